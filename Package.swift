@@ -1,0 +1,109 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// One list for every target of ours; each entry says where it is described.
+let swiftSettings: [SwiftSetting] = [
+    // SE-0335: `any` is written where an existential is meant.
+    .enableUpcomingFeature("ExistentialAny"),
+    // SE-0409: imports are internal unless said otherwise, so no C type reaches a public interface.
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    // SE-0444: a member is visible only where its module is imported.
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // SE-0443: warnings are errors in our own targets; dependencies are not touched.
+    .treatAllWarnings(as: .error),
+]
+
+let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let package = Package(
+    name: "carillon",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "Kafka", targets: ["Kafka"]),
+        .library(name: "LocalBroker", targets: ["LocalBroker"]),
+        .library(name: "NotificationModel", targets: ["NotificationModel"]),
+        .library(name: "NotificationPublisher", targets: ["NotificationPublisher"]),
+        .executable(name: "carillon", targets: ["carillon"]),
+        .executable(name: "carillon-producer", targets: ["carillon-producer"]),
+        .executable(name: "carillon-consumer", targets: ["carillon-consumer"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CRDKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(name: "Kafka", dependencies: ["CRDKafka", log]),
+        .target(name: "LocalBroker", dependencies: ["CRDKafka", "Kafka", log]),
+        .target(name: "NotificationModel", dependencies: ["COpenSSL"], resources: [.copy("Schemas")]),
+        .target(name: "NotificationPublisher", dependencies: ["Kafka", "NotificationModel", log]),
+        .target(
+            name: "ServiceSupport",
+            dependencies: [log, metrics, coreMetrics, lifecycle, configuration, hummingbird, "Kafka", yams]
+        ),
+        .target(
+            name: "NotificationProducer",
+            dependencies: [
+                "Kafka", "NotificationModel", "NotificationPublisher", "ServiceSupport",
+                log, metrics, lifecycle, hummingbird, mustache, yams,
+            ]
+        ),
+        .target(
+            name: "NotificationConsumer",
+            dependencies: ["Kafka", "NotificationModel", "ServiceSupport", log, metrics, lifecycle, heap, deque]
+        ),
+        .executableTarget(name: "carillon-producer", dependencies: ["NotificationProducer", "ServiceSupport"]),
+        .executableTarget(name: "carillon-consumer", dependencies: ["NotificationConsumer", "ServiceSupport"]),
+        .executableTarget(
+            name: "carillon",
+            dependencies: [
+                "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "NotificationConsumer",
+                "ServiceSupport", log, lifecycle, argumentParser,
+            ]
+        ),
+        .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
+        .testTarget(name: "LocalBrokerTests", dependencies: ["Kafka", "LocalBroker", log]),
+        .testTarget(name: "NotificationModelTests", dependencies: ["NotificationModel"], resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "NotificationPublisherTests",
+            dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log]
+        ),
+        .testTarget(name: "ServiceSupportTests", dependencies: ["ServiceSupport", log, coreMetrics, metrics, configuration]),
+        .testTarget(
+            name: "NotificationProducerTests",
+            dependencies: [
+                "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceSupport", log,
+                .product(name: "HummingbirdTesting", package: "hummingbird"), hummingbird,
+            ]
+        ),
+        .testTarget(
+            name: "NotificationConsumerTests",
+            dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log]
+        ),
+        .testTarget(name: "IntegrationTests", dependencies: ["Kafka", "LocalBroker", "NotificationModel"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = swiftSettings
+}
