@@ -1,0 +1,229 @@
+extension ServiceSettings {
+    /// Text that is not empty.
+    ///
+    /// - Parameters:
+    ///   - key: The key with dots.
+    ///   - default: What holds when it is not given; nil makes it required.
+    public mutating func string(_ key: String, default: String?) -> String {
+        read(key, .text, "text", default: `default`, write: { $0 }, parse: { $0 }) ?? ""
+    }
+
+    /// Text that may be left out.
+    public mutating func optionalString(_ key: String) -> String? {
+        read(key, .text, "text", default: nil, required: false, write: { $0 }, parse: { $0 })
+    }
+
+    /// An integer.
+    ///
+    /// - Parameters:
+    ///   - key: The key with dots.
+    ///   - default: What holds when it is not given; nil makes it required.
+    ///   - range: What is allowed; nil for all.
+    public mutating func int(_ key: String, default: Int?, in range: ClosedRange<Int>? = nil) -> Int {
+        let allowed = range.map { "an integer from \($0.lowerBound) to \($0.upperBound)" } ?? "an integer"
+        let value = read(key, .integer, allowed, default: `default`, write: { "\($0)" }) { text in
+            Int(text).flatMap { range?.contains($0) ?? true ? $0 : nil }
+        }
+        return value ?? range?.lowerBound ?? 0
+    }
+
+    /// A number.
+    ///
+    /// - Parameters: As for ``int(_:default:in:)``.
+    public mutating func double(_ key: String, default: Double?, in range: ClosedRange<Double>? = nil) -> Double {
+        let allowed = range.map { "a number from \($0.lowerBound) to \($0.upperBound)" } ?? "a number"
+        let value = read(key, .number, allowed, default: `default`, write: { "\($0)" }) { text in
+            Double(text).flatMap { $0.isFinite && range?.contains($0) ?? true ? $0 : nil }
+        }
+        return value ?? range?.lowerBound ?? 0
+    }
+
+    /// `true` or `false`; `yes`, `no`, `on`, `off`, `1` and `0` are understood too.
+    public mutating func bool(_ key: String, default: Bool) -> Bool {
+        let value = read(key, .boolean, "true or false", default: `default`, write: { "\($0)" }) { (text) -> Bool? in
+            switch text.lowercased() {
+            case "true", "yes", "on", "1": true
+            case "false", "no", "off", "0": false
+            default: nil
+            }
+        }
+        return value ?? `default`
+    }
+
+    /// A duration with its unit: `250ms`, `1.5s`, `10s`, `5m`, `2h`, `7d`.
+    ///
+    /// - Parameters: As for ``int(_:default:in:)``.
+    public mutating func duration(
+        _ key: String,
+        default: Duration?,
+        in range: ClosedRange<Duration>? = nil
+    ) -> Duration {
+        optionalDuration(key, default: `default`, in: range, required: true) ?? range?.lowerBound ?? .zero
+    }
+
+    /// A duration that may be left out, where leaving it out has a meaning of its own, such as "no limit".
+    public mutating func optionalDuration(_ key: String, in range: ClosedRange<Duration>? = nil) -> Duration? {
+        optionalDuration(key, default: nil, in: range, required: false)
+    }
+
+    private mutating func optionalDuration(
+        _ key: String,
+        default: Duration?,
+        in range: ClosedRange<Duration>?,
+        required: Bool
+    ) -> Duration? {
+        var allowed = "a duration such as 250ms, 10s or 7d"
+        if let range {
+            allowed += ", from \(DurationText.write(range.lowerBound)) to \(DurationText.write(range.upperBound))"
+        }
+        return read(key, .duration, allowed, default: `default`, required: required, write: DurationText.write) {
+            text in
+            DurationText.parse(text).flatMap { range?.contains($0) ?? true ? $0 : nil }
+        }
+    }
+
+    /// One of an enumeration's raw values.
+    public mutating func oneOf<Value>(_ key: String, default: Value) -> Value
+    where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+        let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        let value = read(key, .choice, "one of \(allowed)", default: `default`, write: \.rawValue) {
+            Value(rawValue: $0)
+        }
+        return value ?? `default`
+    }
+
+    /// Items: a list in the file, or `a,b,c` (blanks around items and empty items are dropped).
+    public mutating func list(_ key: String, default: [String]) -> [String] {
+        let written = `default`.joined(separator: ",")
+        declare(key, .list, "a list, or items with commas between", default: written, required: false)
+        guard let found = lookup(key) else { return `default` }
+        switch found.content {
+        case .items(let items): return items
+        case .text(let text):
+            return text.split(separator: ",").map(Self.trimmed).filter { !$0.isEmpty }
+        case .nothing:
+            note(.init(key: key, source: found.source, message: "has no value; allowed: a list"))
+            return `default`
+        }
+    }
+
+    /// Names with values: a map in the file, whose names may hold dots, or `a=b,c=d` in the variable (`\,` is a comma within a value).
+    ///
+    /// Both are merged name by name, and the variable wins. Values never appear in messages: among them may be passwords.
+    public mutating func dictionary(_ key: String) -> [String: String] {
+        let allowed = "a map, or name=value with commas between"
+        declare(key, .map, allowed, default: nil, required: false)
+        var result: [String: String] = [:]
+        for (name, content, line) in file.entries(below: key) {
+            if case .text(let text) = content {
+                result[name] = text
+            } else {
+                let path = "\(key).\(name)"
+                note(.init(key: path, source: file.source(line: line), message: "is not a single value"))
+            }
+        }
+        if let entry = file.value(key) {
+            switch entry.content {
+            case .nothing: break
+            case .text, .items:
+                note(.init(key: key, source: file.source(line: entry.line), message: "is not \(allowed)"))
+            }
+        }
+        if let (variable, text) = variable(key) {
+            for item in Self.splitItems(text) {
+                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let name = Self.trimmed(parts[0])
+                guard parts.count == 2, !name.isEmpty else {
+                    note(.init(key: key, source: .variable(variable), message: "has an item that is not name=value"))
+                    continue
+                }
+                result[name] = String(parts[1])
+            }
+        }
+        return result
+    }
+
+    /// A value that no message, log or description shows; nil when it is not given.
+    public mutating func secret(_ key: String) -> Secret? {
+        read(key, .secret, "text", default: nil, required: false, write: { _ in "" }, parse: { Secret($0) })
+    }
+
+    // MARK: - The common part
+
+    private mutating func declare(
+        _ key: String,
+        _ kind: DeclaredSetting.Kind,
+        _ allowed: String,
+        default: String?,
+        required: Bool
+    ) {
+        declare(
+            DeclaredSetting(
+                key: key,
+                variable: Self.variableName(key),
+                kind: kind,
+                allowed: allowed,
+                defaultValue: `default`,
+                isRequired: required
+            )
+        )
+    }
+
+    private mutating func read<Value>(
+        _ key: String,
+        _ kind: DeclaredSetting.Kind,
+        _ allowed: String,
+        default: Value?,
+        required: Bool = true,
+        write: (Value) -> String,
+        parse: (String) -> Value?
+    ) -> Value? {
+        declare(key, kind, allowed, default: `default`.map(write), required: required && `default` == nil)
+        guard let found = lookup(key) else {
+            if required && `default` == nil {
+                let variable = Self.variableName(key)
+                let message = "is required: set it in the settings file or as \(variable); allowed: \(allowed)"
+                note(.init(key: key, source: .nowhere, message: message))
+            }
+            return `default`
+        }
+        let given: String
+        switch found.content {
+        case .text(let text) where !text.isEmpty:
+            if let value = parse(text) {
+                return value
+            }
+            given = kind == .secret ? "is not usable" : "is \"\(text)\""
+        case .text, .nothing: given = "has no value"
+        case .items: given = "is a list"
+        }
+        note(.init(key: key, source: found.source, message: "\(given); allowed: \(allowed)"))
+        return `default`
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+
+    /// At commas that no backslash precedes.
+    private static func splitItems(_ text: String) -> [Substring] {
+        var items: [String] = [""]
+        var escaped = false
+        for character in text {
+            switch character {
+            case "," where !escaped: items.append("")
+            case "\\" where !escaped:
+                escaped = true
+                continue
+            case "," where escaped: items[items.count - 1].append(",")
+            default:
+                if escaped { items[items.count - 1].append("\\") }
+                items[items.count - 1].append(character)
+            }
+            escaped = false
+        }
+        if escaped { items[items.count - 1].append("\\") }
+        return items.map { $0[...] }.filter { !$0.isEmpty }
+    }
+}

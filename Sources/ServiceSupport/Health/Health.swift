@@ -1,0 +1,100 @@
+import Synchronization
+
+/// Whether the service can do its work (readiness) and whether it makes sense to keep it running (liveness).
+///
+/// They answer different questions. Not ready: send it no work, wait. Not live: restart it. So a broker that is away makes a
+/// service not ready, and never not live, since a restart would not bring the broker back.
+public final class Health: Sendable {
+    /// What one component says.
+    public struct Report: Sendable, Hashable {
+        /// The component's name.
+        public var component: String
+        /// Why it is not ready, or not live, in words for an operator.
+        public var why: String
+    }
+
+    private struct State {
+        var components: [HealthComponent] = []
+        var liveChecks: [(name: String, check: @Sendable () -> String?)] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Without components it is ready and live.
+    public init() {}
+
+    /// Adds a component, not ready ("starting") until it says otherwise.
+    ///
+    /// - Parameter name: What `/health/ready` calls it: `kafka`, `lane-0`. Two components may share a name; both count.
+    public func component(_ name: String) -> HealthComponent {
+        let component = HealthComponent(name: name)
+        state.withLock { $0.components.append(component) }
+        return component
+    }
+
+    /// Adds a check of life: something in the process itself that only a restart mends, such as a thread that ended.
+    ///
+    /// - Parameters:
+    ///   - name: What `/health/live` calls it.
+    ///   - check: Returns nil while all is well, else why not. Called for every probe: it must be quick and not block.
+    public func liveCheck(_ name: String, _ check: @escaping @Sendable () -> String?) {
+        state.withLock { $0.liveChecks.append((name, check)) }
+    }
+
+    /// Every component that is not ready; empty means ready.
+    public var notReady: [Report] {
+        state.withLock { $0.components }.compactMap { component in
+            guard case .notReady(let why) = component.status else { return nil }
+            return Report(component: component.name, why: why)
+        }
+    }
+
+    /// Every check of life that failed; empty means live.
+    public var notLive: [Report] {
+        state.withLock { $0.liveChecks }.compactMap { name, check in
+            check().map { Report(component: name, why: $0) }
+        }
+    }
+}
+
+/// What a component can say of its readiness.
+public enum HealthStatus: Sendable, Hashable {
+    /// It does its work.
+    case ready
+    /// It does not, and why, in words for an operator.
+    case notReady(String)
+}
+
+/// One part of a service that can be ready or not. Any thread may report.
+public final class HealthComponent: Sendable {
+    /// What `/health/ready` calls it.
+    public let name: String
+
+    private let current = Mutex(HealthStatus.notReady("starting"))
+
+    init(name: String) {
+        self.name = name
+    }
+
+    /// What was said last.
+    public var status: HealthStatus {
+        current.withLock { $0 }
+    }
+
+    /// Says that it does its work.
+    public func ready() {
+        report(.ready)
+    }
+
+    /// Says that it does not.
+    ///
+    /// - Parameter why: In words for an operator: `no partition assigned`.
+    public func notReady(_ why: String) {
+        report(.notReady(why))
+    }
+
+    /// Says either.
+    public func report(_ status: HealthStatus) {
+        current.withLock { $0 = status }
+    }
+}

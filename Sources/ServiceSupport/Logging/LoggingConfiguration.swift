@@ -1,0 +1,76 @@
+public import Logging
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// How a service logs.
+///
+/// ## Settings
+/// - `log.level` (choice, default `info`): `trace`, `debug`, `info`, `notice`, `warning`, `error`, `critical`.
+/// - `log.format` (choice, default `auto`): `json`, `text`, or `auto`, which is text on a terminal and JSON elsewhere.
+public struct LoggingConfiguration: Sendable, Hashable {
+    /// The form of a record.
+    public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// Text when standard error is a terminal, else JSON.
+        case auto
+        /// One JSON object a line.
+        case json
+        /// One line for a person.
+        case text
+    }
+
+    /// The least severe level that is written.
+    public var level: Logger.Level
+    /// The form of a record.
+    public var format: Format
+
+    /// Says how to log.
+    public init(level: Logger.Level = .info, format: Format = .auto) {
+        self.level = level
+        self.format = format
+    }
+
+    /// Reads `log.level` and `log.format`.
+    public init(settings: inout ServiceSettings) {
+        level = settings.oneOf("log.level", default: .info)
+        format = settings.oneOf("log.format", default: .auto)
+    }
+
+    /// A logger of this configuration, without the process-wide system: for tests and tools.
+    ///
+    /// - Parameters:
+    ///   - label: The logger's name.
+    ///   - write: Takes one line with its newline; nil writes to standard error.
+    public func logger(label: String, write: (@Sendable (String) -> Void)? = nil) -> Logger {
+        Logger(label: label) { handler(label: $0, write: write) }
+    }
+
+    func handler(label: String, write: (@Sendable (String) -> Void)?) -> StructuredLogHandler {
+        let isText = format == .text || (format == .auto && isatty(STDERR_FILENO) == 1)
+        return StructuredLogHandler(
+            label: label,
+            level: level,
+            isText: isText,
+            write: write ?? writeToStandardError
+        )
+    }
+}
+
+private let isBootstrapped = Mutex(false)
+
+/// Sets the process-wide logging once; later calls do nothing, since swift-log allows one only.
+public func bootstrapLogging(_ configuration: LoggingConfiguration) {
+    let isFirst = isBootstrapped.withLock { done in
+        defer { done = true }
+        return !done
+    }
+    if isFirst {
+        LoggingSystem.bootstrap { configuration.handler(label: $0, write: nil) }
+    }
+}

@@ -1,0 +1,112 @@
+import Logging
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Writes a log record as one line: a JSON object for machines, or text for a terminal.
+///
+///     {"time":"2026-11-21T08:00:00.000Z","level":"info","logger":"carillon","message":"ready","metadata":{"port":"8081"}}
+///     08:00:00.000 info    carillon: ready port=8081
+///
+/// Control characters are escaped in both, so that what came from outside cannot forge a record.
+struct StructuredLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    var logLevel: Logger.Level
+
+    private let label: String
+    private let isText: Bool
+    private let write: @Sendable (String) -> Void
+
+    init(label: String, level: Logger.Level, isText: Bool, write: @escaping @Sendable (String) -> Void) {
+        self.label = label
+        self.logLevel = level
+        self.isText = isText
+        self.write = write
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var merged = metadata
+        if let provided = metadataProvider?.get() {
+            merged.merge(provided) { _, new in new }
+        }
+        if let given = event.metadata {
+            merged.merge(given) { _, new in new }
+        }
+        if let error = event.error {
+            merged[LogMetadata.error] = "\(error)"
+        }
+        // Sorted, so that equal records are equal lines.
+        let fields = merged.sorted { $0.key < $1.key }
+        let time = Date.now.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: true))
+        write(isText ? text(event, time: time, fields) : json(event, time: time, fields))
+    }
+
+    private func json(_ event: LogEvent, time: String, _ fields: [(key: String, value: Logger.MetadataValue)]) -> String
+    {
+        var line = "{\"time\":\"\(time)Z\",\"level\":\"\(event.level)\",\"logger\":\(JSONText.quoted(label))"
+        line += ",\"message\":\(JSONText.quoted("\(event.message)"))"
+        if !fields.isEmpty {
+            let items = fields.map { "\(JSONText.quoted($0.key)):\(Self.json($0.value))" }
+            line += ",\"metadata\":{\(items.joined(separator: ","))}"
+        }
+        return line + "}\n"
+    }
+
+    private static func json(_ value: Logger.MetadataValue) -> String {
+        switch value {
+        case .string(let text): return JSONText.quoted(text)
+        case .stringConvertible(let text): return JSONText.quoted("\(text)")
+        case .array(let items): return "[\(items.map(json).joined(separator: ","))]"
+        case .dictionary(let fields):
+            let items = fields.sorted { $0.key < $1.key }.map { "\(JSONText.quoted($0.key)):\(json($0.value))" }
+            return "{\(items.joined(separator: ","))}"
+        }
+    }
+
+    private func text(_ event: LogEvent, time: String, _ fields: [(key: String, value: Logger.MetadataValue)]) -> String
+    {
+        let level = "\(event.level)"
+        let padding = String(repeating: " ", count: max(0, 8 - level.count))
+        var line = "\(time.suffix(12)) \(level)\(padding)\(label): \(Self.plain("\(event.message)"))"
+        for (key, value) in fields {
+            line += " \(key)=\(Self.plain("\(value)"))"
+        }
+        return line + "\n"
+    }
+
+    /// As it is, or without its control characters.
+    private static func plain(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) else { return text }
+        return String(JSONText.quoted(text).dropFirst().dropLast())
+    }
+}
+
+/// One write call a line, so that lines of several threads do not mix.
+@Sendable func writeToStandardError(_ line: String) {
+    var line = line
+    line.withUTF8 { bytes in
+        var rest = UnsafeRawBufferPointer(bytes)
+        while let start = rest.baseAddress, !rest.isEmpty {
+            let written = write(STDERR_FILENO, start, rest.count)
+            // Nobody is left to be told that standard error is gone.
+            if written <= 0 && errno != EINTR { return }
+            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, written)))
+        }
+    }
+}

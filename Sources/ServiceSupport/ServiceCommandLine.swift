@@ -1,0 +1,48 @@
+/// The command line of a service's executable: it has no commands, only where its settings are.
+enum ServiceCommandLine {
+    enum Outcome: Hashable {
+        case run(config: String?)
+        case help
+        case version
+        case wrong(String)
+    }
+
+    /// Reads `--config FILE` or `--config=FILE`, `--help`, `--version`.
+    static func parse(_ arguments: some Sequence<String>) -> Outcome {
+        var file: String?
+        var rest = Array(arguments)[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--help", "-h": return .help
+            case "--version": return .version
+            case "--config", "-c":
+                guard let path = rest.popFirst(), !path.hasPrefix("-") else {
+                    return .wrong("\(argument) needs the path of a settings file")
+                }
+                guard file == nil else { return .wrong("\(argument) is given twice") }
+                file = path
+            case _ where argument.hasPrefix("--config="):
+                guard file == nil else { return .wrong("--config is given twice") }
+                file = String(argument.dropFirst("--config=".count))
+            default: return .wrong("'\(argument)' is not an option")
+            }
+        }
+        return file == "" ? .wrong("--config needs the path of a settings file") : .run(config: file)
+    }
+
+    static func help(name: String, summary: String) -> String {
+        """
+        \(summary)
+
+        usage: \(name) [--config FILE]
+
+          --config FILE   read settings from a YAML file
+          --help          show this
+          --version       show the version
+
+        Every setting can also be an environment variable, which wins over the file:
+        http.port is CARILLON_HTTP_PORT. Wrong settings end the start with status 78
+        and are named on standard error.
+        """
+    }
+}

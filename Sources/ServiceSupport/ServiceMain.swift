@@ -1,0 +1,118 @@
+import CoreMetrics
+public import Logging
+public import ServiceLifecycle
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// What a service gets from its process.
+public struct ServiceEnvironment: Sendable {
+    /// Where components say whether they are ready.
+    public var health: Health
+    /// What `/metrics` shows; also the process-wide system of swift-metrics.
+    public var registry: PrometheusRegistry
+    /// The service's logger.
+    public var logger: Logger
+}
+
+/// The main program of a service: settings, logging, metrics, the ops endpoint, and services that end on SIGTERM and SIGINT.
+///
+/// ## Settings
+/// - `shutdown.timeout` (duration, default `25s`): how long a graceful shutdown may take before what still runs is cancelled.
+/// - `metrics.maximumSeries` (integer, default 10000): ``PrometheusRegistry``.
+/// - those of ``OpsConfiguration`` and ``LoggingConfiguration``.
+public struct ServiceMain: Sendable {
+    /// The status for settings that are wrong, EX_CONFIG of sysexits.h: a supervisor should not try again.
+    public static let configurationStatus: Int32 = 78
+    /// The status for a wrong command line, EX_USAGE.
+    public static let usageStatus: Int32 = 64
+    /// The status of a service that failed while it ran.
+    public static let failureStatus: Int32 = 1
+
+    private let name: String
+    private let summary: String
+    private let defaultOpsPort: Int
+
+    /// Names a service.
+    ///
+    /// - Parameters:
+    ///   - name: The executable's name.
+    ///   - summary: One sentence for `--help`.
+    ///   - defaultOpsPort: The port of the ops endpoint when none is given.
+    public init(name: String, summary: String, defaultOpsPort: Int) {
+        self.name = name
+        self.summary = summary
+        self.defaultOpsPort = defaultOpsPort
+    }
+
+    /// Makes the services once the settings are known to be right.
+    public typealias Launch = @Sendable (ServiceEnvironment) throws -> [any Service]
+
+    /// Runs until the services end or a signal ends them.
+    ///
+    /// - Parameters:
+    ///   - arguments: The command line with the program's name.
+    ///   - environment: The environment variables; nil for those of the process.
+    ///   - configure: Reads every setting of the service, and returns what makes the services.
+    /// - Returns: The exit status: 0 after a shutdown, 78 for wrong settings, 64 for a wrong command line, 1 for a failure.
+    public func run(
+        arguments: [String] = CommandLine.arguments,
+        environment: [String: String]? = nil,
+        configure: (inout ServiceSettings) throws -> Launch
+    ) async -> Int32 {
+        let file: String?
+        switch ServiceCommandLine.parse(arguments.dropFirst()) {
+        case .run(let path): file = path
+        case .help:
+            print(ServiceCommandLine.help(name: name, summary: summary))
+            return 0
+        case .version:
+            print("\(name) \(CarillonVersion.current)")
+            return 0
+        case .wrong(let why):
+            writeToStandardError("\(name): \(why)\nSee '\(name) --help'.\n")
+            return Self.usageStatus
+        }
+        do {
+            var settings = try ServiceSettings(
+                environment: environment ?? ProcessInfo.processInfo.environment,
+                file: file
+            )
+            let logging = LoggingConfiguration(settings: &settings)
+            let ops = OpsConfiguration(settings: &settings, defaultPort: defaultOpsPort)
+            let maximumSeries = settings.int(
+                "metrics.maximumSeries",
+                default: PrometheusRegistry.defaultMaximumSeries,
+                in: 100...1_000_000
+            )
+            let timeout = settings.duration(
+                "shutdown.timeout",
+                default: .seconds(25),
+                in: .seconds(1) ... .seconds(3_600)
+            )
+            let launch = try configure(&settings)
+            try settings.finish()
+
+            bootstrapLogging(logging)
+            let registry = PrometheusRegistry(maximumSeries: maximumSeries)
+            MetricsSystem.bootstrap(registry)
+            let here = ServiceEnvironment(health: Health(), registry: registry, logger: Logger(label: name))
+            let server = OpsServer(configuration: ops, health: here.health, registry: registry, logger: here.logger)
+            // First to start and last to stop, so that a drain can be watched.
+            let services: [any Service] = [server] + (try launch(here))
+            here.logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])
+            try await ServiceRunner.run(services, shutdownTimeout: timeout, logger: here.logger)
+            here.logger.info("stopped")
+            return 0
+        } catch let error as ServiceSettingsError {
+            writeToStandardError("\(name): the configuration is wrong\n\(error)\n")
+            return Self.configurationStatus
+        } catch {
+            writeToStandardError("\(name): \(error)\n")
+            return Self.failureStatus
+        }
+    }
+}
