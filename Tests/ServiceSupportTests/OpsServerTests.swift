@@ -1,0 +1,152 @@
+import CoreMetrics
+import Foundation
+import Logging
+import Metrics
+import ServiceLifecycle
+import Testing
+
+@testable import ServiceSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("The ops endpoint", .timeLimit(.minutes(1)))
+struct OpsServerTests {
+    private let health = Health()
+    private let registry = PrometheusRegistry()
+
+    /// Runs a server on a free port, and ends it gracefully after the body.
+    private func withServer(_ body: (_ base: String) async throws -> Void) async throws {
+        let logger = LoggingConfiguration(level: .critical).logger(label: "test")
+        let server = OpsServer(configuration: .init(port: 0), health: health, registry: registry, logger: logger)
+        let group = ServiceGroup(services: [server], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            try await body("http://127.0.0.1:\(server.port)")
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private func get(_ url: String, method: String = "GET") async throws -> (status: Int, type: String?, body: String) {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = method
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let (data, response) = try await session.data(for: request)
+        let http = try #require(response as? HTTPURLResponse)
+        let type = http.value(forHTTPHeaderField: "Content-Type")
+        return (http.statusCode, type, String(decoding: data, as: UTF8.self))
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: promtool), "promtool is not installed"))
+    func `promtool accepts a live page with every kind of metric`() async throws {
+        Counter(label: "requests.read", dimensions: [("outcome", "a \"b\" \\ c\n")], factory: registry).increment()
+        FloatingPointCounter(label: "busy.seconds", factory: registry).increment(by: 0.1)
+        Gauge(label: "schedule.pending", factory: registry).record(12)
+        Meter(label: "lanes.active", factory: registry).set(2)
+        Metrics.Timer(label: "delivery.duration", factory: registry).recordMilliseconds(3)
+        Recorder(label: "request.size.bytes", factory: registry).record(380)
+        registry.collect {
+            $0.gauge("consumer.lag.records", help: "Lag \\ of\nit.", value: 1, labels: [("partition", "0")])
+        }
+        try await withServer { base in
+            let answer = try await get("\(base)/metrics")
+            #expect(answer.status == 200)
+            #expect(answer.type == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(answer.body.contains("carillon_requests_read_total{"))
+            let (status, output) = try check(answer.body)
+            #expect(status == 0, "\(output)")
+            #expect(output == "")
+        }
+    }
+
+    private static let promtool = "/usr/bin/promtool"
+
+    private func check(_ page: String) throws -> (Int32, String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.promtool)
+        process.arguments = ["check", "metrics"]
+        let input = Pipe()
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        input.fileHandleForWriting.write(Data(page.utf8))
+        try input.fileHandleForWriting.close()
+        let said = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: said, as: UTF8.self))
+    }
+
+    @Test func `ready is answered with every component that is not and why`() async throws {
+        let kafka = health.component("kafka")
+        let lane = health.component("lane-0")
+        try await withServer { base in
+            var answer = try await get("\(base)/health/ready")
+            #expect(answer.status == 503)
+            #expect(answer.type == "application/json")
+            #expect(answer.body.contains(#"{"component":"kafka","why":"starting"}"#))
+            kafka.notReady("no broker \"a:1\" answers")
+            lane.ready()
+            answer = try await get("\(base)/health/ready")
+            let expected =
+                #"{"status":"not ready","components":[{"component":"kafka","why":"no broker \"a:1\" answers"}]}"#
+            #expect(answer.body == expected + "\n")
+            kafka.ready()
+            answer = try await get("\(base)/health/ready")
+            #expect(answer.status == 200)
+            #expect(answer.body == "{\"status\":\"ready\"}\n")
+        }
+    }
+
+    @Test func `live does not fail because a component is not ready, only when its own check does`() async throws {
+        health.component("kafka").notReady("no broker answers")
+        let isDead = Flag()
+        health.liveCheck("lane") { isDead.isSet ? "its thread ended" : nil }
+        try await withServer { base in
+            var answer = try await get("\(base)/health/live")
+            #expect(answer.status == 200)
+            isDead.set()
+            answer = try await get("\(base)/health/live")
+            #expect(answer.status == 503)
+            #expect(answer.body.contains(#""why":"its thread ended""#))
+        }
+    }
+
+    @Test func `other paths are not found and other methods not allowed`() async throws {
+        try await withServer { base in
+            let cases = [
+                ("GET", "/", 404), ("GET", "/metrics/x", 404), ("GET", "/health", 404), ("POST", "/metrics", 405),
+                ("DELETE", "/health/ready", 405), ("HEAD", "/health/live", 200),
+            ]
+            for (method, path, status) in cases {
+                let answer = try await get(base + path, method: method)
+                #expect(answer.status == status, "\(method) \(path)")
+            }
+        }
+    }
+
+    @Test func `an address that is taken is named, and whoever waits for the port learns it`() async throws {
+        let logger = LoggingConfiguration(level: .critical).logger(label: "test")
+        try await withServer { base in
+            let port = try #require(URL(string: base)?.port)
+            let second = OpsServer(configuration: .init(port: port), health: health, registry: registry, logger: logger)
+            let error = await #expect(throws: ListenError.self) { try await second.run() }
+            #expect(error?.description.hasPrefix("ops endpoint cannot listen on 127.0.0.1:\(port)") == true)
+            await #expect(throws: ListenError.self) { try await second.port }
+        }
+    }
+
+    @Test func `waiting for a port ends when the waiter is cancelled`() async throws {
+        let bound = BoundPort()
+        let waiter = Task { try await bound.wait() }
+        waiter.cancel()
+        await #expect(throws: CancellationError.self) { try await waiter.value }
+        bound.resolve(.success(1))
+        bound.resolve(.success(2))
+        #expect(try await bound.wait() == 1)
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import ServiceSupport
+
+@Suite("The main program of a service")
+struct ServiceMainTests {
+    private let main = ServiceMain(name: "test", summary: "A test.", defaultOpsPort: 0)
+
+    @Test(arguments: [
+        (["--config", "f"], ServiceCommandLine.Outcome.run(config: "f")), (["--config=f"], .run(config: "f")),
+        ([], .run(config: nil)), (["--help"], .help), (["--version"], .version),
+        (["--config"], .wrong("--config needs the path of a settings file")),
+        (["--config="], .wrong("--config needs the path of a settings file")),
+        (["--config", "a", "-c", "b"], .wrong("-c is given twice")), (["run"], .wrong("'run' is not an option")),
+    ])
+    func `the command line says where the settings are`(given: [String], outcome: ServiceCommandLine.Outcome) {
+        #expect(ServiceCommandLine.parse(given) == outcome)
+    }
+
+    @Test func `wrong settings end the start with status 78 before anything is made`() async {
+        let status = await main.run(arguments: ["test"], environment: ["CARILLON_OPS_PROT": "1"]) { _ in
+            { _ in
+                Issue.record("services were made in spite of wrong settings")
+                return []
+            }
+        }
+        #expect(status == 78)
+    }
+
+    @Test func `a wrong command line ends with status 64`() async {
+        let status = await main.run(arguments: ["test", "--nonsense"], environment: [:]) { _ in
+            Issue.record("settings were read in spite of a wrong command line")
+            return { _ in [] }
+        }
+        #expect(status == 64)
+    }
+}
