@@ -46,8 +46,9 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
     private struct State {
         var families: [String: Family] = [:]
         var places: [ObjectIdentifier: Place] = [:]
-        var helpByLabel: [String: String] = [:]
-        var bucketsByLabel: [String: HistogramBuckets] = [:]
+        /// By the bare name, since services may spell one metric as `dead.letters` and as `carillon_dead_letters_total`.
+        var helpByName: [String: String] = [:]
+        var bucketsByName: [String: HistogramBuckets] = [:]
         var collectors: [Int: @Sendable (inout MetricsPage) -> Void] = [:]
         var nextCollector = 0
         var seriesCount = 0
@@ -73,8 +74,8 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
     ///   - buckets: For timers and recorders, in base units; counts for handles made later.
     public func describe(_ label: String, _ help: String, buckets: HistogramBuckets? = nil) {
         state.withLock { state in
-            state.helpByLabel[label] = help
-            if let buckets { state.bucketsByLabel[label] = buckets }
+            state.helpByName[MetricNames.gauge(label)] = help
+            if let buckets { state.bucketsByName[MetricNames.gauge(label)] = buckets }
         }
     }
 
@@ -99,7 +100,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
     public func exposition() -> String {
         // Collectors run without the lock; they may take locks of their own.
         let (families, help, collectors) = state.withLock { state in
-            (state.families, state.helpByLabel, state.collectors.sorted { $0.key < $1.key }.map(\.value))
+            (state.families, state.helpByName, state.collectors.sorted { $0.key < $1.key }.map(\.value))
         }
         var page = MetricsPage(maximumSeries: maximumSeries + Self.ownSeries)
         page.add(
@@ -111,7 +112,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         )
         process.collect(into: &page)
         for (name, family) in families {
-            let text = help[family.label] ?? Self.help(from: family.label)
+            let text = help[MetricNames.gauge(family.label)] ?? Self.help(from: family.label)
             for (labels, series) in family.series {
                 page.add(name, family.kind, text, labelText: labels, lines: Self.lines(name, labels, series.cell))
             }
@@ -171,7 +172,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
                 state.families[name] = family
                 return handle
             }
-            let (handle, cell) = make(state.bucketsByLabel[label])
+            let (handle, cell) = make(state.bucketsByName[MetricNames.gauge(label)])
             guard family.kind == kind, family.series[labels] == nil, state.seriesCount < maximumSeries else {
                 state.dropped += 1
                 return handle
