@@ -1,4 +1,3 @@
-import CoreMetrics
 public import Logging
 public import ServiceLifecycle
 
@@ -14,6 +13,8 @@ public struct ServiceEnvironment: Sendable {
     public var health: Health
     /// What `/metrics` shows; also the process-wide system of swift-metrics.
     public var registry: PrometheusRegistry
+    /// The ops endpoint, for whoever must know its port.
+    public var ops: OpsServer
     /// The service's logger.
     public var logger: Logger
 }
@@ -22,7 +23,7 @@ public struct ServiceEnvironment: Sendable {
 ///
 /// ## Settings
 /// - `shutdown.timeout` (duration, default `25s`): how long a graceful shutdown may take before what still runs is cancelled.
-/// - `metrics.maximumSeries` (integer, default 10000): ``PrometheusRegistry``.
+/// - `metrics.series` (integer, default 10000): ``PrometheusRegistry``.
 /// - those of ``OpsConfiguration`` and ``LoggingConfiguration``.
 public struct ServiceMain: Sendable {
     /// The status for settings that are wrong, EX_CONFIG of sysexits.h: a supervisor should not try again.
@@ -63,9 +64,10 @@ public struct ServiceMain: Sendable {
         environment: [String: String]? = nil,
         configure: (inout ServiceSettings) throws -> Launch
     ) async -> Int32 {
-        let file: String?
         switch ServiceCommandLine.parse(arguments.dropFirst()) {
-        case .run(let path): file = path
+        case .run(let file):
+            let environment = environment ?? ProcessInfo.processInfo.environment
+            return await run(environment: environment, file: file, configure: configure)
         case .help:
             print(ServiceCommandLine.help(name: name, summary: summary))
             return 0
@@ -76,15 +78,26 @@ public struct ServiceMain: Sendable {
             writeToStandardError("\(name): \(why)\nSee '\(name) --help'.\n")
             return Self.usageStatus
         }
+    }
+
+    /// The same for a program with a command line of its own.
+    ///
+    /// - Parameters:
+    ///   - environment: The environment variables.
+    ///   - file: The path of the settings file, if there is one.
+    ///   - configure: As above.
+    /// - Returns: As above.
+    public func run(
+        environment: [String: String],
+        file: String?,
+        configure: (inout ServiceSettings) throws -> Launch
+    ) async -> Int32 {
         do {
-            var settings = try ServiceSettings(
-                environment: environment ?? ProcessInfo.processInfo.environment,
-                file: file
-            )
+            var settings = try ServiceSettings(environment: environment, file: file)
             let logging = LoggingConfiguration(settings: &settings)
             let ops = OpsConfiguration(settings: &settings, defaultPort: defaultOpsPort)
             let maximumSeries = settings.int(
-                "metrics.maximumSeries",
+                "metrics.series",
                 default: PrometheusRegistry.defaultMaximumSeries,
                 in: 100...1_000_000
             )
@@ -98,14 +111,16 @@ public struct ServiceMain: Sendable {
 
             bootstrapLogging(logging)
             let registry = PrometheusRegistry(maximumSeries: maximumSeries)
-            MetricsSystem.bootstrap(registry)
-            let here = ServiceEnvironment(health: Health(), registry: registry, logger: Logger(label: name))
-            let server = OpsServer(configuration: ops, health: here.health, registry: registry, logger: here.logger)
+            bootstrapMetrics(registry)
+            let logger = Logger(label: name)
+            let health = Health()
+            let server = OpsServer(configuration: ops, health: health, registry: registry, logger: logger)
+            let here = ServiceEnvironment(health: health, registry: registry, ops: server, logger: logger)
+            logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])
             // First to start and last to stop, so that a drain can be watched.
             let services: [any Service] = [server] + (try launch(here))
-            here.logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])
-            try await ServiceRunner.run(services, shutdownTimeout: timeout, logger: here.logger)
-            here.logger.info("stopped")
+            try await ServiceRunner.run(services, shutdownTimeout: timeout, logger: logger)
+            logger.info("stopped")
             return 0
         } catch let error as ServiceSettingsError {
             writeToStandardError("\(name): the configuration is wrong\n\(error)\n")

@@ -1,3 +1,4 @@
+import CoreMetrics
 public import Logging
 import Synchronization
 
@@ -62,15 +63,21 @@ public struct LoggingConfiguration: Sendable, Hashable {
     }
 }
 
-private let isBootstrapped = Mutex(false)
-
 /// Sets the process-wide logging once; later calls do nothing, since swift-log allows one only.
 public func bootstrapLogging(_ configuration: LoggingConfiguration) {
-    let isFirst = isBootstrapped.withLock { done in
-        defer { done = true }
-        return !done
-    }
-    if isFirst {
-        LoggingSystem.bootstrap { configuration.handler(label: $0, write: nil) }
+    once(logging) { LoggingSystem.bootstrap { configuration.handler(label: $0, write: nil) } }
+}
+
+/// Sets the process-wide metrics once; later calls do nothing, since swift-metrics allows one only.
+public func bootstrapMetrics(_ registry: PrometheusRegistry) {
+    once(metrics) { MetricsSystem.bootstrap(registry) }
+}
+
+private let logging = Atomic<Bool>(false)
+private let metrics = Atomic<Bool>(false)
+
+private func once(_ isDone: borrowing Atomic<Bool>, _ body: () -> Void) {
+    if !isDone.exchange(true, ordering: .acquiringAndReleasing) {
+        body()
     }
 }
