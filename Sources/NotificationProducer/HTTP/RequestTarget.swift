@@ -1,0 +1,84 @@
+import NotificationModel
+
+/// The target of an HTTP request, cut and percent-decoded exactly once, here and nowhere else: the framework's router leaves
+/// path parameters encoded, and a second decoding would make `%252F` and `%2F` one recipient.
+///
+/// A `/` only separates when it is written as such, `.` and `..` are ordinary texts, `+` is a plus.
+struct RequestTarget {
+    /// Segments of the path, still encoded; a trailing slash gives an empty last one.
+    let segments: [Substring]
+    private let query: Substring?
+
+    init(_ target: String) {
+        let path: Substring
+        if let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) {
+            path = target[..<mark]
+            query = target[target.utf8.index(after: mark)...]
+        } else {
+            path = target[...]
+            query = nil
+        }
+        segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { $0 }
+    }
+
+    /// - Throws: `invalid` with the field when the escape is wrong or the text is not UTF-8. What the text may hold is the
+    ///   model's to say.
+    static func decode(_ segment: Substring, field: String) throws(ModelError) -> String {
+        guard segment.utf8.contains(UInt8(ascii: "%")) else { return String(segment) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(segment.utf8.count)
+        var rest = segment.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                throw ModelError(
+                    .invalid,
+                    field: field,
+                    "a `%` must be followed by two hexadecimal digits; write %25 for a percent sign"
+                )
+            }
+            bytes.append(high << 4 | low)
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ModelError(.notUTF8, field: field, "the decoded text is not UTF-8")
+        }
+        return text
+    }
+
+    /// The query's parameters.
+    ///
+    /// - Parameter allowed: Names this request may have: a misspelt `?aplication=` must not silently mean the default one.
+    func parameters(allowed: Set<String>) throws(ModelError) -> [String: String] {
+        guard let query, !query.isEmpty else { return [:] }
+        var result: [String: String] = [:]
+        for pair in query.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let name = try Self.decode(parts[0], field: "query")
+            guard allowed.contains(name) else {
+                let names = allowed.sorted().joined(separator: ", ")
+                throw ModelError(
+                    .unknownField,
+                    field: name,
+                    allowed.isEmpty ? "takes no query parameters" : "unknown query parameter; there is: \(names)"
+                )
+            }
+            guard result[name] == nil else {
+                throw ModelError(.invalid, field: name, "the query parameter is given twice")
+            }
+            result[name] = parts.count == 2 ? try Self.decode(parts[1], field: name) : ""
+        }
+        return result
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceLifecycle
+import ServiceSupport
+
+/// Keeps an ``IngestSession`` going on a thread of its own until shutdown, and makes a new one when one fails.
+struct Ingest: Sendable {
+    let configuration: IngestConfiguration
+    let engine: RuleEngine
+    let metrics: ProducerMetrics
+    let health: HealthComponent
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
+
+    /// Runs until graceful shutdown or cancellation and drains either way; a broker that is away is waited for.
+    func run() async {
+        let stop = StopSignal()
+        await withTaskCancellationOrGracefulShutdownHandler {
+            await KafkaThread.run(name: "carillon-ingest") { runSessions(stop) }
+        } onCancelOrGracefulShutdown: {
+            stop.request()
+        }
+        health.notReady("stopped")
+    }
+
+    private func runSessions(_ stop: StopSignal) {
+        let oversized = OversizedEvents()
+        var failures = 0
+        while !stop.isRequested {
+            let started = ContinuousClock.now
+            do {
+                let session = try IngestSession(
+                    configuration: configuration,
+                    engine: engine,
+                    metrics: metrics,
+                    health: health,
+                    oversized: oversized,
+                    stop: stop,
+                    logger: logger,
+                    now: now
+                )
+                try session?.run()
+            } catch {
+                // A session that ran for a while was fine; one that fails at once is not tried again in a hurry.
+                failures = ContinuousClock.now - started > .seconds(60) ? 1 : failures + 1
+                let delay = min(configuration.restartDelay * (1 << min(failures - 1, 5)), .seconds(30))
+                metrics.ingestRestarts.increment()
+                health.notReady("ingest failed and starts anew: \(error)")
+                logger.error(
+                    "ingest failed; it starts anew from the committed offsets",
+                    metadata: [LogMetadata.error: "\(error)", "delay": "\(delay)"]
+                )
+                stop.wait(delay)
+            }
+        }
+    }
+}

@@ -1,0 +1,398 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// One life of the ingest's two clients, on one thread: poll, apply the rules, produce, and commit what is acknowledged.
+///
+/// The order that keeps events from being lost: an event's offset is committed only when every record made of it, and of every
+/// event before it in the partition, is acknowledged by the broker. Whatever goes wrong in between, the session ends with an
+/// error, and the next one reads again from what was committed; the ids of requests are derived, so a repeat is recognised.
+final class IngestSession {
+    let configuration: IngestConfiguration
+    let engine: RuleEngine
+    let metrics: ProducerMetrics
+    let health: HealthComponent
+    let stop: StopSignal
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
+
+    let lane: KafkaLaneProducer
+    let consumer: KafkaConsumer
+    var requests: Destination
+    var deadLetters: Destination
+    var tracker = OffsetTracker<Int32>()
+    /// Records that found the local queue full, in order.
+    var backlog: [OutgoingRecord] = []
+    var lag: LagGauges
+    /// Why the session has to end.
+    var failure: (any Error)?
+    /// Events whose records the broker refuses as too large, and how often: they become dead letters.
+    let oversized: OversizedEvents
+
+    private var isPaused = false
+    /// Something came from the broker since the last look.
+    private var hasHeard = false
+    private var pausedPartitions: Set<KafkaTopicPartition> = []
+    private var lastCommit: ContinuousClock.Instant
+    private var lastGauges: ContinuousClock.Instant
+    private var lastContact: ContinuousClock.Instant
+    private let clock = ContinuousClock()
+
+    struct Destination {
+        var topic: KafkaTopicHandle
+        var partitions: Int32
+    }
+
+    /// Makes the clients and waits for the broker to name the topics.
+    ///
+    /// - Returns: Nil when it was told to stop before that.
+    init?(
+        configuration: IngestConfiguration,
+        engine: RuleEngine,
+        metrics: ProducerMetrics,
+        health: HealthComponent,
+        oversized: OversizedEvents,
+        stop: StopSignal,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws {
+        self.configuration = configuration
+        self.engine = engine
+        self.metrics = metrics
+        self.health = health
+        self.oversized = oversized
+        self.stop = stop
+        self.logger = logger
+        self.now = now
+        lane = try KafkaLaneProducer(configuration: configuration.producer, logger: logger)
+        do {
+            consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
+        } catch {
+            lane.close(within: .zero)
+            throw error
+        }
+        lastCommit = clock.now
+        lastGauges = clock.now
+        lastContact = clock.now
+        lag = LagGauges(topic: configuration.topics.businessEvents)
+        let counts = Self.waitForTopics(configuration.topics, lane, health, stop, logger)
+        guard let counts else {
+            consumer.close(within: .seconds(1))
+            lane.close(within: .zero)
+            return nil
+        }
+        requests = Destination(topic: try lane.topic(configuration.topics.requests), partitions: counts.requests)
+        deadLetters = Destination(
+            topic: try lane.topic(configuration.topics.deadLetters),
+            partitions: counts.deadLetters
+        )
+    }
+
+    /// Runs until it is told to stop, then drains.
+    ///
+    /// - Throws: What made it end early; everything acknowledged is committed if the broker lets it.
+    func run() throws {
+        defer { close() }
+        try consumer.subscribe(
+            to: [configuration.topics.businessEvents],
+            onAssign: { [unowned self] in assigned($0) },
+            onRevoke: { [unowned self] in revoked($0, lost: $1, until: $2) }
+        )
+        health.ready()
+        logger.info(
+            "ingest reads business events",
+            metadata: [
+                LogMetadata.topic: "\(configuration.topics.businessEvents)",
+                LogMetadata.group: "\(configuration.consumer.groupID ?? "")",
+            ]
+        )
+        while !stop.isRequested {
+            poll()
+            serveReports(within: backlog.isEmpty ? .zero : .milliseconds(10))
+            if let failure { throw failure }
+            sendBacklog()
+            pauseOrResume()
+            commitWhenDue()
+            updateGauges()
+            probeWhenQuiet()
+        }
+        drain(until: clock.now + configuration.drainTimeout)
+    }
+
+    // MARK: Reading
+
+    private func poll() {
+        // Reports come on another queue, so waiting is short while some are due.
+        var wait: Duration = tracker.waiting == 0 ? .milliseconds(100) : .milliseconds(isPaused ? 1 : 5)
+        for _ in 0..<1_000 {
+            do {
+                guard let message = try consumer.poll(within: wait) else { return }
+                handle(message)
+                hasHeard = true
+            } catch {
+                pollFailed(error)
+                return
+            }
+            if !backlog.isEmpty || failure != nil { return }
+            wait = .zero
+        }
+    }
+
+    private func pollFailed(_ error: any Error) {
+        if let error = error as? KafkaError, error.isFatal {
+            failure = error
+            return
+        }
+        logger.warning("polling business events failed", metadata: [LogMetadata.error: "\(error)"])
+        health.notReady("business events cannot be read: \(error)")
+        // Only an answer of the broker makes it ready again.
+        lastContact = clock.now - Self.quietTime
+    }
+
+    // MARK: Sending
+
+    func send(_ record: OutgoingRecord) {
+        guard backlog.isEmpty else {
+            backlog.append(record)
+            return
+        }
+        if !enqueue(record) { backlog.append(record) }
+    }
+
+    /// - Returns: False when there is no room.
+    private func enqueue(_ record: OutgoingRecord) -> Bool {
+        let destination = record.kind == .request ? requests : deadLetters
+        do {
+            try lane.enqueue(
+                topic: destination.topic,
+                partition: record.partition,
+                key: record.key?.span.bytes,
+                value: record.value?.span.bytes,
+                headers: record.headers,
+                tag: record.tag
+            )
+            return true
+        } catch {
+            if error.code == .queueFull { return false }
+            // Through the same gate as a refusal by the broker.
+            report(record.tag, error)
+            return true
+        }
+    }
+
+    private func sendBacklog() {
+        var sent = 0
+        while sent < backlog.count, failure == nil, enqueue(backlog[sent]) { sent += 1 }
+        if sent > 0 { backlog.removeFirst(sent) }
+    }
+
+    private func serveReports(within wait: Duration) {
+        lane.serveReports(within: wait) { report in
+            self.report(report.tag, report.error)
+        }
+    }
+
+    private func report(_ tag: UInt, _ error: KafkaError?) {
+        let (slot, kind) = OutgoingRecord.read(tag: tag)
+        guard let error else {
+            switch kind {
+            case .request: metrics.requestsPublished.increment()
+            case .deadLetter(let reason): metrics.countDeadLetter(reason)
+            }
+            tracker.acknowledge(slot)
+            hasHeard = true
+            return
+        }
+        guard let event = tracker.event(of: slot) else {
+            tracker.acknowledge(slot)
+            return
+        }
+        if error.code == .messageSizeTooLarge {
+            oversized.note(partition: event.partition, offset: event.offset)
+        }
+        logger.error(
+            "a record made of a business event was refused; the event is read again",
+            metadata: [
+                LogMetadata.error: "\(error)",
+                LogMetadata.topic: "\(configuration.topics.businessEvents)",
+                LogMetadata.partition: "\(event.partition)",
+                LogMetadata.offset: "\(event.offset)",
+            ]
+        )
+        failure = failure ?? error
+    }
+
+    // MARK: Backpressure
+
+    private func pauseOrResume() {
+        let isFull = !backlog.isEmpty || tracker.uncommittable > configuration.maximumUncommittedEvents
+        if isFull {
+            let rest = consumer.assignment.subtracting(pausedPartitions)
+            if !rest.isEmpty {
+                consumer.pause(rest)
+                pausedPartitions.formUnion(rest)
+            }
+            isPaused = true
+        } else if isPaused {
+            consumer.resume(pausedPartitions)
+            pausedPartitions = []
+            isPaused = false
+        }
+    }
+
+    // MARK: Offsets
+
+    private func commitWhenDue() {
+        guard clock.now - lastCommit >= configuration.commitInterval else { return }
+        lastCommit = clock.now
+        let offsets = tracker.committable()
+        guard !offsets.isEmpty else { return }
+        do {
+            try consumer.commit(topicPartitions(offsets), within: nil)
+            tracker.committed(offsets)
+        } catch {
+            logger.warning("committing offsets failed; tried again", metadata: [LogMetadata.error: "\(error)"])
+        }
+    }
+
+    /// Everything acknowledged, whether a commit of it is believed to be done or not: an asynchronous one may have failed.
+    private func commitNow(_ partitions: Set<Int32>?, within: Duration) {
+        let offsets = tracker.lowWaterMarks(of: partitions)
+        guard !offsets.isEmpty else { return }
+        do {
+            try consumer.commit(topicPartitions(offsets), within: max(within, .milliseconds(100)))
+            tracker.committed(offsets)
+        } catch {
+            logger.warning(
+                "committing offsets failed; their events are read again under the same request ids",
+                metadata: [LogMetadata.error: "\(error)"]
+            )
+        }
+    }
+
+    private func topicPartitions(_ offsets: [Int32: Int64]) -> [KafkaTopicPartition: Int64] {
+        let topic = configuration.topics.businessEvents
+        return Dictionary(
+            uniqueKeysWithValues: offsets.map { (KafkaTopicPartition(topic: topic, partition: $0), $1) }
+        )
+    }
+
+    // MARK: Rebalance
+
+    private func assigned(_ partitions: Set<KafkaTopicPartition>) -> [KafkaTopicPartition: Int64] {
+        noteContact()
+        logger.info(
+            "partitions assigned",
+            metadata: ["partitions": "\(partitions.map(\.partition).sorted())"]
+        )
+        return [:]
+    }
+
+    private func revoked(_ partitions: Set<KafkaTopicPartition>, lost: Bool, until deadline: ContinuousClock.Instant) {
+        let ids = Set(partitions.map(\.partition))
+        if !lost {
+            settle(until: deadline - .milliseconds(500))
+            commitNow(ids, within: deadline - clock.now)
+        }
+        tracker.drop(ids)
+        // Their new owner reads these events again.
+        for record in backlog where ids.contains(record.source) { tracker.acknowledge(record.slot) }
+        backlog.removeAll { ids.contains($0.source) }
+        pausedPartitions.subtract(partitions)
+        lag.remove(ids)
+        logger.info(
+            "partitions revoked",
+            metadata: ["partitions": "\(ids.sorted())", "lost": "\(lost)"]
+        )
+    }
+
+    /// Waits for what is on its way.
+    private func settle(until deadline: ContinuousClock.Instant) {
+        while clock.now < deadline, failure == nil, !backlog.isEmpty || tracker.waiting > 0 {
+            sendBacklog()
+            serveReports(within: .milliseconds(10))
+        }
+    }
+
+    // MARK: The end
+
+    private func drain(until deadline: ContinuousClock.Instant) {
+        settle(until: deadline - .seconds(1))
+        commitNow(nil, within: deadline - clock.now)
+        if tracker.waiting > 0 {
+            logger.warning(
+                "not everything was acknowledged in time; the events are read again at the next start",
+                metadata: [LogMetadata.count: "\(tracker.waiting)"]
+            )
+        }
+    }
+
+    private func close() {
+        if failure != nil { commitNow(nil, within: .seconds(2)) }
+        lag.removeAll()
+        consumer.close(within: .seconds(5))
+        lane.close(within: .zero)
+    }
+
+    // MARK: Contact
+
+    static let quietTime = Duration.seconds(5)
+
+    private func noteContact() {
+        hasHeard = false
+        lastContact = clock.now
+        if case .notReady = health.status { health.ready() }
+    }
+
+    /// Without traffic nobody else would notice that the broker is away, or that it is back.
+    private func probeWhenQuiet() {
+        if hasHeard { noteContact() }
+        guard clock.now - lastContact >= Self.quietTime else { return }
+        do {
+            _ = try consumer.partitionCount(of: configuration.topics.businessEvents, within: .seconds(1))
+            noteContact()
+        } catch {
+            health.notReady("the broker does not answer: \(error)")
+        }
+    }
+
+    private func updateGauges() {
+        guard clock.now - lastGauges >= .seconds(1) else { return }
+        lastGauges = clock.now
+        for partition in consumer.assignment {
+            guard let high = consumer.cachedWatermarks(of: partition)?.high, high >= 0,
+                let position = tracker.position(of: partition.partition)
+            else { continue }
+            lag.record(max(0, high - position), partition: partition.partition)
+        }
+    }
+
+    private static func waitForTopics(
+        _ topics: TopicNames,
+        _ lane: KafkaLaneProducer,
+        _ health: HealthComponent,
+        _ stop: StopSignal,
+        _ logger: Logger
+    ) -> (requests: Int32, deadLetters: Int32)? {
+        var said = ""
+        while !stop.isRequested {
+            do {
+                _ = try lane.partitionCount(of: topics.businessEvents, within: .seconds(2))
+                return (
+                    try lane.partitionCount(of: topics.requests, within: .seconds(2)),
+                    try lane.partitionCount(of: topics.deadLetters, within: .seconds(2))
+                )
+            } catch {
+                let reason = "\(error)"
+                health.notReady("waiting for the broker: \(reason)")
+                if reason != said {
+                    logger.warning("waiting for the broker", metadata: [LogMetadata.error: "\(reason)"])
+                    said = reason
+                }
+                stop.wait(.milliseconds(500))
+            }
+        }
+        return nil
+    }
+}

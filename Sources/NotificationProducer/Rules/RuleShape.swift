@@ -1,0 +1,42 @@
+/// What a rule may write at one place of a request, so that a misspelt key or a number where text belongs is found when
+/// the rules are read, with its line. Ranges and formats are the model's to check, on what is rendered.
+indirect enum RuleShape: Sendable {
+    /// Text: variables are rendered into it, a number by its JSON text.
+    case text
+    /// A number, a boolean, or one `{{path}}` that keeps its JSON type.
+    case number
+    case boolean
+    case object([String: RuleShape])
+    case array(RuleShape)
+    /// Text, or an object (`sound`).
+    case textOrObject([String: RuleShape])
+    /// Any JSON (`userInfo`): one `{{path}}` keeps its JSON type, text with variables is text.
+    case any
+
+    static let content: [String: RuleShape] = [
+        "title": .text, "subtitle": .text, "body": .text,
+        "titleLocalization": localization, "subtitleLocalization": localization, "bodyLocalization": localization,
+        "badge": .number,
+        "sound": .textOrObject(["name": .text, "critical": .boolean, "volume": .number]),
+        "categoryIdentifier": .text, "threadIdentifier": .text, "launchImageName": .text,
+        "targetContentIdentifier": .text, "interruptionLevel": .text,
+        "relevanceScore": .number, "filterCriteria": .text, "mutableContent": .boolean,
+        "summaryArgument": .text, "summaryArgumentCount": .number,
+        "attachments": .array(.object(["identifier": .text, "url": .text, "options": attachmentOptions])),
+        "userInfo": .any,
+    ]
+
+    static let trigger: [String: RuleShape] = [
+        "type": .text, "timeInterval": .number, "repeats": .boolean, "misfire": .text, "jitter": .number,
+        "dateComponents": .any, "timeZone": .text, "notBefore": .text, "gap": .text, "overlap": .text,
+        "region": .object(["latitude": .number, "longitude": .number, "radius": .number]),
+        "notifyOnEntry": .boolean, "notifyOnExit": .boolean,
+    ]
+
+    private static let localization = RuleShape.object(["key": .text, "arguments": .array(.text)])
+
+    private static let attachmentOptions = RuleShape.object([
+        "typeHint": .text, "thumbnailHidden": .boolean, "thumbnailTime": .number,
+        "thumbnailClippingRect": .object(["x": .number, "y": .number, "width": .number, "height": .number]),
+    ])
+}

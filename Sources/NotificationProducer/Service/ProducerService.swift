@@ -1,0 +1,210 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Kafka
+public import Logging
+import NIOCore
+public import NotificationModel
+import NotificationPublisher
+public import ServiceLifecycle
+public import ServiceSupport
+
+/// The producer service: business events and HTTP calls become notification requests on Kafka.
+///
+///     let service = try ProducerService(configuration: configuration, health: health, logger: logger)
+///     try await ServiceRunner.run([service], shutdownTimeout: .seconds(25), logger: logger)
+///
+/// On graceful shutdown it stops accepting connections, finishes the calls at hand, lets what was read of the events be
+/// acknowledged and committed, and flushes its producers, all within `drain.timeout`.
+public struct ProducerService: Service {
+    private let configuration: ProducerServiceConfiguration
+    private let rules: RuleSet?
+    private let httpHealth: HealthComponent
+    private let kafkaHealth: HealthComponent
+    private let logger: Logger
+    private let now: @Sendable () -> Timestamp
+    private let makeRequestID: @Sendable () -> RequestID
+    private let bound = BoundPort()
+
+    /// Reads the rules; nothing is connected before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - configuration: The settings.
+    ///   - health: Gets the components `kafka`, `rules` and `http`.
+    ///   - logger: For everything that happens.
+    ///   - now: The clock, for expirations and `ce_time`.
+    ///   - makeRequestID: The ids of what comes over HTTP; random unless a test says otherwise.
+    /// - Throws: ``RuleFileError`` with every problem of the rule file.
+    public init(
+        configuration: ProducerServiceConfiguration,
+        health: Health,
+        logger: Logger,
+        now: @escaping @Sendable () -> Timestamp = { Timestamp.now },
+        makeRequestID: @escaping @Sendable () -> RequestID = { RequestID.random() }
+    ) throws {
+        self.configuration = configuration
+        self.logger = logger
+        self.now = now
+        self.makeRequestID = makeRequestID
+        kafkaHealth = health.component("kafka")
+        let rulesHealth = health.component("rules")
+        httpHealth = health.component("http")
+        rules = try configuration.rulesFile.map { path throws(RuleFileError) in try RuleFile.load(path: path) }
+        rulesHealth.ready()
+    }
+
+    /// The port of the HTTP API, once it listens.
+    ///
+    /// - Throws: `ListenError` when it could not, `CancellationError` when the caller was cancelled or the service ended before.
+    public var httpPort: Int {
+        get async throws { try await bound.wait() }
+    }
+
+    /// Runs until graceful shutdown or cancellation.
+    ///
+    /// - Throws: `ListenError` when the address cannot be bound, `KafkaError` when a Kafka property is wrong.
+    public func run() async throws {
+        do {
+            let producer = try KafkaProducer(configuration: httpProducerConfiguration, logger: logger)
+            let outcome: Result<Void, any Error>
+            do {
+                try await serve(producer)
+                outcome = .success(())
+            } catch {
+                outcome = .failure(error)
+            }
+            // Calls are answered by now, so this has little to do; a cancelled task must not cut it short.
+            await Task { await producer.shutDown(within: .seconds(2)) }.value
+            try outcome.get()
+        } catch {
+            bound.resolve(.failure(error))
+            throw error
+        }
+        bound.resolve(.failure(CancellationError()))
+    }
+
+    private func serve(_ producer: KafkaProducer) async throws {
+        let metrics = ProducerMetrics()
+        let ingest = rules.map { rules in
+            Ingest(
+                configuration: ingestConfiguration,
+                engine: RuleEngine(rules: rules, defaultApplication: configuration.defaultApplication),
+                metrics: metrics,
+                health: kafkaHealth,
+                logger: logger,
+                now: now
+            )
+        }
+        let application = application(producer, metrics)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await serveHTTP(application) }
+            if let ingest {
+                logger.info("rules are read", metadata: [LogMetadata.count: "\(rules?.count ?? 0)"])
+                group.addTask { await ingest.run() }
+            } else {
+                logger.warning(
+                    "no rules.file is set: business events stay on their topic until a producer with rules reads them"
+                )
+                group.addTask { await watchBroker(producer) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: HTTP
+
+    /// Ends when the server does, or a bounded time after shutdown began even when a caller never finishes its request.
+    private func serveHTTP(_ application: some ApplicationProtocol & Service) async throws {
+        defer { httpHealth.notReady("stopped") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await application.run()
+                } catch let error as IOError {
+                    throw ListenError(
+                        what: "HTTP API",
+                        host: configuration.httpHost,
+                        port: configuration.httpPort,
+                        reason: "\(error)"
+                    )
+                }
+            }
+            group.addTask {
+                try? await gracefulShutdown()
+                try? await Task.sleep(for: configuration.drainTimeout)
+            }
+            // Whichever ends first: the server, or its time.
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func application(
+        _ producer: KafkaProducer,
+        _ metrics: ProducerMetrics
+    ) -> Application<ProducerAPI> {
+        let publisher = NotificationPublisher(
+            producer: producer,
+            configuration: .init(topic: configuration.topics.requests, source: configuration.source),
+            now: now
+        )
+        let broker = BrokerGateway(
+            producer: producer,
+            publisher: publisher,
+            businessEvents: configuration.topics.businessEvents,
+            deadline: configuration.httpDeadline,
+            metrics: metrics,
+            logger: logger
+        )
+        let api = ProducerAPI(
+            events: EventsHandler(broker: broker, bodyLimit: configuration.eventsBodyBytes),
+            notifications: NotificationsHandler(
+                broker: broker,
+                defaultApplication: configuration.defaultApplication,
+                bodyLimit: configuration.notificationBodyBytes,
+                now: now,
+                makeRequestID: makeRequestID
+            ),
+            metrics: metrics,
+            logger: logger
+        )
+        var quiet = logger
+        // The framework's own notices would only repeat ours.
+        quiet.logLevel = max(logger.logLevel, .warning)
+        return Application(
+            responder: api,
+            server: .http1(
+                configuration: .init(idleTimeout: .nanoseconds(Int64(configuration.httpIdleTimeout / .nanoseconds(1))))
+            ),
+            configuration: .init(
+                address: .hostname(configuration.httpHost, port: configuration.httpPort),
+                availableConnectionsDelegate: MaximumAvailableConnections(configuration.httpConnections)
+            ),
+            onServerRunning: { [bound, httpHealth, logger, configuration] channel in
+                let port = channel.localAddress?.port ?? configuration.httpPort
+                logger.info(
+                    "HTTP API listens",
+                    metadata: [LogMetadata.host: "\(configuration.httpHost)", LogMetadata.port: "\(port)"]
+                )
+                httpHealth.ready()
+                bound.resolve(.success(port))
+            },
+            logger: quiet
+        )
+    }
+
+    /// Without ingest somebody else has to say whether the broker is there.
+    private func watchBroker(_ producer: KafkaProducer) async {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    _ = try await producer.partitionCount(of: configuration.topics.requests)
+                    kafkaHealth.ready()
+                } catch {
+                    kafkaHealth.notReady("the broker does not answer: \(error)")
+                }
+                try? await Task.sleep(for: .seconds(2))
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import Testing
+
+@testable import NotificationProducer
+
+@Suite("Rule files that are wrong")
+struct RuleFileErrorTests {
+    /// Problems as `line: message`.
+    private func problems(_ yaml: String) -> [RuleFileError.Problem] {
+        do {
+            _ = try RuleFile.parse(yaml, file: "rules.yaml")
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+
+    private static func rule(_ fields: String) -> String {
+        """
+        rules:
+          - event: e
+            recipient: r
+            identifier: i
+        \(fields.split(separator: "\n", omittingEmptySubsequences: false).map { "    " + $0 }.joined(separator: "\n"))
+        """
+    }
+
+    @Test("Every problem of a file is reported at once, each with its line")
+    func allAtOnce() {
+        let found = problems(
+            """
+            rules:
+              - event: com.example.a
+                recipent: "{{data.customer}}"
+                identifier: "order-{{data.order"
+                content: {title: 5, titel: x}
+                trigger: {type: timeInterval, timeInterval: 0}
+              - event: com.example.b
+                recipient: "{{data.customer}}"
+                cancel: "order-{{data.order}}"
+                content: {title: x}
+                state: gone
+            """
+        )
+        #expect(found.map(\.line) == [2, 3, 4, 5, 5, 6, 10, 11])
+        let text = RuleFileError(file: "rules.yaml", problems: found).description
+        #expect(text.contains("rules.yaml:3:5: a rule has no `recipent`"))
+        #expect(text.contains("rules.yaml:2:5: the rule has no `recipient`"))
+    }
+
+    @Test(
+        "A wrong field is found at its line",
+        arguments: [
+            ("content: {body: x}\nwhen: [a]", 6, "`when`"),
+            ("content: {body: x}\nwhen: \"{{#data.x}}\"", 6, "sections"),
+            ("content: {body: {{data.x}}}", 5, "quotes"),
+            ("content: {body: 12}", 5, "quotes"),
+            ("content: {body: yes}", 5, "quotes"),
+            ("content: {body: x, badge: many}", 5, "`content.badge`"),
+            ("content: {body: x, badge: \"{{data.a}}{{data.b}}\"}", 5, "`content.badge`"),
+            ("content: {body: x, badge: -1}", 5, "`content.badge`"),
+            ("content: {body: x, badge: .inf}", 5, "number"),
+            ("content: {body: x, relevanceScore: 2}", 5, "`content.relevanceScore`"),
+            ("content: {body: x, mutableContent: 1}", 5, "boolean"),
+            ("content: {body: x, interruptionLevel: loud}", 5, "`content.interruptionLevel`"),
+            ("content:\n  body: x\n  sound: {name: bell, loudness: 3}", 7, "loudness"),
+            (
+                "content:\n  body: x\n  attachments:\n    - {identifier: a, url: \"https://x/y\"}\n    - {identifier: b, uri: z}",
+                9, "uri"
+            ),
+            ("content:\n  body: x\n  titleLocalization: {key: K, arguments: [1]}", 7, "arguments"),
+            ("content:\n  body: x\n  userInfo: {a: {b: \"{{data.x\"}}", 7, "`{{`"),
+            ("content:\n  body: x\n  userInfo: {\"{{data.x}}\": 1}", 7, "keys"),
+            ("content: {body: x}\ntrigger: {type: sometimes}", 6, "trigger"),
+            (
+                "content: {body: x}\ntrigger:\n  type: timeInterval\n  timeInterval: 59\n  repeats: true", 8,
+                "trigger.timeInterval"
+            ),
+            ("content: {body: x}\ntrigger: {type: calendar, dateComponents: {hour: 9}, repeats: true}", 6, "calendar"),
+            ("content: {body: x}\ntrigger: at nine", 6, "mapping"),
+            ("content: {body: x}\nexpiration: tomorrow", 6, "expiration"),
+            ("content: {body: x}\nstate: all", 6, "`cancel` only"),
+            ("content: {body: x}\ncontents: {body: x}", 6, "`contents`"),
+            ("content: {body: x}\napplication: \"\"", 6, "`application`"),
+        ]
+    )
+    func line(fields: String, line: Int, words: String) {
+        let found = problems(Self.rule(fields))
+        #expect(found.contains { $0.line == line && $0.message.contains(words) }, "\(found)")
+        #expect(found.count == 1, "\(found)")
+    }
+
+    @Test(
+        "A file that is no list of rules is refused",
+        arguments: [
+            ("", 0), ("rules:", 1), ("rules: []", 1), ("rules: 5", 1), ("- event: e", 1), ("rules:\n  - 5", 2),
+            ("rule: []", 1),
+            ("rules:\n  - event: {", 3), ("rules:\n\t- event: e", 2), ("a: 1\nrules: []\nrules: []", 2),
+            ("--- a\n--- b", 2),
+        ]
+    )
+    func notRules(yaml: String, line: Int) {
+        let found = problems(yaml)
+        #expect(!found.isEmpty)
+        #expect(found.contains { $0.line == line }, "\(found)")
+    }
+
+    @Test("Two rules of one name are refused")
+    func names() {
+        let rule = "{event: e, name: n, recipient: r, cancel: i}"
+        let found = problems("rules:\n  - \(rule)\n  - \(rule)")
+        #expect(found.map(\.line) == [3])
+    }
+
+    @Test("A file that is not there or not UTF-8 is refused by its name")
+    func unreadable() {
+        let error = #expect(throws: RuleFileError.self) { try RuleFile.load(path: "/nowhere/rules.yaml") }
+        #expect(error?.file == "/nowhere/rules.yaml")
+    }
+}
