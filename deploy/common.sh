@@ -1,0 +1,48 @@
+# shellcheck shell=bash
+# What the scripts here share. Sourced, not run.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+say() {
+  printf '\n==> %s\n' "$*"
+}
+
+fail() {
+  printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+  exit 1
+}
+
+# Installs Debian packages, only those that are missing.
+install_packages() {
+  local missing=()
+  local package
+  for package in "$@"; do
+    if ! dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep -q 'ok installed'; then
+      missing+=("$package")
+    fi
+  done
+  if [ ${#missing[@]} -eq 0 ]; then
+    return 0
+  fi
+  command -v apt-get >/dev/null || fail "these packages are missing, and there is no apt-get to install them: ${missing[*]}"
+  say "Installing ${missing[*]}"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || fail "run as root, or install first: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install --yes --quiet --no-install-recommends "${missing[@]}"
+}
+
+require_swift() {
+  command -v swift >/dev/null ||
+    fail "no Swift toolchain found; install one from https://www.swift.org/install (6.2 or later) and put it on PATH"
+}
+
+# The first build compiles the dependencies too and takes some minutes.
+build() {
+  say "Building: swift build $*"
+  swift build "$@"
+}
