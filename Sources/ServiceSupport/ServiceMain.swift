@@ -22,7 +22,7 @@ public struct ServiceEnvironment: Sendable {
 /// The main program of a service: settings, logging, metrics, the ops endpoint, and services that end on SIGTERM and SIGINT.
 ///
 /// ## Settings
-/// - `shutdown.timeout` (duration, default `25s`): how long a graceful shutdown may take before what still runs is cancelled.
+/// - `process.shutdown.timeout` (duration, default `25s`): how long a graceful shutdown may take before what still runs is cancelled.
 /// - `metrics.series` (integer, default 10000): ``PrometheusRegistry``.
 /// - those of ``OpsConfiguration`` and ``LoggingConfiguration``.
 public struct ServiceMain: Sendable {
@@ -49,7 +49,8 @@ public struct ServiceMain: Sendable {
         self.defaultOpsPort = defaultOpsPort
     }
 
-    /// Makes the services once the settings are known to be right.
+    /// Makes the services once the settings are known to be right. Nothing runs yet, so what it throws (a rule file that does not
+    /// parse) counts as a wrong configuration too.
     public typealias Launch = @Sendable (ServiceEnvironment) throws -> [any Service]
 
     /// Runs until the services end or a signal ends them.
@@ -118,16 +119,25 @@ public struct ServiceMain: Sendable {
             let here = ServiceEnvironment(health: health, registry: registry, ops: server, logger: logger)
             logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])
             // First to start and last to stop, so that a drain can be watched.
-            let services: [any Service] = [server] + (try launch(here))
+            var services: [any Service] = [server]
+            do {
+                services += try launch(here)
+            } catch {
+                return wrongConfiguration(error)
+            }
             try await ServiceRunner.run(services, shutdownTimeout: timeout, logger: logger)
             logger.info("stopped")
             return 0
         } catch let error as ServiceSettingsError {
-            writeToStandardError("\(name): the configuration is wrong\n\(error)\n")
-            return Self.configurationStatus
+            return wrongConfiguration(error)
         } catch {
             writeToStandardError("\(name): \(error)\n")
             return Self.failureStatus
         }
+    }
+
+    private func wrongConfiguration(_ error: any Error) -> Int32 {
+        writeToStandardError("\(name): the configuration is wrong\n\(error)\n")
+        return Self.configurationStatus
     }
 }
