@@ -103,7 +103,7 @@ public struct ServiceMain: Sendable {
                 in: 100...1_000_000
             )
             let timeout = settings.duration(
-                "shutdown.timeout",
+                "process.shutdown.timeout",
                 default: .seconds(25),
                 in: .seconds(1) ... .seconds(3_600)
             )

@@ -1,0 +1,63 @@
+import Logging
+import ServiceLifecycle
+import Testing
+
+@testable import ServiceSupport
+
+@Suite("Running services", .timeLimit(.minutes(1)))
+struct ServiceRunnerTests {
+    private struct Failure: Error {}
+
+    /// Ends at graceful shutdown and says whether it was one.
+    private struct Drains: Service {
+        let started: Flag
+        let drained: Flag
+
+        func run() async throws {
+            started.set()
+            try await gracefulShutdown()
+            drained.set()
+        }
+    }
+
+    private struct Fails: Service {
+        let after: Flag
+
+        func run() async throws {
+            while !after.isSet { try await Task.sleep(for: .milliseconds(5)) }
+            throw Failure()
+        }
+    }
+
+    private struct Ends: Service {
+        func run() async throws {}
+    }
+
+    private let logger = LoggingConfiguration(level: .critical).logger(label: "test")
+
+    @Test func `a service that fails lets the others drain, and its error is told`() async throws {
+        let drains = Drains(started: Flag(), drained: Flag())
+        await #expect(throws: Failure.self) {
+            try await ServiceRunner.run(
+                [drains, Fails(after: drains.started)],
+                shutdownTimeout: .seconds(30),
+                logger: logger
+            )
+        }
+        #expect(drains.drained.isSet)
+    }
+
+    @Test func `a service that ends by itself ends the others, and that is no failure`() async throws {
+        let drains = Drains(started: Flag(), drained: Flag())
+        try await ServiceRunner.run([drains, Ends()], shutdownTimeout: .seconds(30), logger: logger)
+        #expect(drains.drained.isSet)
+    }
+
+    @Test func `what a service cannot be made of is a wrong configuration`() async {
+        let main = ServiceMain(name: "test", summary: "A test.", defaultOpsPort: 0)
+        let status = await main.run(environment: ["CARILLON_LOG_LEVEL": "critical"], file: nil) { _ in
+            { _ in throw Failure() }
+        }
+        #expect(status == 78)
+    }
+}
