@@ -1,0 +1,30 @@
+import CRDKafka
+
+/// Reading what a `rd_kafka_message_t` points at.
+enum RDKafkaMessage {
+    /// A copy; nil for a null pointer, which is not the same as an empty value.
+    static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
+        guard let start else { return nil }
+        return Array(UnsafeRawBufferPointer(start: start, count: count))
+    }
+
+    static func headers(of message: UnsafePointer<rd_kafka_message_t>) -> [KafkaHeader] {
+        var list: OpaquePointer?
+        guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR else { return [] }
+        var headers: [KafkaHeader] = []
+        headers.reserveCapacity(rd_kafka_header_cnt(list))
+        var (name, value, size): (UnsafePointer<CChar>?, UnsafeRawPointer?, Int) = (nil, nil, 0)
+        while rd_kafka_header_get_all(list, headers.count, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            headers.append(KafkaHeader(name: name.map { String(cString: $0) } ?? "", value: bytes(value, size)))
+        }
+        return headers
+    }
+
+    static func header(_ name: KafkaHeaderName, of message: UnsafePointer<rd_kafka_message_t>) -> [UInt8]? {
+        var list: OpaquePointer?
+        guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        var (value, size): (UnsafeRawPointer?, Int) = (nil, 0)
+        guard rd_kafka_header_get_last(list, name.utf8, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        return bytes(value, size)
+    }
+}

@@ -1,0 +1,27 @@
+import CRDKafka
+
+extension RDKafkaHandle {
+    /// How many partitions a topic has, asked from the broker; blocking.
+    func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
+        guard let handle = rd_kafka_topic_new(pointer, topic, nil) else {
+            throw KafkaError(rd_kafka_last_error(), doing: "topic \(topic)")
+        }
+        defer { rd_kafka_topic_destroy(handle) }
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        try KafkaError.check(
+            rd_kafka_metadata(pointer, 0, handle, &metadata, time.librdkafkaMilliseconds),
+            doing: "metadata of topic \(topic)"
+        )
+        guard let metadata else { throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, doing: "metadata of topic \(topic)") }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        guard metadata.pointee.topic_cnt > 0 else {
+            throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, doing: "metadata of topic \(topic)")
+        }
+        let found = metadata.pointee.topics[0]
+        try KafkaError.check(found.err, doing: "metadata of topic \(topic)")
+        guard found.partition_cnt > 0 else {
+            throw KafkaError(RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, doing: "topic \(topic) has no partitions")
+        }
+        return found.partition_cnt
+    }
+}

@@ -1,0 +1,47 @@
+import CRDKafka
+
+/// A record that was polled. It owns librdkafka's message, whose bytes live as long as it does; what it returns is copied.
+public struct KafkaMessage: ~Copyable {
+    private let pointer: UnsafeMutablePointer<rd_kafka_message_t>
+
+    init(_ pointer: UnsafeMutablePointer<rd_kafka_message_t>) { self.pointer = pointer }
+
+    deinit { rd_kafka_message_destroy(pointer) }
+
+    /// The topic's name, made anew at each call.
+    public var topic: String { pointer.pointee.rkt.map { String(cString: rd_kafka_topic_name($0)) } ?? "" }
+    public var partition: Int32 { pointer.pointee.partition }
+    public var offset: Int64 { pointer.pointee.offset }
+
+    /// Milliseconds since 1970; nil when the record has none.
+    public var timestamp: Int64? {
+        var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let timestamp = rd_kafka_message_timestamp(pointer, &kind)
+        return kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE || timestamp < 0 ? nil : timestamp
+    }
+
+    /// The key; nil when there is none.
+    public func key() -> [UInt8]? { RDKafkaMessage.bytes(pointer.pointee.key, pointer.pointee.key_len) }
+
+    /// The value; nil for a tombstone, empty for an empty one.
+    public func value() -> [UInt8]? { RDKafkaMessage.bytes(pointer.pointee.payload, pointer.pointee.len) }
+
+    /// The last header of that name; nil when there is none, or its value is null.
+    public func headerValue(_ name: KafkaHeaderName) -> [UInt8]? { RDKafkaMessage.header(name, of: pointer) }
+
+    /// All headers, in order.
+    public func headers() -> [KafkaHeader] { RDKafkaMessage.headers(of: pointer) }
+
+    /// A copy of everything.
+    public func record() -> KafkaConsumerRecord {
+        KafkaConsumerRecord(
+            topic: topic,
+            partition: partition,
+            offset: offset,
+            timestamp: timestamp,
+            key: key(),
+            value: value(),
+            headers: headers()
+        )
+    }
+}

@@ -1,0 +1,122 @@
+/// How to reach a cluster; the same for producers and consumers.
+public struct KafkaClientConfiguration: Sendable, Hashable {
+    /// `host:port` of some brokers.
+    public var bootstrapServers: [String]
+    /// What brokers show in their logs.
+    public var clientID: String
+    /// Any property of librdkafka, by its name; wins over every default. A property of the other kind of client, as
+    /// `session.timeout.ms` for a producer, is ignored by librdkafka with a warning.
+    public var properties: [String: String]
+
+    /// Defaults for all but the brokers.
+    public init(bootstrapServers: [String], clientID: String = "carillon", properties: [String: String] = [:]) {
+        self.bootstrapServers = bootstrapServers
+        self.clientID = clientID
+        self.properties = properties
+    }
+
+    var base: [String: String] {
+        [
+            "bootstrap.servers": bootstrapServers.joined(separator: ","),
+            "client.id": clientID,
+            // Nagle's algorithm is on by default in librdkafka before 2.10.
+            "socket.nagle.disable": "true",
+            // Planned and idle disconnects are no news.
+            "log.connection.close": "false",
+        ]
+    }
+}
+
+/// How a producer works: always idempotent, acknowledged by all in-sync replicas.
+public struct KafkaProducerConfiguration: Sendable, Hashable {
+    /// How to reach the cluster.
+    public var client: KafkaClientConfiguration
+    /// How long records are collected into a batch.
+    public var linger: Duration = .milliseconds(5)
+    /// Records that may wait in the local queue; beyond it is backpressure.
+    public var maximumBufferedRecords = 200_000
+    /// Kibibytes that may wait in the local queue.
+    public var maximumBufferedKibibytes = 256 * 1024
+    /// How long a record may take until it fails; nil to wait for ever.
+    public var deliveryTimeout: Duration?
+    /// How long `send` may wait for room in the queue.
+    public var queueFullTimeout: Duration = .seconds(30)
+
+    /// Defaults for all but the client.
+    public init(client: KafkaClientConfiguration, deliveryTimeout: Duration? = nil) {
+        self.client = client
+        self.deliveryTimeout = deliveryTimeout
+    }
+
+    var properties: [String: String] {
+        var properties = client.base
+        properties["enable.idempotence"] = "true"
+        properties["acks"] = "all"
+        properties["partitioner"] = "murmur2_random"
+        properties["queue.buffering.max.ms"] = "\(linger.librdkafkaMilliseconds)"
+        properties["queue.buffering.max.messages"] = "\(maximumBufferedRecords)"
+        properties["queue.buffering.max.kbytes"] = "\(maximumBufferedKibibytes)"
+        properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
+        return properties.merging(client.properties.filter { !Self.consumerOnly.contains($0.key) }) { $1 }
+    }
+
+    /// One set of properties configures both kinds; librdkafka would warn at each start.
+    static let consumerOnly: Set<String> = [
+        "fetch.wait.max.ms", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes", "fetch.error.backoff.ms",
+        "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "partition.assignment.strategy",
+        "group.id", "group.instance.id", "auto.offset.reset", "isolation.level", "queued.min.messages",
+        "queued.max.messages.kbytes", "enable.auto.commit", "enable.auto.offset.store", "check.crcs",
+    ]
+}
+
+/// How a consumer works: it commits only what it is told to.
+public struct KafkaConsumerConfiguration: Sendable, Hashable {
+    /// What to do where no offset is known, or the known one is gone.
+    public enum OffsetReset: String, Sendable {
+        /// Read from the first record that is there.
+        case earliest
+        /// Read what comes from now on.
+        case latest
+        /// `poll` throws.
+        case error
+    }
+
+    /// How to reach the cluster.
+    public var client: KafkaClientConfiguration
+    /// The group; nil when partitions are assigned by hand.
+    public var groupID: String?
+    /// Without a position.
+    public var offsetReset: OffsetReset = .earliest
+    /// See records of open and aborted transactions too.
+    public var readsUncommitted = false
+    /// How long the revoke hook may take.
+    public var revokeTimeout: Duration = .seconds(10)
+
+    /// Defaults for all but the client.
+    public init(client: KafkaClientConfiguration, groupID: String? = nil) {
+        self.client = client
+        self.groupID = groupID
+    }
+
+    var properties: [String: String] {
+        var properties = client.base
+        // librdkafka wants a group even where none is used.
+        properties["group.id"] = groupID ?? "\(client.clientID)-ungrouped"
+        properties["enable.auto.commit"] = "false"
+        properties["enable.auto.offset.store"] = "false"
+        properties["auto.offset.reset"] = offsetReset.rawValue
+        properties["isolation.level"] = readsUncommitted ? "read_uncommitted" : "read_committed"
+        // Equal partition numbers of several topics meet in one member; cooperative assignment has faults in 2.0.2.
+        properties["partition.assignment.strategy"] = "range"
+        properties["enable.partition.eof"] = "false"
+        return properties.merging(client.properties.filter { !Self.producerOnly.contains($0.key) }) { $1 }
+    }
+
+    static let producerOnly: Set<String> = [
+        "linger.ms", "queue.buffering.max.ms", "queue.buffering.max.messages", "queue.buffering.max.kbytes", "acks",
+        "request.required.acks", "enable.idempotence", "compression.type", "compression.codec", "compression.level",
+        "batch.size", "batch.num.messages", "message.timeout.ms", "delivery.timeout.ms", "retries",
+        "message.send.max.retries", "transactional.id", "transaction.timeout.ms", "partitioner", "request.timeout.ms",
+        "max.in.flight.requests.per.connection", "max.in.flight", "sticky.partitioning.linger.ms",
+    ]
+}

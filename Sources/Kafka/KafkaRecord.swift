@@ -1,0 +1,147 @@
+/// A header of a record; several may have one name.
+public struct KafkaHeader: Sendable, Hashable {
+    public var name: String
+    /// nil for a null value, which is not the same as an empty one.
+    public var value: [UInt8]?
+
+    /// A header with bytes, or with none.
+    public init(name: String, value: [UInt8]?) {
+        self.name = name
+        self.value = value
+    }
+
+    /// A header with text.
+    public init(name: String, text: String) { self.init(name: name, value: Array(text.utf8)) }
+}
+
+/// A partition of a topic.
+public struct KafkaTopicPartition: Sendable, Hashable, CustomStringConvertible {
+    public var topic: String
+    public var partition: Int32
+
+    /// The partition of that number, from 0.
+    public init(topic: String, partition: Int32) {
+        self.topic = topic
+        self.partition = partition
+    }
+
+    public var description: String { "\(topic)[\(partition)]" }
+}
+
+/// Offsets that mean a place instead of a number.
+public enum KafkaOffset {
+    /// The first record that the partition still holds.
+    public static let beginning: Int64 = -2
+    /// After the last one.
+    public static let end: Int64 = -1
+}
+
+/// A record to publish.
+public struct KafkaProducerRecord: Sendable, Hashable {
+    public var topic: String
+    /// nil: by murmur2 of the key, or any partition when there is no key.
+    public var partition: Int32?
+    public var key: [UInt8]?
+    /// nil is a tombstone.
+    public var value: [UInt8]?
+    public var headers: [KafkaHeader]
+    /// Milliseconds since 1970; nil for now.
+    public var timestamp: Int64?
+
+    /// A record; only the topic is needed.
+    public init(
+        topic: String,
+        partition: Int32? = nil,
+        key: [UInt8]? = nil,
+        value: [UInt8]?,
+        headers: [KafkaHeader] = [],
+        timestamp: Int64? = nil
+    ) {
+        self.topic = topic
+        self.partition = partition
+        self.key = key
+        self.value = value
+        self.headers = headers
+        self.timestamp = timestamp
+    }
+}
+
+/// Where an acknowledged record is.
+public struct KafkaAcknowledgement: Sendable, Hashable {
+    public var topic: String
+    public var partition: Int32
+    public var offset: Int64
+}
+
+/// A record that was read, with copies of its bytes.
+public struct KafkaConsumerRecord: Sendable, Hashable {
+    public var topic: String
+    public var partition: Int32
+    public var offset: Int64
+    /// Milliseconds since 1970; nil when the record has none.
+    public var timestamp: Int64?
+    public var key: [UInt8]?
+    /// nil for a tombstone.
+    public var value: [UInt8]?
+    public var headers: [KafkaHeader]
+
+    /// The last header of that name, as text.
+    public func header(_ name: String) -> String? {
+        headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// The name of a header, encoded once.
+public struct KafkaHeaderName: Sendable, Hashable, ExpressibleByStringLiteral {
+    let utf8: [CChar]
+    /// Without the terminating zero.
+    var count: Int { utf8.count - 1 }
+
+    /// A name; zero bytes end it.
+    public init(_ name: String) { utf8 = Array(name.utf8CString) }
+
+    public init(stringLiteral value: String) { self.init(value) }
+}
+
+/// Headers of a record to publish, in one flat buffer that is used again for the next.
+public struct KafkaHeaderBuffer: Sendable {
+    struct Entry: Sendable {
+        var name: KafkaHeaderName
+        var start: Int
+        /// -1 for a null value.
+        var count: Int
+    }
+
+    private(set) var entries: [Entry] = []
+    private(set) var bytes: [UInt8] = []
+
+    /// No headers.
+    public init() {}
+
+    /// Forgets the headers and keeps the memory.
+    public mutating func removeAll() {
+        entries.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds a header with what the closure appends.
+    public mutating func append(_ name: KafkaHeaderName, writing: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        writing(&bytes)
+        entries.append(Entry(name: name, start: start, count: bytes.count - start))
+    }
+
+    /// Adds a header; nil is a null value.
+    public mutating func append(_ name: KafkaHeaderName, _ value: [UInt8]?) {
+        guard let value else {
+            entries.append(Entry(name: name, start: 0, count: -1))
+            return
+        }
+        append(name) { $0.append(contentsOf: value) }
+    }
+
+    /// Adds a header with constant text.
+    public mutating func append(_ name: KafkaHeaderName, _ value: StaticString) {
+        append(name) { bytes in value.withUTF8Buffer { bytes.append(contentsOf: $0) } }
+    }
+}
