@@ -1,0 +1,79 @@
+extension BusinessEvent {
+    /// Reads the events of an HTTP request: one in binary or structured mode, any number in a batch.
+    ///
+    /// The mode follows `Content-Type`: `application/cloudevents-batch…` is a batch, another that begins with
+    /// `application/cloudevents` is structured, everything else is binary, its `ce-…` headers percent-decoded. A header
+    /// `traceparent` or `tracestate` becomes an extension of every event that has none itself.
+    /// Throws `invalid` with the attribute's name (in a batch after the index, `2.id`), `not-utf8` or `too-large`.
+    ///
+    /// - Parameters:
+    ///   - headers: names in any case
+    ///   - body: the whole body
+    public static func parse(
+        httpHeaders headers: [(name: String, value: String)],
+        body: [UInt8]
+    ) throws(ModelError) -> [BusinessEvent] {
+        var contentType: String?
+        var trace: [String: String] = [:]
+        for header in headers {
+            let name = header.name.lowercased()
+            if name == "content-type" { contentType = header.value }
+            if name == "traceparent" || name == "tracestate" { trace[name] = header.value }
+        }
+        var events: [BusinessEvent]
+        if let contentType, isBatch(contentType) {
+            events = try batch(contentType: contentType, body: body)
+        } else if let contentType, isStructured(contentType) {
+            events = [try structured(contentType: contentType, body: body)]
+        } else {
+            events = [try binary(headers, contentType: contentType, body: body)]
+        }
+        for index in events.indices {
+            for (name, value) in trace where events[index].extensions[name] == nil {
+                events[index].extensions[name] = value
+                try events[index].validate()
+            }
+        }
+        return events
+    }
+
+    private static func binary(
+        _ headers: [(name: String, value: String)],
+        contentType: String?,
+        body: [UInt8]
+    ) throws(ModelError) -> BusinessEvent {
+        var builder = BusinessEventBuilder()
+        builder.dataContentType = contentType
+        builder.data = body
+        for header in headers {
+            let name = header.name.lowercased()
+            guard name.hasPrefix("ce-") else { continue }
+            let attribute = String(name.dropFirst(3))
+            if attribute == "datacontenttype", contentType != nil { continue }
+            let value: String
+            do throws(ModelError) {
+                value = try PercentEncoding.decodeOnce(unquoted(header.value))
+            } catch {
+                throw ModelError(error.reason, field: attribute, error.detail)
+            }
+            try builder.set(attribute, value)
+        }
+        return try builder.event()
+    }
+
+    /// A value in double quotes without them; the HTTP binding asks readers to accept those of older writers.
+    private static func unquoted(_ value: String) -> String {
+        guard value.utf8.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
+        var out = ""
+        var isEscaped = false
+        for character in value.dropFirst().dropLast() {
+            if character == "\\", !isEscaped {
+                isEscaped = true
+            } else {
+                out.append(character)
+                isEscaped = false
+            }
+        }
+        return out
+    }
+}

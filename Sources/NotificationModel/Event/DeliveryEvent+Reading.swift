@@ -1,0 +1,116 @@
+extension DeliveryEvent {
+    /// Reads an event's value. Fields it does not know are passed over, as readers of events must.
+    ///
+    /// - Parameters:
+    ///   - json: the record's value
+    ///   - name: what `ce_type` says happened
+    ///
+    /// Throws `invalid` (or `not-utf8`, or `too-large`), the field naming what is missing or of a wrong type.
+    public init(json: [UInt8], name: DeliveryEventName) throws(ModelError) {
+        self = try json.borrowed { bytes throws(ModelError) in
+            var scanner = JSONScanner(bytes)
+            return try scanner.whole { scanner throws(ModelError) in try scanner.deliveryEvent(name, in: json) }
+        }
+    }
+}
+
+private enum EventField: UInt8 {
+    case requestId, application, recipient, identifier, closes, occurrence, nextTriggerDate, until, first, last
+    case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, inDoubt
+
+    static func named(_ name: FieldName) -> EventField? {
+        switch name {
+        case "requestId": .requestId
+        case "application": .application
+        case "recipient": .recipient
+        case "identifier": .identifier
+        case "closes": .closes
+        case "occurrence": .occurrence
+        case "nextTriggerDate": .nextTriggerDate
+        case "until": .until
+        case "first": .first
+        case "last": .last
+        case "count": .count
+        case "replaces": .replaces
+        case "by": .by
+        case "into": .into
+        case "known": .known
+        case "reason": .reason
+        case "channel": .channel
+        case "device": .device
+        case "content": .content
+        case "enrichment": .enrichment
+        case "devices": .devices
+        case "actions": .actions
+        case "inDoubt": .inDoubt
+        default: nil
+        }
+    }
+}
+
+extension JSONScanner {
+    fileprivate mutating func deliveryEvent(
+        _ name: DeliveryEventName,
+        in json: [UInt8]
+    ) throws(ModelError) -> DeliveryEvent {
+        var seen = SeenFields()
+        var parts: (application: String, recipient: String, identifier: String) = ("", "", "")
+        var event = DeliveryEvent(
+            name: name,
+            requestID: .uuid(UUIDValue(high: 0, low: 0)),
+            key: try NotificationKey(application: "a", recipient: "r", identifier: ""),
+            closes: false
+        )
+        try object { scanner, label throws(ModelError) in
+            guard let field = try scanner.field(label, EventField.named) else {
+                try scanner.skipValue()
+                return
+            }
+            try seen.insert(field)
+            switch field {
+            case .requestId: event.requestID = try scanner.requestID()
+            case .application: parts.application = scanner.materialise(try scanner.string())
+            case .recipient: parts.recipient = scanner.materialise(try scanner.string())
+            case .identifier: parts.identifier = scanner.materialise(try scanner.string())
+            case .closes: event.closes = try scanner.boolean()
+            case .occurrence: event.occurrence = try scanner.timestamp()
+            case .nextTriggerDate: event.nextTriggerDate = try scanner.timestamp()
+            case .until: event.until = try scanner.timestamp()
+            case .first: event.first = try scanner.timestamp()
+            case .last: event.last = try scanner.timestamp()
+            case .count: event.count = Int(try scanner.integer(in: 0...Int64.max))
+            case .replaces: event.replaces = try scanner.requestID()
+            case .by: event.by = try scanner.requestID()
+            case .into: event.into = try scanner.requestID()
+            case .known: event.known = try scanner.choice(DeliveryEvent.Known.self)
+            case .reason: event.reason = try scanner.choice(ReasonCode.self)
+            case .channel: event.channel = scanner.materialise(try scanner.string())
+            case .device: event.device = scanner.materialise(try scanner.string())
+            case .content: event.content = json[try scanner.slice(of: 0x7B, "an object")]
+            case .enrichment: event.enrichment = json[try scanner.slice(of: 0x7B, "an object")]
+            case .devices: event.devices = json[try scanner.slice(of: 0x5B, "an array")]
+            case .actions: event.actions = json[try scanner.slice(of: 0x5B, "an array")]
+            case .inDoubt: event.inDoubt = try scanner.boolean()
+            }
+        }
+        let required: [(EventField, String)] = [
+            (.requestId, "requestId"), (.application, "application"), (.recipient, "recipient"),
+            (.identifier, "identifier"), (.closes, "closes"),
+        ]
+        for (field, label) in required where !seen.contains(field) { throw missing(label) }
+        event.key = try NotificationKey(
+            application: parts.application,
+            recipient: parts.recipient,
+            identifier: parts.identifier
+        )
+        return event
+    }
+
+    /// The range of a value that begins with the given byte.
+    mutating func slice(of opening: UInt8, _ expected: String) throws(ModelError) -> Range<Int> {
+        guard peek() == opening else { throw unexpected(expected) }
+        let start = position
+        try skipValue()
+        return start..<position
+    }
+}

@@ -1,0 +1,160 @@
+/// What happened to a notification, as told on the topic `deliveries`.
+///
+/// Which of the optional fields are there depends on the name; see `contracts`. Fields that are JSON already are
+/// slices and go into the event as they are.
+public struct DeliveryEvent: Sendable, Hashable {
+    /// What a removal that found nothing pending knows of the notification.
+    public enum Known: String, CaseIterable, Sendable, Hashable {
+        /// It was delivered.
+        case delivered
+        /// Nothing is known.
+        case unknown
+    }
+
+    /// What happened. It crosses Kafka in `ce_type`, not in the value.
+    public var name: DeliveryEventName
+    /// The request that it happened to.
+    public var requestID: RequestID
+    /// Whose notification, and which.
+    public var key: NotificationKey
+    /// The last event of its request: exactly one event of a request closes it.
+    public var closes: Bool
+    /// The nominal instant of the trigger.
+    public var occurrence: Timestamp?
+    /// `scheduled`: when it is due.
+    public var nextTriggerDate: Timestamp?
+    /// `held`: until when.
+    public var until: Timestamp?
+    /// `missed`: the first occurrence.
+    public var first: Timestamp?
+    /// `missed`: the last occurrence.
+    public var last: Timestamp?
+    /// `missed`: how many, at least 1.
+    public var count: Int?
+    /// `scheduled`, `delivered`: the request whose place it takes.
+    public var replaces: RequestID?
+    /// `superseded`: the request that took its place.
+    public var by: RequestID?
+    /// `digested`: the request it was folded into.
+    public var into: RequestID?
+    /// `cancellation.missed`: what is known.
+    public var known: Known?
+    /// `suppressed`, `held`, `failed`: why.
+    public var reason: ReasonCode?
+    /// The channel that took it.
+    public var channel: String?
+    /// `device.attempted`: the device.
+    public var device: String?
+    /// `delivered`: the content as a JSON object.
+    public var content: ArraySlice<UInt8>?
+    /// `delivered`: what became of the attachments, a JSON object.
+    public var enrichment: ArraySlice<UInt8>?
+    /// `delivered`: the targeted devices and their outcomes, a JSON array.
+    public var devices: ArraySlice<UInt8>?
+    /// `delivered`: the actions of its category, a JSON array.
+    public var actions: ArraySlice<UInt8>?
+    /// It may have been sent before, by an instance that could not tell any more.
+    public var inDoubt: Bool
+
+    /// An event with what every one has; the rest is set afterwards.
+    public init(
+        name: DeliveryEventName,
+        requestID: RequestID,
+        key: NotificationKey,
+        closes: Bool,
+        inDoubt: Bool = false
+    ) {
+        self.name = name
+        self.requestID = requestID
+        self.key = key
+        self.closes = closes
+        self.inDoubt = inDoubt
+    }
+
+    /// Appends the event's JSON.
+    public func write(to out: inout [UInt8]) {
+        JSONWriter.append("{\"requestId\":", to: &out)
+        requestID.writeJSON(to: &out)
+        out.append(0x2C)
+        key.writeJSONFields(to: &out)
+        if closes {
+            JSONWriter.append(",\"closes\":true", to: &out)
+        } else {
+            JSONWriter.append(",\"closes\":false", to: &out)
+        }
+        if let occurrence { Self.write(",\"occurrence\":", occurrence, to: &out) }
+        if let nextTriggerDate { Self.write(",\"nextTriggerDate\":", nextTriggerDate, to: &out) }
+        if let until { Self.write(",\"until\":", until, to: &out) }
+        if let first { Self.write(",\"first\":", first, to: &out) }
+        if let last { Self.write(",\"last\":", last, to: &out) }
+        if let count {
+            JSONWriter.append(",\"count\":", to: &out)
+            JSONWriter.append(number: count, to: &out)
+        }
+        if let replaces { Self.write(",\"replaces\":", replaces, to: &out) }
+        if let by { Self.write(",\"by\":", by, to: &out) }
+        if let into { Self.write(",\"into\":", into, to: &out) }
+        if let known { Self.write(",\"known\":", known.rawValue, to: &out) }
+        if let reason { Self.write(",\"reason\":", reason.rawValue, to: &out) }
+        if let channel { Self.write(",\"channel\":", channel, to: &out) }
+        if let device { Self.write(",\"device\":", device, to: &out) }
+        if let content { Self.write(",\"content\":", content, to: &out) }
+        if let enrichment { Self.write(",\"enrichment\":", enrichment, to: &out) }
+        if let devices { Self.write(",\"devices\":", devices, to: &out) }
+        if let actions { Self.write(",\"actions\":", actions, to: &out) }
+        if inDoubt { JSONWriter.append(",\"inDoubt\":true", to: &out) }
+        out.append(0x7D)
+    }
+
+    /// The event's JSON.
+    public var json: [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(256 + (content?.count ?? 0))
+        write(to: &out)
+        return out
+    }
+
+    /// The event's id, so that a repeat is recognisable as one: a UUIDv5 in ``UUIDv5/eventNamespace`` of the pieces
+    /// request id, occurrence (milliseconds since 1970 in decimal, empty when there is none), name and device (empty
+    /// when there is none), joined as ``UUIDv5`` describes.
+    public var eventID: UUIDValue {
+        var hash = NameHash(namespace: UUIDv5.eventNamespace)
+        switch requestID {
+        case .uuid(let value): hash.updatePiece(canonical: value)
+        case .text(let text): hash.updatePiece(text)
+        }
+        hash.updatePiece(decimal: occurrence?.rawValue)
+        hash.updatePiece(name.rawValue)
+        hash.updatePiece(device ?? "")
+        return hash.finish()
+    }
+
+    /// Appends the 36 bytes of ``eventID``.
+    public func writeEventID(to out: inout [UInt8]) {
+        eventID.write(to: &out)
+    }
+
+    @inline(__always)
+    private static func write(_ label: StaticString, _ value: Timestamp, to out: inout [UInt8]) {
+        JSONWriter.append(label, to: &out)
+        JSONWriter.append(timestamp: value, to: &out)
+    }
+
+    @inline(__always)
+    private static func write(_ label: StaticString, _ value: RequestID, to out: inout [UInt8]) {
+        JSONWriter.append(label, to: &out)
+        value.writeJSON(to: &out)
+    }
+
+    @inline(__always)
+    private static func write(_ label: StaticString, _ value: String, to out: inout [UInt8]) {
+        JSONWriter.append(label, to: &out)
+        JSONWriter.append(string: value, to: &out)
+    }
+
+    @inline(__always)
+    private static func write(_ label: StaticString, _ value: ArraySlice<UInt8>, to out: inout [UInt8]) {
+        JSONWriter.append(label, to: &out)
+        JSONWriter.append(raw: value, to: &out)
+    }
+}

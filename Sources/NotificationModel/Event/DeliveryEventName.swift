@@ -1,0 +1,72 @@
+/// What happened to a notification: the middle of `carillon.notification.<name>.v1`.
+public enum DeliveryEventName: String, CaseIterable, Sendable, Hashable {
+    /// Waits for its trigger.
+    case scheduled = "scheduled"
+    /// Handed to the channel, and accepted.
+    case delivered = "delivered"
+    /// A newer request took its place.
+    case superseded = "superseded"
+    /// Removed before it was sent.
+    case cancelled = "cancelled"
+    /// A removal found nothing pending.
+    case cancellationMissed = "cancellation.missed"
+    /// Recalled after it was sent.
+    case removed = "removed"
+    /// Too late.
+    case expired = "expired"
+    /// Not sent, by a rule.
+    case suppressed = "suppressed"
+    /// Kept back.
+    case held = "held"
+    /// Folded into another one.
+    case digested = "digested"
+    /// Occurrences that nobody was there to fire.
+    case missed = "missed"
+    /// Refused by the channel for good.
+    case failed = "failed"
+    /// One attempt at one device.
+    case deviceAttempted = "device.attempted"
+
+    private static let typePrefix = "carillon.notification."
+    private static let typeSuffix = ".v1"
+
+    /// The event's `ce_type`.
+    public var type: StaticString {
+        switch self {
+        case .scheduled: "carillon.notification.scheduled.v1"
+        case .delivered: "carillon.notification.delivered.v1"
+        case .superseded: "carillon.notification.superseded.v1"
+        case .cancelled: "carillon.notification.cancelled.v1"
+        case .cancellationMissed: "carillon.notification.cancellation.missed.v1"
+        case .removed: "carillon.notification.removed.v1"
+        case .expired: "carillon.notification.expired.v1"
+        case .suppressed: "carillon.notification.suppressed.v1"
+        case .held: "carillon.notification.held.v1"
+        case .digested: "carillon.notification.digested.v1"
+        case .missed: "carillon.notification.missed.v1"
+        case .failed: "carillon.notification.failed.v1"
+        case .deviceAttempted: "carillon.notification.device.attempted.v1"
+        }
+    }
+
+    /// Reads a `ce_type`; nil when it is none of these events.
+    public init?(type: String) {
+        guard type.hasPrefix(Self.typePrefix), type.hasSuffix(Self.typeSuffix),
+            type.utf8.count > Self.typePrefix.utf8.count + Self.typeSuffix.utf8.count
+        else { return nil }
+        self.init(rawValue: String(type.dropFirst(Self.typePrefix.count).dropLast(Self.typeSuffix.count)))
+    }
+
+    /// Reads a `ce_type` header's value; nil when it is none of these events.
+    public init?(type: [UInt8]) {
+        self.init(type: String(decoding: type, as: UTF8.self))
+    }
+}
+
+/// The `ce_type` of the records on the topic `requests`.
+public enum RequestRecordType {
+    /// A request.
+    public static let request: StaticString = "carillon.notification.request.v1"
+    /// A removal.
+    public static let removal: StaticString = "carillon.notification.removal.v1"
+}

@@ -1,0 +1,115 @@
+/// How far the worker of a partition has come: the value under the key `marker` of each partition of `state`.
+public struct StateMarker: Sendable, Hashable {
+    /// The form this version writes.
+    public static let currentForm = 1
+
+    /// Version of the entries' form; a reader refuses a newer one.
+    public var form: Int
+    /// By input topic, the offset to read next.
+    public var offsets: [String: Int64]
+    /// When it was written.
+    public var wallTime: Timestamp
+    /// Partitions of the inputs when it was written.
+    public var partitions: Int32
+    /// Version of the time zone data that pending occurrences were planned with.
+    public var timeZoneDataVersion: String
+    /// No timer beyond this instant has fired.
+    public var firedThrough: Timestamp?
+
+    /// A marker.
+    public init(
+        form: Int = StateMarker.currentForm,
+        offsets: [String: Int64],
+        wallTime: Timestamp,
+        partitions: Int32,
+        timeZoneDataVersion: String,
+        firedThrough: Timestamp? = nil
+    ) {
+        self.form = form
+        self.offsets = offsets
+        self.wallTime = wallTime
+        self.partitions = partitions
+        self.timeZoneDataVersion = timeZoneDataVersion
+        self.firedThrough = firedThrough
+    }
+
+    /// Reads a marker; unknown fields are passed over.
+    ///
+    /// Throws `unsupported-form` when it is of a newer form, `invalid` with the field when something is missing or wrong.
+    public init(json: [UInt8]) throws(ModelError) {
+        let value = try JSONValue.parse(json)
+        func wrong(_ field: String, _ expected: String) -> ModelError {
+            ModelError(.invalid, field: field, "must be \(expected)")
+        }
+        guard let form = value["form"]?.integerValue, form >= 1 else { throw wrong("form", "an integer from 1") }
+        guard form <= Int64(Self.currentForm) else {
+            throw ModelError(
+                .unsupportedForm,
+                field: "form",
+                "the marker has form \(form), this version reads up to \(Self.currentForm): upgrade before you start"
+            )
+        }
+        guard let members = value["offsets"]?.objectValue else { throw wrong("offsets", "an object") }
+        var offsets: [String: Int64] = [:]
+        for member in members {
+            guard let offset = member.value.integerValue, offset >= 0 else {
+                throw wrong("offsets.\(member.name)", "an offset")
+            }
+            offsets[member.name] = offset
+        }
+        guard let text = value["wallTime"]?.stringValue, let wallTime = Timestamp(rfc3339: text) else {
+            throw wrong("wallTime", "an RFC 3339 date and time")
+        }
+        guard let number = value["partitions"]?.integerValue, let partitions = Int32(exactly: number), partitions > 0
+        else { throw wrong("partitions", "an integer from 1") }
+        guard let zones = value["timeZoneDataVersion"]?.stringValue else {
+            throw wrong("timeZoneDataVersion", "a string")
+        }
+        var firedThrough: Timestamp?
+        if let fired = value["firedThrough"] {
+            guard let text = fired.stringValue, let read = Timestamp(rfc3339: text) else {
+                throw wrong("firedThrough", "an RFC 3339 date and time")
+            }
+            firedThrough = read
+        }
+        self.init(
+            form: Int(form),
+            offsets: offsets,
+            wallTime: wallTime,
+            partitions: partitions,
+            timeZoneDataVersion: zones,
+            firedThrough: firedThrough
+        )
+    }
+
+    /// Appends the marker's JSON, topics in order of their names.
+    public func write(to out: inout [UInt8]) {
+        JSONWriter.append("{\"form\":", to: &out)
+        JSONWriter.append(number: form, to: &out)
+        JSONWriter.append(",\"offsets\":{", to: &out)
+        for (index, entry) in offsets.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { out.append(0x2C) }
+            JSONWriter.append(string: entry.key, to: &out)
+            out.append(0x3A)
+            JSONWriter.append(number: entry.value, to: &out)
+        }
+        JSONWriter.append("},\"wallTime\":", to: &out)
+        JSONWriter.append(timestamp: wallTime, to: &out)
+        JSONWriter.append(",\"partitions\":", to: &out)
+        JSONWriter.append(number: partitions, to: &out)
+        JSONWriter.append(",\"timeZoneDataVersion\":", to: &out)
+        JSONWriter.append(string: timeZoneDataVersion, to: &out)
+        if let firedThrough {
+            JSONWriter.append(",\"firedThrough\":", to: &out)
+            JSONWriter.append(timestamp: firedThrough, to: &out)
+        }
+        out.append(0x7D)
+    }
+
+    /// The marker's JSON.
+    public var json: [UInt8] {
+        var out: [UInt8] = []
+        write(to: &out)
+        return out
+    }
+}

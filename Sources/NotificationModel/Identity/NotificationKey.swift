@@ -1,0 +1,205 @@
+/// The key of a notification: application, recipient and identifier, each percent-encoded, joined with `/`.
+///
+/// An empty identifier stands for all notifications of the recipient and is legal only for removals. Each component
+/// has 1 to 256 bytes decoded and no control characters. Equality is that of the encoded bytes, which are always
+/// canonical: only the unreserved characters of RFC 3986 stand for themselves, hexadecimal digits are upper case.
+public struct NotificationKey: Sendable {
+    /// The key as Kafka carries it.
+    public let encoded: [UInt8]
+    private let firstSlash: Int32
+    private let secondSlash: Int32
+    /// One bit a component that holds a `%`: 1 application, 2 recipient, 4 identifier.
+    private let escapes: UInt8
+
+    /// Reads a record's key. A spelling that is not canonical (`%2d`, a bare space) is brought into canonical form.
+    ///
+    /// Throws `invalid` when it has not three components, one is empty or too long, holds a control character or a bad
+    /// `%XX`, and `not-utf8` when one is not UTF-8 once decoded. The field names the component, or `key`.
+    public init(encoded: [UInt8]) throws(ModelError) {
+        var slashes: (Int, Int) = (-1, -1)
+        var count = 0
+        var escapes: UInt8 = 0
+        var canonical = true
+        for (index, byte) in encoded.enumerated() {
+            if byte == 0x2F {
+                count += 1
+                if count == 1 { slashes.0 = index } else { slashes.1 = index }
+            } else if byte == 0x25 {
+                escapes |= count < 3 ? 1 << UInt8(count) : 0
+            } else if !PercentEncoding.isUnreserved(byte) {
+                canonical = false
+            }
+        }
+        guard count == 2 else {
+            throw ModelError(
+                .invalid,
+                field: "key",
+                "a key is application/recipient/identifier, this one has \(count) slashes"
+            )
+        }
+        if canonical, escapes == 0 {
+            try Self.check("application", slashes.0, mayBeEmpty: false)
+            try Self.check("recipient", slashes.1 - slashes.0 - 1, mayBeEmpty: false)
+            try Self.check("identifier", encoded.count - slashes.1 - 1, mayBeEmpty: true)
+            self.init(canonical: encoded, slashes: slashes, escapes: 0)
+            return
+        }
+        try self.init(
+            application: Self.decode("application", encoded[..<slashes.0]),
+            recipient: Self.decode("recipient", encoded[(slashes.0 + 1)..<slashes.1]),
+            identifier: Self.decode("identifier", encoded[(slashes.1 + 1)...])
+        )
+    }
+
+    /// Builds a key from its decoded components. Throws as ``init(encoded:)``, the field naming the component.
+    public init(application: String, recipient: String, identifier: String) throws(ModelError) {
+        var out: [UInt8] = []
+        out.reserveCapacity(application.utf8.count + recipient.utf8.count + identifier.utf8.count + 2)
+        var escapes: UInt8 = 0
+        func put(_ field: String, _ text: String, _ bit: UInt8, mayBeEmpty: Bool) throws(ModelError) {
+            try Self.check(field, text.utf8.count, mayBeEmpty: mayBeEmpty)
+            let start = out.count
+            PercentEncoding.encode(text.utf8, to: &out)
+            guard out.count - start != text.utf8.count else { return }
+            escapes |= bit
+            do throws(ModelError) {
+                try PercentEncoding.checkText(Array(text.utf8))
+            } catch {
+                throw ModelError(error.reason, field: field, error.detail)
+            }
+        }
+        try put("application", application, 1, mayBeEmpty: false)
+        let firstSlash = out.count
+        out.append(0x2F)
+        try put("recipient", recipient, 2, mayBeEmpty: false)
+        let secondSlash = out.count
+        out.append(0x2F)
+        try put("identifier", identifier, 4, mayBeEmpty: true)
+        self.init(canonical: out, slashes: (firstSlash, secondSlash), escapes: escapes)
+    }
+
+    private init(canonical: [UInt8], slashes: (Int, Int), escapes: UInt8) {
+        encoded = canonical
+        firstSlash = Int32(truncatingIfNeeded: slashes.0)
+        secondSlash = Int32(truncatingIfNeeded: slashes.1)
+        self.escapes = escapes
+    }
+
+    private static func check(_ field: String, _ count: Int, mayBeEmpty: Bool) throws(ModelError) {
+        guard count > 0 || mayBeEmpty else { throw ModelError(.invalid, field: field, "must not be empty") }
+        guard count <= ModelLimits.keyComponentBytes else {
+            throw ModelError(
+                .invalid,
+                field: field,
+                "has \(count) bytes, at most \(ModelLimits.keyComponentBytes) are allowed"
+            )
+        }
+    }
+
+    private static func decode(_ field: String, _ bytes: ArraySlice<UInt8>) throws(ModelError) -> String {
+        do throws(ModelError) {
+            return String(decoding: try PercentEncoding.decodeOnce(Array(bytes)), as: UTF8.self)
+        } catch {
+            throw ModelError(error.reason, field: field, error.detail)
+        }
+    }
+}
+
+extension NotificationKey: Hashable {
+    /// Compares the encoded bytes.
+    public static func == (left: NotificationKey, right: NotificationKey) -> Bool {
+        left.encoded == right.encoded
+    }
+
+    /// Hashes the encoded bytes.
+    public func hash(into hasher: inout Hasher) {
+        encoded.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+}
+
+extension NotificationKey {
+    /// A part of the key.
+    enum Component: UInt8 {
+        case application = 1
+        case recipient = 2
+        case identifier = 4
+    }
+
+    func range(of component: Component) -> Range<Int> {
+        switch component {
+        case .application: 0..<Int(firstSlash)
+        case .recipient: Int(firstSlash) + 1..<Int(secondSlash)
+        case .identifier: Int(secondSlash) + 1..<encoded.count
+        }
+    }
+
+    /// True when the component's encoded bytes are not its decoded bytes.
+    func isEscaped(_ component: Component) -> Bool {
+        escapes & component.rawValue != 0
+    }
+
+    /// The component's bytes, decoded; borrowed from the key when nothing is percent-encoded in it.
+    func withBytes<Result>(of component: Component, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        let range = range(of: component)
+        guard isEscaped(component) else {
+            return encoded.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+        }
+        return decodedBytes(of: component).withUnsafeBytes(body)
+    }
+
+    private func decodedBytes(of component: Component) -> [UInt8] {
+        let slice = Array(encoded[range(of: component)])
+        // The initialisers let only decodable components in.
+        return (try? PercentEncoding.decodeOnce(slice)) ?? slice
+    }
+
+    private func text(of component: Component) -> String {
+        withBytes(of: component) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The application, decoded.
+    public var application: String { text(of: .application) }
+
+    /// The recipient, decoded.
+    public var recipient: String { text(of: .recipient) }
+
+    /// The identifier, decoded; empty for all of the recipient's notifications.
+    public var identifier: String { text(of: .identifier) }
+
+    /// True when the identifier is empty: all of the recipient's notifications are meant.
+    public var isWholeRecipient: Bool { Int(secondSlash) + 1 == encoded.count }
+
+    /// The recipient's decoded bytes, which the partition rule hashes. Prefer ``withRecipientBytes(_:)`` on the hot path.
+    public var recipientBytes: [UInt8] { withBytes(of: .recipient) { Array($0) } }
+
+    /// Calls the body with the recipient's decoded bytes; neither copies nor allocates when nothing is percent-encoded.
+    public func withRecipientBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withBytes(of: .recipient, body)
+    }
+
+    /// Appends `"application":"…","recipient":"…","identifier":"…"`, without braces.
+    public func writeJSONFields(to out: inout [UInt8]) {
+        JSONWriter.append("\"application\":", to: &out)
+        writeJSON(.application, to: &out)
+        JSONWriter.append(",\"recipient\":", to: &out)
+        writeJSON(.recipient, to: &out)
+        JSONWriter.append(",\"identifier\":", to: &out)
+        writeJSON(.identifier, to: &out)
+    }
+
+    private func writeJSON(_ component: Component, to out: inout [UInt8]) {
+        guard isEscaped(component) else {
+            // Unreserved characters need no escape in JSON.
+            out.append(0x22)
+            out.append(contentsOf: encoded[range(of: component)])
+            out.append(0x22)
+            return
+        }
+        withBytes(of: component) { JSONWriter.append(string: $0, to: &out) }
+    }
+}
+
+extension NotificationKey: CustomStringConvertible {
+    /// The encoded key as text.
+    public var description: String { String(decoding: encoded, as: UTF8.self) }
+}

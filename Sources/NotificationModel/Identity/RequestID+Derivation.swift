@@ -1,0 +1,37 @@
+/// Ids that follow from what caused the request, so that the same cause handled twice gives the same id.
+///
+/// Each is a UUIDv5 in ``UUIDv5/requestNamespace`` over pieces joined as ``UUIDv5`` describes. The first piece names
+/// the kind of cause, so that ids of different kinds never meet.
+extension RequestID {
+    /// The id of what a rule makes of a business event: pieces `event`, source, id, rule, encoded key.
+    ///
+    /// - Parameters:
+    ///   - source: the event's `source`
+    ///   - id: the event's `id`
+    ///   - rule: the rule's name; two rules may answer one event
+    ///   - key: the notification's key
+    public static func derive(source: String, id: String, rule: String, key: NotificationKey) -> RequestID {
+        var hash = NameHash(namespace: UUIDv5.requestNamespace)
+        hash.updatePiece("event")
+        hash.updatePiece(source)
+        hash.updatePiece(id)
+        hash.updatePiece(rule)
+        key.encoded.withUnsafeBytes { hash.updatePiece($0) }
+        return .uuid(hash.finish())
+    }
+
+    /// The id of a call with an `Idempotency-Key`: pieces `call`, caller, idempotency key.
+    public static func derive(caller: String, idempotencyKey: String) -> RequestID {
+        .uuid(UUIDv5.make(namespace: UUIDv5.requestNamespace, pieces: ["call", caller, idempotencyKey]))
+    }
+
+    /// The id of a record that carries none, from where it lies: pieces `record`, topic, partition and offset in decimal.
+    public static func derive(topic: String, partition: Int32, offset: Int64) -> RequestID {
+        .uuid(
+            UUIDv5.make(
+                namespace: UUIDv5.requestNamespace,
+                pieces: ["record", topic, String(partition), String(offset)]
+            )
+        )
+    }
+}

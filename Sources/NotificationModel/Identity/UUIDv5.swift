@@ -1,0 +1,178 @@
+import COpenSSL
+
+/// The 16 bytes of a UUID as two big-endian halves.
+public struct UUIDValue: Hashable, Sendable {
+    /// Bytes 0 to 7, the first the most significant.
+    public let high: UInt64
+    /// Bytes 8 to 15, the first the most significant.
+    public let low: UInt64
+
+    /// A UUID from its two halves.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads the canonical form: 36 characters, lower-case hexadecimal, hyphens at 8, 13, 18 and 23. Nil otherwise.
+    public init?(canonical bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 36 else { return nil }
+        var halves: (UInt64, UInt64) = (0, 0)
+        var digits = 0
+        for (index, byte) in bytes.enumerated() {
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                guard byte == 0x2D else { return nil }
+                continue
+            }
+            let digit: UInt8
+            switch byte {
+            case 0x30...0x39: digit = byte &- 0x30
+            case 0x61...0x66: digit = byte &- 0x57
+            default: return nil
+            }
+            if digits < 16 {
+                halves.0 = halves.0 << 4 | UInt64(digit)
+            } else {
+                halves.1 = halves.1 << 4 | UInt64(digit)
+            }
+            digits += 1
+        }
+        self.init(high: halves.0, low: halves.1)
+    }
+
+    /// Appends the 36 bytes of the canonical form.
+    public func write(to out: inout [UInt8]) {
+        out.reserveCapacity(out.count + 36)
+        func put(_ value: UInt64, from first: Int, to last: Int) {
+            var shift = first
+            while shift >= last {
+                let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 0xF
+                out.append(digit < 10 ? 0x30 &+ digit : 0x57 &+ digit)
+                shift -= 4
+            }
+        }
+        put(high, from: 60, to: 32)
+        out.append(0x2D)
+        put(high, from: 28, to: 16)
+        out.append(0x2D)
+        put(high, from: 12, to: 0)
+        out.append(0x2D)
+        put(low, from: 60, to: 48)
+        out.append(0x2D)
+        put(low, from: 44, to: 0)
+    }
+}
+
+extension UUIDValue: CustomStringConvertible {
+    /// The canonical form, lower case.
+    public var description: String {
+        var out: [UInt8] = []
+        write(to: &out)
+        return String(decoding: out, as: UTF8.self)
+    }
+}
+
+/// Name-based UUIDs of version 5 (RFC 9562 section 5.5): the same name gives the same id on every machine.
+///
+/// Names made of several pieces are joined unambiguously: each piece is preceded by its length in bytes as a
+/// 4-byte big-endian number. So ("a", "bc") and ("ab", "c") differ whatever the pieces contain.
+public enum UUIDv5 {
+    /// Namespace of request ids, `bc6025f0-76da-5570-a931-6ae954d380a9`:
+    /// UUIDv5 of the URL namespace and `urn:carillon:notification:request`.
+    public static let requestNamespace = UUIDValue(high: 0xBC60_25F0_76DA_5570, low: 0xA931_6AE9_54D3_80A9)
+    /// Namespace of event ids, `1d21b54f-c67f-5a67-b6f7-8bbc623df0f5`:
+    /// UUIDv5 of the URL namespace and `urn:carillon:notification:event`.
+    public static let eventNamespace = UUIDValue(high: 0x1D21_B54F_C67F_5A67, low: 0xB6F7_8BBC_623D_F0F5)
+
+    /// The id of a name of raw bytes, as other libraries compute it (`uuid.uuid5` of Python).
+    public static func make(namespace: UUIDValue, name: [UInt8]) -> UUIDValue {
+        var hash = NameHash(namespace: namespace)
+        name.withUnsafeBytes { hash.update($0) }
+        return hash.finish()
+    }
+
+    /// The id of a name of several pieces, each preceded by its length (4 bytes, big-endian).
+    public static func make(namespace: UUIDValue, pieces: [String]) -> UUIDValue {
+        var hash = NameHash(namespace: namespace)
+        for piece in pieces {
+            hash.updatePiece(piece)
+        }
+        return hash.finish()
+    }
+}
+
+/// SHA-1 over a namespace and a name, fed in parts without building the name.
+struct NameHash {
+    private var context = SHA_CTX()
+
+    init(namespace: UUIDValue) {
+        SHA1_Init(&context)
+        update(bigEndian: namespace.high)
+        update(bigEndian: namespace.low)
+    }
+
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        SHA1_Update(&context, bytes.baseAddress, bytes.count)
+    }
+
+    mutating func update(bigEndian value: some FixedWidthInteger) {
+        withUnsafeBytes(of: value.bigEndian) { update($0) }
+    }
+
+    mutating func updatePiece(_ bytes: UnsafeRawBufferPointer) {
+        update(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
+        update(bytes)
+    }
+
+    mutating func updatePiece(_ text: String) {
+        var copy = text
+        copy.withUTF8 { updatePiece(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// A UUID's canonical text as a piece, put together on the stack.
+    mutating func updatePiece(canonical value: UUIDValue) {
+        withUnsafeTemporaryAllocation(byteCount: 36, alignment: 1) { buffer in
+            var index = 0
+            for digit in 0..<32 {
+                if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
+                    buffer[index] = 0x2D
+                    index += 1
+                }
+                let half = digit < 16 ? value.high : value.low
+                let nibble = UInt8(truncatingIfNeeded: half >> UInt64(60 - (digit & 15) * 4)) & 0xF
+                buffer[index] = nibble < 10 ? 0x30 &+ nibble : 0x57 &+ nibble
+                index += 1
+            }
+            updatePiece(UnsafeRawBufferPointer(buffer))
+        }
+    }
+
+    /// A number in decimal as a piece; nothing is an empty piece.
+    mutating func updatePiece(decimal value: Int64?) {
+        guard let value else { return updatePiece(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { buffer in
+            var start = 20
+            var rest = value.magnitude
+            repeat {
+                start -= 1
+                buffer[start] = 0x30 &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if value < 0 {
+                start -= 1
+                buffer[start] = 0x2D
+            }
+            updatePiece(UnsafeRawBufferPointer(rebasing: buffer[start..<20]))
+        }
+    }
+
+    mutating func finish() -> UUIDValue {
+        var digest: (UInt64, UInt64, UInt32) = (0, 0, 0)
+        withUnsafeMutableBytes(of: &digest) { bytes in
+            // 8 + 8 + 4 bytes lie next to each other: the 20 bytes of the digest.
+            _ = SHA1_Final(bytes.bindMemory(to: UInt8.self).baseAddress, &context)
+        }
+        let high = UInt64(bigEndian: digest.0) & 0xFFFF_FFFF_FFFF_0FFF | 0x5000
+        let low = UInt64(bigEndian: digest.1) & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        return UUIDValue(high: high, low: low)
+    }
+}

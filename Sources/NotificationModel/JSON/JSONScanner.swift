@@ -1,0 +1,265 @@
+/// A string in the scanned text: the bytes between the quotes, escapes untouched.
+struct JSONText {
+    let start: Int
+    let end: Int
+    let isEscaped: Bool
+
+    var count: Int { end - start }
+}
+
+/// One pass over JSON bytes with the full grammar of RFC 8259, building nothing.
+///
+/// It lives only as long as the borrowed bytes. Every access is guarded by an explicit comparison with the count, so
+/// no input can read past the end. Errors of grammar carry no field; errors about a value carry the field `""`, which
+/// the enclosing objects and arrays extend to a dotted path.
+struct JSONScanner {
+    let bytes: UnsafeRawBufferPointer
+    let count: Int
+    let maximumDepth: Int
+    var position = 0
+    var depth = 0
+    /// Bytes with the high bit set were passed: the text must then be checked to be UTF-8.
+    var sawNonASCII = false
+
+    init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = ModelLimits.depth) {
+        self.bytes = bytes
+        count = bytes.count
+        self.maximumDepth = maximumDepth
+    }
+
+    /// The next byte, or 0 at the end; 0 is legal nowhere in JSON.
+    @inline(__always)
+    func peek() -> UInt8 {
+        position < count ? bytes[position] : 0
+    }
+
+    @inline(__always)
+    mutating func skipWhitespace() {
+        while position < count {
+            let byte = bytes[position]
+            guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+            position &+= 1
+        }
+    }
+
+    /// Scans the whole text: white space, one value by the body, white space, the end.
+    @inline(__always)
+    mutating func whole<Result>(
+        _ body: (inout JSONScanner) throws(ModelError) -> Result
+    ) throws(ModelError) -> Result {
+        let result: Result
+        do throws(ModelError) {
+            skipWhitespace()
+            result = try body(&self)
+            skipWhitespace()
+            guard position == count else { throw grammar("expected the end") }
+        } catch {
+            // A wrong encoding explains whatever else was found.
+            if error.reason == .invalid, !UTF8Validation.isValid(bytes) { throw notUTF8() }
+            throw error.field == "" ? ModelError(error.reason, error.detail) : error
+        }
+        if sawNonASCII, !UTF8Validation.isValid(bytes) { throw notUTF8() }
+        return result
+    }
+
+    /// Scans an object, the body consuming the value of each member.
+    @inline(__always)
+    mutating func object(
+        _ member: (inout JSONScanner, JSONText) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        guard peek() == 0x7B else { throw unexpected("an object") }
+        try enter()
+        if peek() == 0x7D {
+            leave()
+            return
+        }
+        while true {
+            let key = try name()
+            do throws(ModelError) {
+                try member(&self, key)
+            } catch {
+                throw error.inside(label(key))
+            }
+            skipWhitespace()
+            let byte = peek()
+            if byte == 0x2C {
+                position &+= 1
+                skipWhitespace()
+            } else if byte == 0x7D {
+                leave()
+                return
+            } else {
+                throw grammar("expected ',' or '}'")
+            }
+        }
+    }
+
+    /// Scans an array, the body consuming each element and given its index.
+    @inline(__always)
+    mutating func array(
+        _ element: (inout JSONScanner, Int) throws(ModelError) -> Void
+    ) throws(ModelError) {
+        guard peek() == 0x5B else { throw unexpected("an array") }
+        try enter()
+        if peek() == 0x5D {
+            leave()
+            return
+        }
+        var index = 0
+        while true {
+            do throws(ModelError) {
+                try element(&self, index)
+            } catch {
+                throw error.inside(String(index))
+            }
+            index &+= 1
+            skipWhitespace()
+            let byte = peek()
+            if byte == 0x2C {
+                position &+= 1
+                skipWhitespace()
+            } else if byte == 0x5D {
+                leave()
+                return
+            } else {
+                throw grammar("expected ',' or ']'")
+            }
+        }
+    }
+
+    /// A member's name, its colon and the white space around it.
+    @inline(__always)
+    private mutating func name() throws(ModelError) -> JSONText {
+        guard peek() == 0x22 else { throw grammar("expected the name of a member") }
+        let key = try text()
+        skipWhitespace()
+        guard peek() == 0x3A else { throw grammar("expected ':'") }
+        position &+= 1
+        skipWhitespace()
+        return key
+    }
+
+    @inline(__always)
+    private mutating func enter() throws(ModelError) {
+        guard depth < maximumDepth else {
+            throw ModelError(.invalid, field: "", "nested deeper than \(maximumDepth) levels (byte \(position))")
+        }
+        depth &+= 1
+        position &+= 1
+        skipWhitespace()
+    }
+
+    @inline(__always)
+    private mutating func leave() {
+        depth &-= 1
+        position &+= 1
+    }
+
+    /// Passes over any value, checking its grammar.
+    mutating func skipValue() throws(ModelError) {
+        switch peek() {
+        case 0x22:
+            _ = try text()
+        case 0x7B:
+            try enter()
+            if peek() == 0x7D { return leave() }
+            while true {
+                _ = try name()
+                try skipValue()
+                skipWhitespace()
+                let byte = peek()
+                position &+= 1
+                if byte == 0x2C {
+                    skipWhitespace()
+                } else if byte == 0x7D {
+                    depth &-= 1
+                    return
+                } else {
+                    position &-= 1
+                    throw grammar("expected ',' or '}'")
+                }
+            }
+        case 0x5B:
+            try enter()
+            if peek() == 0x5D { return leave() }
+            while true {
+                try skipValue()
+                skipWhitespace()
+                let byte = peek()
+                position &+= 1
+                if byte == 0x2C {
+                    skipWhitespace()
+                } else if byte == 0x5D {
+                    depth &-= 1
+                    return
+                } else {
+                    position &-= 1
+                    throw grammar("expected ',' or ']'")
+                }
+            }
+        case 0x74:
+            try literal("true")
+        case 0x66:
+            try literal("false")
+        case 0x6E:
+            try literal("null")
+        case 0x2D, 0x30...0x39:
+            _ = try numberToken()
+        default:
+            throw grammar("expected a value")
+        }
+    }
+
+    mutating func literal(_ word: StaticString) throws(ModelError) {
+        guard position + word.utf8CodeUnitCount <= count, matches(position, position + word.utf8CodeUnitCount, word)
+        else {
+            throw grammar("expected a value")
+        }
+        position += word.utf8CodeUnitCount
+    }
+
+    /// True when the bytes in a range that lies inside the text are those of the word.
+    @inline(__always)
+    func matches(_ start: Int, _ end: Int, _ word: StaticString) -> Bool {
+        guard end &- start == word.utf8CodeUnitCount else { return false }
+        let pointer = word.utf8Start
+        for index in 0..<word.utf8CodeUnitCount where bytes[start &+ index] != pointer[index] {
+            return false
+        }
+        return true
+    }
+}
+
+extension JSONScanner {
+    func grammar(_ expected: String) -> ModelError {
+        guard position < count else {
+            return ModelError(.invalid, "not JSON: the text ends at byte \(count), \(expected)")
+        }
+        return ModelError(.invalid, "not JSON at byte \(position): \(expected)")
+    }
+
+    private func notUTF8() -> ModelError {
+        ModelError(.notUTF8, "the text is not UTF-8")
+    }
+
+    /// The error for a value of another type, or for no value at all.
+    func unexpected(_ expected: String) -> ModelError {
+        let found: String
+        switch peek() {
+        case 0x22: found = "a string"
+        case 0x7B: found = "an object"
+        case 0x5B: found = "an array"
+        case 0x74, 0x66: found = "a boolean"
+        case 0x6E: found = "null (leave the field out instead)"
+        case 0x2D, 0x30...0x39: found = "a number"
+        default: return grammar("expected \(expected)")
+        }
+        return ModelError(.invalid, field: "", "must be \(expected), found \(found)")
+    }
+
+    /// A member's name for a path: decoded, and cut short since it may come from anyone.
+    func label(_ key: JSONText) -> String {
+        let name = materialise(key)
+        return name.utf8.count <= 64 ? name : String(decoding: name.utf8.prefix(64), as: UTF8.self) + "…"
+    }
+}

@@ -1,0 +1,88 @@
+/// Appends pieces of JSON to a byte array. Nothing is checked for balance: the caller writes commas and braces.
+public enum JSONWriter {
+    /// Appends a constant fragment as it is.
+    @inline(__always)
+    public static func append(_ fragment: StaticString, to out: inout [UInt8]) {
+        out.append(contentsOf: UnsafeBufferPointer(start: fragment.utf8Start, count: fragment.utf8CodeUnitCount))
+    }
+
+    /// Appends bytes that are JSON already.
+    @inline(__always)
+    public static func append(raw bytes: ArraySlice<UInt8>, to out: inout [UInt8]) {
+        out.append(contentsOf: bytes)
+    }
+
+    /// Appends bytes that are JSON already.
+    @inline(__always)
+    public static func append(raw bytes: [UInt8], to out: inout [UInt8]) {
+        out.append(contentsOf: bytes)
+    }
+
+    /// Appends a string with its quotes, escaping quote, backslash and control characters.
+    public static func append(string: String, to out: inout [UInt8]) {
+        var copy = string
+        copy.withUTF8 { append(string: UnsafeRawBufferPointer($0), to: &out) }
+    }
+
+    /// Appends UTF-8 bytes as a string with its quotes, escaping quote, backslash and control characters.
+    public static func append(string bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+        out.append(0x22)
+        var start = 0
+        for index in 0..<bytes.count {
+            let byte = bytes[index]
+            guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { continue }
+            out.append(contentsOf: bytes[start..<index])
+            start = index + 1
+            switch byte {
+            case 0x22: append("\\\"", to: &out)
+            case 0x5C: append("\\\\", to: &out)
+            case 0x08: append("\\b", to: &out)
+            case 0x09: append("\\t", to: &out)
+            case 0x0A: append("\\n", to: &out)
+            case 0x0C: append("\\f", to: &out)
+            case 0x0D: append("\\r", to: &out)
+            default:
+                append("\\u00", to: &out)
+                let low = byte & 0xF
+                out.append(0x30 + byte >> 4)
+                out.append(low < 10 ? 0x30 + low : 0x57 + low)
+            }
+        }
+        out.append(contentsOf: bytes[start..<bytes.count])
+        out.append(0x22)
+    }
+
+    /// Appends an integer.
+    public static func append(number: some BinaryInteger, to out: inout [UInt8]) {
+        if let small = UInt8(exactly: number), small < 10 {
+            out.append(0x30 + small)
+            return
+        }
+        out.append(contentsOf: String(number).utf8)
+    }
+
+    /// Appends a number; a whole one without fraction. What JSON cannot write (infinite, not a number) becomes 0.
+    public static func append(number: Double, to out: inout [UInt8]) {
+        guard number.isFinite else {
+            out.append(0x30)
+            return
+        }
+        if let whole = Int64(exactly: number), abs(whole) <= 1 << 53 {
+            append(number: whole, to: &out)
+            return
+        }
+        out.append(contentsOf: String(number).utf8)
+    }
+
+    /// Appends `true` or `false`.
+    public static func append(bool: Bool, to out: inout [UInt8]) {
+        if bool { append("true", to: &out) } else { append("false", to: &out) }
+    }
+
+    /// Appends an instant as a string in RFC 3339.
+    public static func append(timestamp: Timestamp, to out: inout [UInt8]) {
+        out.append(0x22)
+        timestamp.write(to: &out)
+        out.append(0x22)
+    }
+}

@@ -1,0 +1,41 @@
+/// Why a record, an event or a call was refused, suppressed or given up.
+///
+/// The raw values cross Kafka and HTTP; readers compare these codes, never the prose beside them.
+public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
+    /// Not the shape that was asked for: grammar, type, range, or a field that contradicts another.
+    case invalid = "invalid"
+    /// A field that the contract does not know.
+    case unknownField = "unknown-field"
+    /// A trigger `type` that the contract does not know.
+    case unknownTrigger = "unknown-trigger"
+    /// More bytes than ``ModelLimits`` allows.
+    case tooLarge = "too-large"
+    /// Bytes that are not UTF-8.
+    case notUTF8 = "not-utf8"
+    /// A record in another partition than its recipient's.
+    case misrouted = "misrouted"
+    /// A record timestamp too far ahead of the clock.
+    case inFuture = "in-future"
+    /// No rule is meant for this event type.
+    case noRule = "no-rule"
+    /// A template names a variable that the event does not have.
+    case missingVariable = "missing-variable"
+    /// A calendar time that does not exist and whose policy is to skip it.
+    case gap = "gap"
+    /// A state record in a form that this version cannot read.
+    case unsupportedForm = "unsupported-form"
+    /// The recipient has not allowed notifications.
+    case notAuthorized = "not-authorized"
+    /// No device is registered for the recipient.
+    case noDevice = "no-device"
+    /// Over a frequency cap.
+    case capped = "capped"
+    /// The device token is gone.
+    case unregistered = "unregistered"
+    /// More than the channel can carry.
+    case payloadTooLarge = "payload-too-large"
+    /// The channel refused for good.
+    case rejected = "rejected"
+    /// Attempts or time are used up.
+    case gaveUp = "gave-up"
+}

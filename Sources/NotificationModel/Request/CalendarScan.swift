@@ -1,0 +1,117 @@
+/// The components of a calendar trigger: their names, ranges and places, in one table.
+enum CalendarField: UInt8, CaseIterable {
+    case era, year, quarter, month, weekOfYear, weekOfMonth, yearForWeekOfYear, weekday, weekdayOrdinal
+    case day, dayOfYear, hour, minute, second
+
+    /// The values that can ever match.
+    var range: ClosedRange<Int64> {
+        switch self {
+        case .era: 0...1
+        case .year, .yearForWeekOfYear: 1...9999
+        case .quarter: 1...4
+        case .month: 1...12
+        case .weekOfYear: 1...53
+        case .weekOfMonth: 1...6
+        case .weekday: 1...7
+        case .weekdayOrdinal: 1...5
+        case .day: 1...31
+        case .dayOfYear: 1...366
+        case .hour: 0...23
+        case .minute, .second: 0...59
+        }
+    }
+
+    var place: WritableKeyPath<CalendarComponents, Int?> {
+        switch self {
+        case .era: \.era
+        case .year: \.year
+        case .quarter: \.quarter
+        case .month: \.month
+        case .weekOfYear: \.weekOfYear
+        case .weekOfMonth: \.weekOfMonth
+        case .yearForWeekOfYear: \.yearForWeekOfYear
+        case .weekday: \.weekday
+        case .weekdayOrdinal: \.weekdayOrdinal
+        case .day: \.day
+        case .dayOfYear: \.dayOfYear
+        case .hour: \.hour
+        case .minute: \.minute
+        case .second: \.second
+        }
+    }
+
+    static func named(_ name: FieldName) -> CalendarField? {
+        switch name {
+        case "hour": .hour
+        case "minute": .minute
+        case "second": .second
+        case "day": .day
+        case "weekday": .weekday
+        case "month": .month
+        case "year": .year
+        case "era": .era
+        case "quarter": .quarter
+        case "weekOfYear": .weekOfYear
+        case "weekOfMonth": .weekOfMonth
+        case "yearForWeekOfYear": .yearForWeekOfYear
+        case "weekdayOrdinal": .weekdayOrdinal
+        case "dayOfYear": .dayOfYear
+        default: nil
+        }
+    }
+
+    /// The name in JSON.
+    var name: String { "\(self)" }
+}
+
+private enum RegionField: UInt8 {
+    case latitude, longitude, radius
+}
+
+extension JSONScanner {
+    mutating func calendarComponents() throws(ModelError) -> CalendarComponents {
+        var seen = SeenFields()
+        var components = CalendarComponents()
+        try object { scanner, name throws(ModelError) in
+            guard let field = try scanner.field(name, CalendarField.named) else { throw scanner.unknownField() }
+            try seen.insert(field)
+            components[keyPath: field.place] = Int(try scanner.integer(in: field.range))
+        }
+        guard components != CalendarComponents() else { throw value("must have at least one component") }
+        return components
+    }
+
+    mutating func timeZone() throws(ModelError) -> String {
+        let name = materialise(try string(bytes: 1...64))
+        guard TimeZoneNames.isKnown(name) else {
+            throw value("\"\(name)\" is no time zone of the IANA database")
+        }
+        return name
+    }
+
+    mutating func region() throws(ModelError) -> CircularRegion {
+        var seen = SeenFields()
+        var region = CircularRegion(latitude: 0, longitude: 0, radius: 0)
+        try object { scanner, name throws(ModelError) in
+            let field = try scanner.field(name) { name -> RegionField? in
+                switch name {
+                case "latitude": .latitude
+                case "longitude": .longitude
+                case "radius": .radius
+                default: nil
+                }
+            }
+            guard let field else { throw scanner.unknownField() }
+            try seen.insert(field)
+            switch field {
+            case .latitude: region.latitude = try scanner.decimal(in: -90...90)
+            case .longitude: region.longitude = try scanner.decimal(in: -180...180)
+            case .radius: region.radius = try scanner.decimal(in: 0...ModelLimits.regionRadius)
+            }
+        }
+        let all: [(RegionField, String)] = [(.latitude, "latitude"), (.longitude, "longitude"), (.radius, "radius")]
+        for (field, label) in all where !seen.contains(field) { throw missing(label) }
+        guard region.radius > 0 else { throw ModelError(.invalid, field: "radius", "must be more than 0 metres") }
+        return region
+    }
+}

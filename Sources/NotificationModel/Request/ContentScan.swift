@@ -1,0 +1,150 @@
+/// The fields of a notification's content.
+private enum ContentField: UInt8 {
+    case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, badge, sound
+    case categoryIdentifier, threadIdentifier, launchImageName, targetContentIdentifier, interruptionLevel
+    case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments, userInfo
+
+    @inline(__always)
+    static func named(_ name: FieldName) -> ContentField? {
+        switch name {
+        case "title": .title
+        case "subtitle": .subtitle
+        case "body": .body
+        case "badge": .badge
+        case "sound": .sound
+        case "userInfo": .userInfo
+        case "categoryIdentifier": .categoryIdentifier
+        case "threadIdentifier": .threadIdentifier
+        case "mutableContent": .mutableContent
+        case "attachments": .attachments
+        case "interruptionLevel": .interruptionLevel
+        case "relevanceScore": .relevanceScore
+        case "titleLocalization": .titleLocalization
+        case "subtitleLocalization": .subtitleLocalization
+        case "bodyLocalization": .bodyLocalization
+        case "launchImageName": .launchImageName
+        case "targetContentIdentifier": .targetContentIdentifier
+        case "filterCriteria": .filterCriteria
+        case "summaryArgument": .summaryArgument
+        case "summaryArgumentCount": .summaryArgumentCount
+        default: nil
+        }
+    }
+}
+
+private enum LocalizationField: UInt8 {
+    case key, arguments
+}
+
+private enum SoundField: UInt8 {
+    case name, critical, volume
+}
+
+extension JSONScanner {
+    /// Validates content, leaving it where it is.
+    mutating func content() throws(ModelError) {
+        var seen = SeenFields()
+        // Nothing to show or carry means that something was left out by mistake.
+        var isSubstantial = false
+        let short = 0...ModelLimits.shortTextBytes
+        try object { scanner, name throws(ModelError) in
+            guard let field = try scanner.field(name, ContentField.named) else { throw scanner.unknownField() }
+            try seen.insert(field)
+            switch field {
+            case .title, .subtitle, .body:
+                let text = try scanner.string()
+                isSubstantial = isSubstantial || text.count > 0
+            case .titleLocalization, .subtitleLocalization, .bodyLocalization:
+                try scanner.localization()
+                isSubstantial = true
+            case .badge:
+                _ = try scanner.integer(in: 0...ModelLimits.badge)
+                isSubstantial = true
+            case .sound:
+                try scanner.sound()
+                isSubstantial = true
+            case .categoryIdentifier, .threadIdentifier, .launchImageName, .targetContentIdentifier,
+                .filterCriteria, .summaryArgument:
+                _ = try scanner.string(bytes: short)
+            case .interruptionLevel:
+                _ = try scanner.choice(InterruptionLevel.self)
+            case .relevanceScore:
+                _ = try scanner.decimal(in: 0...1)
+            case .summaryArgumentCount:
+                _ = try scanner.integer(in: 0...ModelLimits.badge)
+            case .mutableContent:
+                _ = try scanner.boolean()
+            case .attachments:
+                let count = try scanner.attachments()
+                isSubstantial = isSubstantial || count > 0
+            case .userInfo:
+                guard scanner.peek() == 0x7B else { throw scanner.unexpected("an object") }
+                let start = scanner.position
+                try scanner.skipValue()
+                isSubstantial = isSubstantial || !scanner.isEmptyObject(start, scanner.position)
+            }
+        }
+        guard isSubstantial else {
+            throw value(
+                "has nothing to show or carry: give a title, subtitle, body, badge, sound, attachment or userInfo"
+            )
+        }
+    }
+
+    private func isEmptyObject(_ start: Int, _ end: Int) -> Bool {
+        bytes[(start + 1)..<(end - 1)].allSatisfy { $0 <= 0x20 }
+    }
+
+    private mutating func localization() throws(ModelError) {
+        var seen = SeenFields()
+        try object { scanner, name throws(ModelError) in
+            let field = try scanner.field(name) { name -> LocalizationField? in
+                switch name {
+                case "key": .key
+                case "arguments": .arguments
+                default: nil
+                }
+            }
+            guard let field else { throw scanner.unknownField() }
+            try seen.insert(field)
+            switch field {
+            case .key:
+                _ = try scanner.string(bytes: 1...ModelLimits.shortTextBytes)
+            case .arguments:
+                try scanner.array { scanner, index throws(ModelError) in
+                    guard index < ModelLimits.localizationArguments else {
+                        throw scanner.value("at most \(ModelLimits.localizationArguments) arguments are allowed")
+                    }
+                    _ = try scanner.string()
+                }
+            }
+        }
+        guard seen.contains(LocalizationField.key) else { throw missing("key") }
+    }
+
+    private mutating func sound() throws(ModelError) {
+        if peek() == 0x22 {
+            _ = try string(bytes: 1...ModelLimits.shortTextBytes)
+            return
+        }
+        guard peek() == 0x7B else { throw unexpected("a string or an object") }
+        var seen = SeenFields()
+        try object { scanner, name throws(ModelError) in
+            let field = try scanner.field(name) { name -> SoundField? in
+                switch name {
+                case "name": .name
+                case "critical": .critical
+                case "volume": .volume
+                default: nil
+                }
+            }
+            guard let field else { throw scanner.unknownField() }
+            try seen.insert(field)
+            switch field {
+            case .name: _ = try scanner.string(bytes: 1...ModelLimits.shortTextBytes)
+            case .critical: _ = try scanner.boolean()
+            case .volume: _ = try scanner.decimal(in: 0...1)
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// The bytes of a member's name, compared with constants.
+struct FieldName {
+    let bytes: UnsafeRawBufferPointer
+
+    @inline(__always)
+    static func ~= (pattern: StaticString, name: FieldName) -> Bool {
+        guard pattern.utf8CodeUnitCount == name.bytes.count else { return false }
+        let start = pattern.utf8Start
+        for index in 0..<pattern.utf8CodeUnitCount where start[index] != name.bytes[index] {
+            return false
+        }
+        return true
+    }
+}
+
+/// The fields of one object that were met.
+struct SeenFields {
+    private var bits: UInt64 = 0
+
+    /// Notes a field; throws when it was there before.
+    @inline(__always)
+    mutating func insert(_ field: some RawRepresentable<UInt8>) throws(ModelError) {
+        let bit: UInt64 = 1 &<< UInt64(field.rawValue)
+        guard bits & bit == 0 else { throw ModelError(.invalid, field: "", "is given twice") }
+        bits |= bit
+    }
+
+    @inline(__always)
+    func contains(_ field: some RawRepresentable<UInt8>) -> Bool {
+        bits & (1 &<< UInt64(field.rawValue)) != 0
+    }
+}
+
+extension JSONScanner {
+    /// Turns a member's name into a field, or nil when the object knows none of that name.
+    @inline(__always)
+    func field<Field>(_ key: JSONText, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
+        try withBytes(key) { bytes throws(ModelError) in lookUp(FieldName(bytes: bytes)) }
+    }
+
+    func unknownField() -> ModelError {
+        ModelError(.unknownField, field: "", "is no field of this object")
+    }
+
+    func missing(_ field: String) -> ModelError {
+        ModelError(.invalid, field: field, "is missing")
+    }
+
+    /// A string of a bounded number of bytes.
+    mutating func string(bytes range: ClosedRange<Int>) throws(ModelError) -> JSONText {
+        let text = try string()
+        let count = text.isEscaped ? unescaped(text).count : text.count
+        guard range.contains(count) else {
+            throw value(
+                count < range.lowerBound
+                    ? "must not be empty" : "has \(count) bytes, at most \(range.upperBound) are allowed"
+            )
+        }
+        return text
+    }
+
+    /// One of the raw values of an enumeration.
+    mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
+        _ type: Value.Type
+    ) throws(ModelError) -> Value {
+        let text = try string()
+        for candidate in Value.allCases where equals(text, candidate.rawValue) {
+            return candidate
+        }
+        throw value("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+    }
+
+    /// Compares a scanned string with text, byte by byte.
+    func equals(_ text: JSONText, _ other: String) -> Bool {
+        if text.isEscaped { return unescaped(text).elementsEqual(other.utf8) }
+        return text.count == other.utf8.count && bytes[text.start..<text.end].elementsEqual(other.utf8)
+    }
+
+    mutating func timestamp() throws(ModelError) -> Timestamp {
+        let text = try string()
+        let found = try withBytes(text) { bytes throws(ModelError) in Timestamp(rfc3339: bytes) }
+        guard let found else {
+            throw value("must be an RFC 3339 date and time such as 2026-11-21T09:00:00.000Z")
+        }
+        return found
+    }
+
+    mutating func requestID() throws(ModelError) -> RequestID {
+        let text = try string()
+        return try withBytes(text) { bytes throws(ModelError) in try RequestID(bytes: bytes) }
+    }
+}

@@ -1,0 +1,99 @@
+extension NotificationContent {
+    /// Reads content from a JSON object. Throws as the scan of a request does, paths beginning inside the content.
+    public init(json: [UInt8]) throws(ModelError) {
+        try json.borrowed { bytes throws(ModelError) in
+            var scanner = JSONScanner(bytes)
+            try scanner.whole { scanner throws(ModelError) in try scanner.content() }
+        }
+        self.init(valid: try JSONValue.parse(json))
+    }
+
+    /// Picks up content that has been scanned: nothing is checked again, and what is missing is nil.
+    init(valid value: JSONValue) {
+        self.init()
+        for member in value.objectValue ?? [] {
+            let value = member.value
+            switch member.name {
+            case "title": title = value.stringValue
+            case "subtitle": subtitle = value.stringValue
+            case "body": body = value.stringValue
+            case "titleLocalization": titleLocalization = Localization(valid: value)
+            case "subtitleLocalization": subtitleLocalization = Localization(valid: value)
+            case "bodyLocalization": bodyLocalization = Localization(valid: value)
+            case "badge": badge = value.integerValue
+            case "sound": sound = NotificationSound(valid: value)
+            case "categoryIdentifier": categoryIdentifier = value.stringValue
+            case "threadIdentifier": threadIdentifier = value.stringValue
+            case "launchImageName": launchImageName = value.stringValue
+            case "targetContentIdentifier": targetContentIdentifier = value.stringValue
+            case "interruptionLevel": interruptionLevel = value.stringValue.flatMap(InterruptionLevel.init(rawValue:))
+            case "relevanceScore": relevanceScore = value.doubleValue
+            case "filterCriteria": filterCriteria = value.stringValue
+            case "summaryArgument": summaryArgument = value.stringValue
+            case "summaryArgumentCount": summaryArgumentCount = value.integerValue
+            case "mutableContent": mutableContent = value.boolValue
+            case "attachments": attachments = value.arrayValue?.map(NotificationAttachment.init(valid:))
+            case "userInfo": userInfo = value
+            default: break
+            }
+        }
+    }
+}
+
+extension Localization {
+    init(valid value: JSONValue) {
+        self.init(
+            key: value["key"]?.stringValue ?? "",
+            arguments: value["arguments"]?.arrayValue?.compactMap(\.stringValue)
+        )
+    }
+}
+
+extension NotificationSound {
+    init(valid value: JSONValue) {
+        self.init(
+            name: value.stringValue ?? value["name"]?.stringValue ?? "default",
+            critical: value["critical"]?.boolValue,
+            volume: value["volume"]?.doubleValue
+        )
+    }
+}
+
+extension NotificationAttachment {
+    init(valid value: JSONValue) {
+        self.init(
+            identifier: value["identifier"]?.stringValue ?? "",
+            url: value["url"]?.stringValue ?? "",
+            options: value["options"].map(Options.init(valid:))
+        )
+    }
+}
+
+extension NotificationAttachment.Options {
+    init(valid value: JSONValue) {
+        let rect = value["thumbnailClippingRect"].map { rect in
+            NotificationAttachment.ClippingRect(
+                x: rect["x"]?.doubleValue ?? 0,
+                y: rect["y"]?.doubleValue ?? 0,
+                width: rect["width"]?.doubleValue ?? 0,
+                height: rect["height"]?.doubleValue ?? 0
+            )
+        }
+        self.init(
+            typeHint: value["typeHint"]?.stringValue,
+            thumbnailHidden: value["thumbnailHidden"]?.boolValue,
+            thumbnailClippingRect: rect,
+            thumbnailTime: value["thumbnailTime"]?.doubleValue
+        )
+    }
+}
+
+extension NotificationTrigger {
+    /// Reads a trigger from a JSON object. Throws as the scan of a request does, paths beginning inside the trigger.
+    public init(json: [UInt8]) throws(ModelError) {
+        self = try json.borrowed { bytes throws(ModelError) in
+            var scanner = JSONScanner(bytes)
+            return try scanner.whole { scanner throws(ModelError) in try scanner.trigger() }
+        }
+    }
+}

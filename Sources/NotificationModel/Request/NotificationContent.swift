@@ -1,0 +1,198 @@
+/// What a notification shows and carries. Nil means: not given.
+///
+/// Names and meanings are those of `UNNotificationContent`. Texts are shown as they are.
+public struct NotificationContent: Hashable, Sendable {
+    /// First line.
+    public var title: String?
+    /// Second line.
+    public var subtitle: String?
+    /// The text.
+    public var body: String?
+    /// Title by a key of the app's own strings.
+    public var titleLocalization: Localization?
+    /// Subtitle by a key of the app's own strings.
+    public var subtitleLocalization: Localization?
+    /// Body by a key of the app's own strings.
+    public var bodyLocalization: Localization?
+    /// Number on the icon: 0 removes it, nil leaves it. 0 to ``ModelLimits/badge``.
+    public var badge: Int64?
+    /// What is played.
+    public var sound: NotificationSound?
+    /// Selects the actions.
+    public var categoryIdentifier: String?
+    /// Groups notifications that belong together.
+    public var threadIdentifier: String?
+    /// Image or storyboard shown while the app launches.
+    public var launchImageName: String?
+    /// Selects the scene that opens.
+    public var targetContentIdentifier: String?
+    /// How much it may disturb; nil is `active`.
+    public var interruptionLevel: InterruptionLevel?
+    /// Place in the summary, 0 to 1.
+    public var relevanceScore: Double?
+    /// Read by Focus filters.
+    public var filterCriteria: String?
+    /// Word for the summary of a group; systems since iOS 15 ignore it.
+    public var summaryArgument: String?
+    /// How many items it stands for in the summary of a group, at least 0; systems since iOS 15 ignore it.
+    public var summaryArgumentCount: Int64?
+    /// May the content be changed (attachments fetched) before it is delivered.
+    public var mutableContent: Bool?
+    /// Media to fetch, at most ``ModelLimits/attachments``, identifiers unique.
+    public var attachments: [NotificationAttachment]?
+    /// Anything the app wants to find again: a JSON object.
+    public var userInfo: JSONValue?
+
+    /// Content with what is given.
+    public init(
+        title: String? = nil,
+        subtitle: String? = nil,
+        body: String? = nil,
+        titleLocalization: Localization? = nil,
+        subtitleLocalization: Localization? = nil,
+        bodyLocalization: Localization? = nil,
+        badge: Int64? = nil,
+        sound: NotificationSound? = nil,
+        categoryIdentifier: String? = nil,
+        threadIdentifier: String? = nil,
+        launchImageName: String? = nil,
+        targetContentIdentifier: String? = nil,
+        interruptionLevel: InterruptionLevel? = nil,
+        relevanceScore: Double? = nil,
+        filterCriteria: String? = nil,
+        summaryArgument: String? = nil,
+        summaryArgumentCount: Int64? = nil,
+        mutableContent: Bool? = nil,
+        attachments: [NotificationAttachment]? = nil,
+        userInfo: JSONValue? = nil
+    ) {
+        self.title = title
+        self.subtitle = subtitle
+        self.body = body
+        self.titleLocalization = titleLocalization
+        self.subtitleLocalization = subtitleLocalization
+        self.bodyLocalization = bodyLocalization
+        self.badge = badge
+        self.sound = sound
+        self.categoryIdentifier = categoryIdentifier
+        self.threadIdentifier = threadIdentifier
+        self.launchImageName = launchImageName
+        self.targetContentIdentifier = targetContentIdentifier
+        self.interruptionLevel = interruptionLevel
+        self.relevanceScore = relevanceScore
+        self.filterCriteria = filterCriteria
+        self.summaryArgument = summaryArgument
+        self.summaryArgumentCount = summaryArgumentCount
+        self.mutableContent = mutableContent
+        self.attachments = attachments
+        self.userInfo = userInfo
+    }
+}
+
+/// A text that the device looks up in the app's own strings.
+public struct Localization: Hashable, Sendable {
+    /// Key of the string, not empty.
+    public var key: String
+    /// What replaces the `%@` of the string, in order; at most ``ModelLimits/localizationArguments``.
+    public var arguments: [String]?
+
+    /// A localized text.
+    public init(key: String, arguments: [String]? = nil) {
+        self.key = key
+        self.arguments = arguments
+    }
+}
+
+/// How much a notification may disturb.
+public enum InterruptionLevel: String, CaseIterable, Hashable, Sendable, Codable {
+    /// To the list only.
+    case passive
+    /// Lights the screen, may sound.
+    case active
+    /// Also breaks through Focus and summaries.
+    case timeSensitive
+    /// Also sounds when muted; needs an entitlement.
+    case critical
+}
+
+/// What is played. As JSON a string (`"bell.caf"`), or an object when it is critical or has a volume.
+public struct NotificationSound: Hashable, Sendable {
+    /// Name of the sound file; `default` is the system's own.
+    public var name: String
+    /// Sounds even when the device is muted; nil is false.
+    public var critical: Bool?
+    /// Volume of a critical sound, 0 to 1.
+    public var volume: Double?
+
+    /// The system's own sound.
+    public static let `default` = NotificationSound(name: "default")
+
+    /// A sound.
+    public init(name: String = "default", critical: Bool? = nil, volume: Double? = nil) {
+        self.name = name
+        self.critical = critical
+        self.volume = volume
+    }
+}
+
+/// Media to fetch and attach.
+public struct NotificationAttachment: Hashable, Sendable {
+    /// Unique within the notification, 1 to 256 bytes without control characters.
+    public var identifier: String
+    /// Absolute http or https URL with a host.
+    public var url: String
+    /// How it is shown.
+    public var options: Options?
+
+    /// An attachment.
+    public init(identifier: String, url: String, options: Options? = nil) {
+        self.identifier = identifier
+        self.url = url
+        self.options = options
+    }
+
+    /// How an attachment is shown.
+    public struct Options: Hashable, Sendable {
+        /// Uniform type identifier, when the file's name does not tell.
+        public var typeHint: String?
+        /// No thumbnail; nil is false.
+        public var thumbnailHidden: Bool?
+        /// The part that makes the thumbnail.
+        public var thumbnailClippingRect: ClippingRect?
+        /// Seconds into a movie (or frame of an animation) of the thumbnail, at least 0.
+        public var thumbnailTime: Double?
+
+        /// Options with what is given.
+        public init(
+            typeHint: String? = nil,
+            thumbnailHidden: Bool? = nil,
+            thumbnailClippingRect: ClippingRect? = nil,
+            thumbnailTime: Double? = nil
+        ) {
+            self.typeHint = typeHint
+            self.thumbnailHidden = thumbnailHidden
+            self.thumbnailClippingRect = thumbnailClippingRect
+            self.thumbnailTime = thumbnailTime
+        }
+    }
+
+    /// A rectangle in units of the image: each of the four 0 to 1.
+    public struct ClippingRect: Hashable, Sendable {
+        /// Left edge.
+        public var x: Double
+        /// Top edge.
+        public var y: Double
+        /// Width.
+        public var width: Double
+        /// Height.
+        public var height: Double
+
+        /// A rectangle.
+        public init(x: Double, y: Double, width: Double, height: Double) {
+            self.x = x
+            self.y = y
+            self.width = width
+            self.height = height
+        }
+    }
+}

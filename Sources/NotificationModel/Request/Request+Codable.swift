@@ -1,0 +1,81 @@
+// Codable for cold use. It goes through the same bytes as everything else, so it validates as strictly; the order of
+// `userInfo` and the text of its numbers are only kept by the initialisers that take JSON.
+
+extension NotificationContent: Codable {
+    /// Reads and validates content. Throws ``ModelError`` when it is JSON but no content.
+    public init(from decoder: any Decoder) throws {
+        try self.init(json: JSONValue(from: decoder).json)
+    }
+
+    /// Writes the content's JSON.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue.parse(json).encode(to: encoder)
+    }
+}
+
+extension NotificationTrigger: Codable {
+    /// Reads and validates a trigger. Throws ``ModelError`` when it is JSON but no trigger.
+    public init(from decoder: any Decoder) throws {
+        try self.init(json: JSONValue(from: decoder).json)
+    }
+
+    /// Writes the trigger's JSON.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue.parse(json).encode(to: encoder)
+    }
+}
+
+extension NotificationKey {
+    /// The key that a record's own fields spell out.
+    fileprivate init(fieldsOf value: JSONValue) throws(ModelError) {
+        func text(_ field: String) throws(ModelError) -> String {
+            guard let text = value[field]?.stringValue else {
+                throw ModelError(.invalid, field: field, "must be a string")
+            }
+            return text
+        }
+        try self.init(
+            application: text("application"),
+            recipient: text("recipient"),
+            identifier: text("identifier")
+        )
+    }
+}
+
+extension NotificationRequest: Codable {
+    /// Reads and validates a request that spells out application, recipient and identifier. Throws ``ModelError``.
+    public init(from decoder: any Decoder) throws {
+        let value = try JSONValue(from: decoder)
+        try self.init(json: value.json, key: NotificationKey(fieldsOf: value))
+    }
+
+    /// Writes the request's JSON.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue.parse(json).encode(to: encoder)
+    }
+}
+
+extension NotificationRemoval: Codable {
+    /// Reads and validates a removal that spells out application, recipient and identifier. Throws ``ModelError``.
+    public init(from decoder: any Decoder) throws {
+        let value = try JSONValue(from: decoder)
+        try self.init(json: value.json, key: NotificationKey(fieldsOf: value))
+    }
+
+    /// Writes the removal's JSON.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue.parse(json).encode(to: encoder)
+    }
+}
+
+extension StateMarker: Codable {
+    /// Reads a marker. Throws ``ModelError``.
+    public init(from decoder: any Decoder) throws {
+        try self.init(json: JSONValue(from: decoder).json)
+    }
+
+    /// Writes the marker's JSON.
+    public func encode(to encoder: any Encoder) throws {
+        try JSONValue.parse(json).encode(to: encoder)
+    }
+}

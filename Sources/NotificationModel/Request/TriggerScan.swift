@@ -1,0 +1,183 @@
+private enum TriggerField: UInt8 {
+    case type, timeInterval, repeats, misfire, jitter, dateComponents, timeZone, notBefore, gap, overlap
+    case region, notifyOnEntry, notifyOnExit
+
+    @inline(__always)
+    static func named(_ name: FieldName) -> TriggerField? {
+        switch name {
+        case "type": .type
+        case "timeInterval": .timeInterval
+        case "repeats": .repeats
+        case "misfire": .misfire
+        case "jitter": .jitter
+        case "dateComponents": .dateComponents
+        case "timeZone": .timeZone
+        case "notBefore": .notBefore
+        case "gap": .gap
+        case "overlap": .overlap
+        case "region": .region
+        case "notifyOnEntry": .notifyOnEntry
+        case "notifyOnExit": .notifyOnExit
+        default: nil
+        }
+    }
+
+    var label: String { "\(self)" }
+}
+
+private enum TriggerType {
+    case push, timeInterval, calendar, location
+
+    /// The fields that a trigger of this type knows.
+    func knows(_ field: TriggerField) -> Bool {
+        switch (self, field) {
+        case (_, .type): true
+        case (.timeInterval, .timeInterval), (.timeInterval, .repeats), (.timeInterval, .misfire),
+            (.timeInterval, .jitter):
+            true
+        case (.calendar, .dateComponents), (.calendar, .timeZone), (.calendar, .repeats), (.calendar, .notBefore),
+            (.calendar, .gap), (.calendar, .overlap), (.calendar, .misfire), (.calendar, .jitter):
+            true
+        case (.location, .region), (.location, .notifyOnEntry), (.location, .notifyOnExit), (.location, .repeats):
+            true
+        default: false
+        }
+    }
+}
+
+/// What was met of a trigger before its type is known: `type` need not come first.
+private struct TriggerParts {
+    var seen = SeenFields()
+    var type: TriggerType?
+    var unknownType: String?
+    var unknownField: String?
+    var timeInterval = 0.0
+    var repeats = false
+    var misfire: MisfirePolicy?
+    var jitter: Double?
+    var components: CalendarComponents?
+    var timeZone: String?
+    var notBefore: Timestamp?
+    var gap: GapPolicy?
+    var overlap: OverlapPolicy?
+    var region: CircularRegion?
+    var onEntry = false
+    var onExit = false
+}
+
+extension JSONScanner {
+    /// Scans a trigger.
+    mutating func trigger() throws(ModelError) -> NotificationTrigger {
+        var parts = TriggerParts()
+        try object { scanner, name throws(ModelError) in
+            guard let field = try scanner.field(name, TriggerField.named) else {
+                // An unknown type explains unknown fields, so the type decides what is reported.
+                if parts.unknownField == nil { parts.unknownField = scanner.label(name) }
+                try scanner.skipValue()
+                return
+            }
+            try parts.seen.insert(field)
+            switch field {
+            case .type: try scanner.triggerType(&parts)
+            case .timeInterval: parts.timeInterval = try scanner.decimal(in: 0...ModelLimits.timeInterval)
+            case .repeats: parts.repeats = try scanner.boolean()
+            case .misfire: parts.misfire = try scanner.choice(MisfirePolicy.self)
+            case .jitter: parts.jitter = try scanner.decimal(in: 0...ModelLimits.jitter)
+            case .dateComponents: parts.components = try scanner.calendarComponents()
+            case .timeZone: parts.timeZone = try scanner.timeZone()
+            case .notBefore: parts.notBefore = try scanner.timestamp()
+            case .gap: parts.gap = try scanner.choice(GapPolicy.self)
+            case .overlap: parts.overlap = try scanner.choice(OverlapPolicy.self)
+            case .region: parts.region = try scanner.region()
+            case .notifyOnEntry: parts.onEntry = try scanner.boolean()
+            case .notifyOnExit: parts.onExit = try scanner.boolean()
+            }
+        }
+        return try trigger(from: parts)
+    }
+
+    private mutating func triggerType(_ parts: inout TriggerParts) throws(ModelError) {
+        let text = try string()
+        let type = try field(text) { name -> TriggerType? in
+            switch name {
+            case "timeInterval": .timeInterval
+            case "push": .push
+            case "calendar": .calendar
+            case "location": .location
+            default: nil
+            }
+        }
+        if let type { parts.type = type } else { parts.unknownType = label(text) }
+    }
+
+    private func trigger(from parts: TriggerParts) throws(ModelError) -> NotificationTrigger {
+        if let unknown = parts.unknownType {
+            throw ModelError(
+                .unknownTrigger,
+                field: "type",
+                "\"\(unknown)\" is no trigger: use push, timeInterval, calendar or location"
+            )
+        }
+        guard let type = parts.type else { throw missing("type") }
+        if let field = parts.unknownField {
+            throw ModelError(.unknownField, field: field, "is no field of a trigger")
+        }
+        for raw in 0...TriggerField.notifyOnExit.rawValue {
+            guard let field = TriggerField(rawValue: raw), parts.seen.contains(field), !type.knows(field) else {
+                continue
+            }
+            throw ModelError(.unknownField, field: field.label, "is no field of a trigger of this type")
+        }
+        switch type {
+        case .push:
+            return .push
+        case .timeInterval:
+            guard parts.seen.contains(TriggerField.timeInterval) else { throw missing("timeInterval") }
+            guard parts.timeInterval > 0 else {
+                throw ModelError(.invalid, field: "timeInterval", "must be more than 0 seconds")
+            }
+            guard !parts.repeats || parts.timeInterval >= ModelLimits.repeatingTimeInterval else {
+                throw ModelError(
+                    .invalid,
+                    field: "timeInterval",
+                    "must be at least \(Int(ModelLimits.repeatingTimeInterval)) seconds when it repeats"
+                )
+            }
+            return .timeInterval(
+                TimeIntervalTrigger(
+                    timeInterval: parts.timeInterval,
+                    repeats: parts.repeats,
+                    misfire: parts.misfire,
+                    jitter: parts.jitter
+                )
+            )
+        case .calendar:
+            guard let components = parts.components else { throw missing("dateComponents") }
+            return .calendar(
+                CalendarTrigger(
+                    dateComponents: components,
+                    timeZone: parts.timeZone,
+                    repeats: parts.repeats,
+                    notBefore: parts.notBefore,
+                    gap: parts.gap,
+                    overlap: parts.overlap,
+                    misfire: parts.misfire,
+                    jitter: parts.jitter
+                )
+            )
+        case .location:
+            guard let region = parts.region else { throw missing("region") }
+            guard parts.onEntry || parts.onExit else {
+                throw ModelError(.invalid, field: "notifyOnEntry", "notifyOnEntry or notifyOnExit must be true")
+            }
+            return .location(
+                LocationTrigger(
+                    region: region,
+                    notifyOnEntry: parts.onEntry,
+                    notifyOnExit: parts.onExit,
+                    repeats: parts.repeats
+                )
+            )
+        }
+    }
+}
