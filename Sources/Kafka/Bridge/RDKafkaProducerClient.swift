@@ -99,6 +99,13 @@ final class RDKafkaProducerClient {
         if let error {
             // Only a successful call takes the headers.
             if let list { rd_kafka_headers_destroy(list) }
+            // After a fatal error nothing is taken: to the caller a full queue, until the reports are served and the
+            // client is made anew.
+            if rd_kafka_fatal_error(handle.pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR {
+                hasFailed = true
+                rd_kafka_error_destroy(error)
+                throw KafkaError(RD_KAFKA_RESP_ERR__QUEUE_FULL, doing: "publish")
+            }
             throw KafkaError(consuming: error, doing: "publish to \(String(cString: rd_kafka_topic_name(topics[topic])))")
         }
     }

@@ -1,0 +1,82 @@
+import Kafka
+import LocalBroker
+import Logging
+import Testing
+
+let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+@Suite(.timeLimit(.minutes(2)))
+struct KafkaRoundTripTests {
+    @Test func `a record comes back with key, value, headers and timestamp, null apart from empty`() async throws {
+        let broker = try LocalBroker(topics: ["t": 3])
+        let producer = try KafkaProducer(
+            configuration: .init(client: broker.clientConfiguration(), deliveryTimeout: .seconds(30)),
+            logger: quiet
+        )
+        let full = KafkaProducerRecord(
+            topic: "t",
+            partition: 2,
+            key: Array("k".utf8),
+            value: Array("v".utf8),
+            headers: [
+                .init(name: "a", text: "1"), .init(name: "null", value: nil), .init(name: "empty", value: []),
+                .init(name: "a", text: "2"),
+            ],
+            timestamp: 1_700_000_000_123
+        )
+        let tombstone = KafkaProducerRecord(topic: "t", partition: 2, key: Array("k".utf8), value: nil)
+        let empty = KafkaProducerRecord(topic: "t", partition: 2, key: [], value: [])
+        for record in [full, tombstone, empty] {
+            let acknowledged = try await producer.send(record)
+            #expect(acknowledged.partition == 2 && acknowledged.topic == "t")
+        }
+        await producer.shutDown(within: .seconds(10))
+
+        let read = try await records(of: "t", on: broker, count: 3)
+        #expect(read[0].key == full.key && read[0].value == full.value && read[0].timestamp == full.timestamp)
+        #expect(read[0].headers == full.headers)
+        #expect(read[1].key == full.key && read[1].value == nil)
+        #expect(read[2].key == [] && read[2].value == [])
+        await broker.shutDown()
+    }
+
+    @Test func `murmur2 agrees with the Java client`() {
+        let vectors: [(String, Int32)] = [
+            ("21", -973_932_308), ("foobar", -790_332_482), ("a-little-bit-long-string", -985_981_536),
+            ("a-little-bit-longer-string", -1_486_304_829),
+            ("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58_897_971), ("abc", 479_470_107),
+        ]
+        for (text, hash) in vectors { #expect(KafkaPartitioner.murmur2(Array(text.utf8)) == hash) }
+        #expect(KafkaPartitioner.partition(forKey: Array("21".utf8), count: 7) == (-973_932_308 & 0x7fff_ffff) % 7)
+    }
+
+    @Test func `a wrong property is named, a secret value is not shown`() throws {
+        var client = KafkaClientConfiguration(bootstrapServers: ["127.0.0.1:1"])
+        client.properties = ["no.such.property": "x"]
+        let unknown = #expect(throws: KafkaError.self) {
+            try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
+        }
+        #expect(unknown?.reason.contains("no.such.property") == true)
+        client.properties = ["linger.ms": "many"]
+        let wrong = #expect(throws: KafkaError.self) {
+            try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
+        }
+        #expect(wrong?.reason.contains("linger.ms") == true)
+    }
+}
+
+/// The first records of a topic, in the order of each partition.
+func records(of topic: String, on broker: LocalBroker, count: Int) async throws -> [KafkaConsumerRecord] {
+    let sequence = KafkaConsumerRecords(
+        configuration: .init(client: broker.clientConfiguration()),
+        topics: [topic],
+        start: .beginning,
+        logger: quiet
+    )
+    var read: [KafkaConsumerRecord] = []
+    for try await record in sequence {
+        read.append(record)
+        if read.count == count { break }
+    }
+    return read
+}
