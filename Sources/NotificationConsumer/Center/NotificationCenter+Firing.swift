@@ -1,0 +1,100 @@
+import NotificationModel
+
+extension NotificationCenter {
+    /// Lateness, in milliseconds, up to which an occurrence counts as on time for the policies `next` and `drop`: a busy
+    /// second is not an outage.
+    static let onTimeGrace: Int64 = 10_000
+    /// A repeat without a policy fires once when less late than this, as UserNotifications does (15 minutes).
+    static let repeatGrace: Int64 = 15 * 60 * 1000
+
+    /// Fires what is due in the entry; nothing when it is not. A repeat is armed again.
+    func fire(key: NotificationKey, in entry: inout CenterEntry, at now: Timestamp, effects: inout [Effect]) {
+        guard let pending = entry.pending, pending.due <= now else { return }
+        if let expiration = pending.expiration, expiration <= now {
+            entry.pending = nil
+            expire(pending.requestID, key, pending.trace, in: &entry, at: now, &effects)
+            return
+        }
+        switch pending.timer {
+        case .held:
+            entry.pending = nil
+            deliver(pending.requestID, key, pending.content, pending.trace, in: &entry, at: now, &effects)
+            entry.delivered = .init(requestID: pending.requestID, at: now)
+        case .interval(let schedule, let occurrence):
+            fire(pending, schedule, from: occurrence, key: key, in: &entry, at: now, &effects)
+        }
+    }
+
+    /// `first` to `last` are the occurrences that are due: more than one only when nobody ran, or the machine slept.
+    private func fire(
+        _ pending: CenterEntry.Pending,
+        _ schedule: IntervalSchedule,
+        from first: Timestamp,
+        key: NotificationKey,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        let last = schedule.lastOccurrence(notAfter: now, from: first)
+        let firesLast = isFired(last, of: schedule, at: now)
+        if !firesLast || last > first {
+            let lastMissed = firesLast ? Timestamp(rawValue: last.rawValue - schedule.interval) : last
+            var event = DeliveryEvent(name: .missed, requestID: pending.requestID, key: key, closes: false)
+            event.first = first
+            event.last = lastMissed
+            event.count = schedule.count(from: first, through: lastMissed)
+            effects.append(Effect(event: event, trace: pending.trace))
+        }
+        if firesLast {
+            deliver(
+                pending.requestID,
+                key,
+                pending.content,
+                pending.trace,
+                occurrence: last,
+                closes: !schedule.repeats,
+                in: &entry,
+                at: now,
+                &effects
+            )
+            entry.delivered = .init(requestID: pending.requestID, at: now)
+        }
+        if schedule.repeats {
+            rearm(pending, schedule, after: last, key: key, in: &entry, at: now, &effects)
+        } else {
+            entry.pending = nil
+            // A one-shot that its policy drops has nothing left to wait for.
+            if !firesLast { expire(pending.requestID, key, pending.trace, in: &entry, at: now, &effects) }
+        }
+    }
+
+    /// The misfire policy, for the last occurrence that is due.
+    private func isFired(_ occurrence: Timestamp, of schedule: IntervalSchedule, at now: Timestamp) -> Bool {
+        let late = now.rawValue - occurrence.rawValue - schedule.jitter
+        switch schedule.misfire {
+        case .once: return true
+        case .next, .drop: return late <= Self.onTimeGrace
+        case nil: return !schedule.repeats || late < Self.repeatGrace
+        }
+    }
+
+    private func rearm(
+        _ pending: CenterEntry.Pending,
+        _ schedule: IntervalSchedule,
+        after occurrence: Timestamp,
+        key: NotificationKey,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout [Effect]
+    ) {
+        let next = Timestamp(rawValue: occurrence.rawValue + schedule.interval)
+        let due = schedule.due(for: next, of: pending.requestID)
+        if let expiration = pending.expiration, expiration <= due {
+            entry.pending = nil
+            expire(pending.requestID, key, pending.trace, in: &entry, at: now, &effects)
+            return
+        }
+        entry.pending?.timer = .interval(schedule, occurrence: next)
+        entry.pending?.due = due
+    }
+}

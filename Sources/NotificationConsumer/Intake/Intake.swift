@@ -1,0 +1,104 @@
+import NotificationModel
+
+/// Turns a record of the `requests` topic into an input of the centre, or says why it cannot be one.
+struct Intake: Sendable {
+    /// How far a record's timestamp may lie ahead of the clock, in milliseconds: triggers are anchored at it.
+    static let futureTolerance: Int64 = 5 * 60 * 1000
+
+    let topic: String
+    /// The partition a recipient belongs to: `murmur2(recipient) mod partitions`.
+    let partition: @Sendable (NotificationKey) -> Int32
+
+    /// A record as it came, without its headers but for the trace.
+    struct Record: Sendable {
+        var partition: Int32
+        var offset: Int64
+        /// Milliseconds since 1970; nil when the broker gave none.
+        var timestamp: Int64?
+        var key: [UInt8]?
+        var value: [UInt8]?
+        var trace: TraceContext
+    }
+
+    /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
+    func input(from record: Record, at now: Timestamp) throws(ModelError) -> PartitionCenter.Input {
+        guard let keyBytes = record.key else {
+            throw ModelError(.invalid, field: "key", "a request has a key application/recipient/identifier; this has none")
+        }
+        let key = try NotificationKey(encoded: keyBytes)
+        let home = partition(key)
+        guard home == record.partition else {
+            throw ModelError(
+                .misrouted,
+                field: "partition",
+                "the recipient belongs to partition \(home), the record is in \(record.partition): "
+                    + "partition by murmur2 of the recipient"
+            )
+        }
+        let anchor = Timestamp(rawValue: record.timestamp ?? now.rawValue)
+        guard anchor.rawValue <= now.rawValue + Self.futureTolerance else {
+            throw ModelError(
+                .inFuture,
+                field: "timestamp",
+                "the record's timestamp \(anchor.rfc3339) is in the future: check the producing host's clock"
+            )
+        }
+        guard let value = record.value else {
+            return .removal(removal(of: key, scope: .all, record))
+        }
+        switch try RequestRecord.scan(value, key: key) {
+        case .removal(let scanned):
+            var removal = removal(of: key, scope: scanned.scope, record)
+            removal.version = scanned.version
+            if let id = scanned.requestID { removal.id = id }
+            return .removal(removal)
+        case .request(let scanned):
+            guard !key.isWholeRecipient else {
+                throw ModelError(.invalid, field: "identifier", "a request needs an identifier; only a removal may omit it")
+            }
+            return .request(
+                .init(
+                    id: scanned.requestID ?? derivedID(of: record),
+                    key: key,
+                    version: scanned.version,
+                    content: value[scanned.content],
+                    plan: try plan(of: scanned, anchor: anchor),
+                    expiration: scanned.expiration,
+                    trace: record.trace
+                )
+            )
+        }
+    }
+
+    private func plan(of request: ScannedRequest, anchor: Timestamp) throws(ModelError) -> NotificationCenter.Plan {
+        switch request.trigger {
+        case .push:
+            return .immediate(collapseWindow: request.collapseWindow ?? 0)
+        case .timeInterval(let trigger):
+            return .interval(
+                IntervalSchedule(
+                    seconds: trigger.timeInterval,
+                    repeats: trigger.repeats,
+                    anchor: anchor,
+                    misfire: trigger.misfire,
+                    jitter: trigger.jitter ?? 0
+                )
+            )
+        case .calendar, .location:
+            throw ModelError(
+                .unsupportedForm,
+                field: "trigger.type",
+                "this release runs push and timeInterval triggers; calendar and location triggers are not run yet"
+            )
+        }
+    }
+
+    private func removal(of key: NotificationKey, scope: RemovalScope, _ record: Record) -> NotificationCenter.Removal {
+        .init(id: derivedID(of: record), key: key, scope: scope, version: nil, trace: record.trace)
+    }
+
+    /// A record without an id gets one from its place in the log, so that reading it again is a duplicate.
+    private func derivedID(of record: Record) -> RequestID {
+        .derive(topic: topic, partition: record.partition, offset: record.offset)
+    }
+}

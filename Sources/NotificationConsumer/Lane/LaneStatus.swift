@@ -1,0 +1,41 @@
+import Glibc
+import Kafka
+import Synchronization
+
+/// What a lane tells the rest of the process: written by its thread, read by health and metrics.
+final class LaneStatus: Sendable {
+    struct Snapshot: Sendable {
+        var assignment: Set<KafkaTopicPartition> = []
+        var pending = 0
+        var entries = 0
+        /// Records behind the end of the log, by partition.
+        var lag: [KafkaTopicPartition: Int64] = [:]
+        /// How late the oldest due timer is, in milliseconds; 0 when none is due.
+        var oldestDueAge: Int64 = 0
+    }
+
+    private let current = Mutex(Snapshot())
+
+    var snapshot: Snapshot { current.withLock { $0 } }
+
+    func update(_ change: (inout Snapshot) -> Void) {
+        current.withLock { change(&$0) }
+    }
+}
+
+/// Asks a lane to end; it looks at every turn.
+final class StopSignal: Sendable {
+    private let requested = Atomic(false)
+
+    var isRequested: Bool { requested.load(ordering: .acquiring) }
+
+    func request() { requested.store(true, ordering: .releasing) }
+
+    /// Blocks the calling thread, a lane's own, for the time or until asked to stop.
+    func wait(atMost time: Duration) {
+        let end = ContinuousClock.now.advanced(by: time)
+        while !isRequested, ContinuousClock.now < end {
+            usleep(50_000)
+        }
+    }
+}

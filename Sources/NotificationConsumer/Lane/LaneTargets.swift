@@ -1,0 +1,54 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// The topics that a lane writes to, with their partition counts.
+struct LaneTargets {
+    var requestPartitions: Int32
+    var deliveries: Emission.Target
+    var deadLetters: Emission.Target
+    var state: Emission.Target
+
+    /// Asks the broker, again and again while it does not answer: a broker that is away at the start is waited for.
+    ///
+    /// - Returns: nil when asked to stop meanwhile.
+    /// - Throws: `ConsumerRefusal` when the counts do not fit, and what is fatal.
+    static func find(
+        with producer: KafkaLaneProducer,
+        _ topics: TopicNames,
+        stop: StopSignal,
+        health: HealthComponent,
+        _ logger: Logger
+    ) throws -> LaneTargets? {
+        var lastReason: String?
+        while !stop.isRequested {
+            do {
+                func target(_ name: String) throws -> Emission.Target {
+                    let count = try producer.partitionCount(of: name, within: .seconds(2))
+                    return .init(handle: try producer.topic(name), partitions: count)
+                }
+                let requests = try producer.partitionCount(of: topics.requests, within: .seconds(2))
+                let state = try target(topics.state)
+                guard state.partitions == requests else {
+                    throw ConsumerRefusal.partitionCountsDiffer(requests: requests, state: state.partitions)
+                }
+                return LaneTargets(
+                    requestPartitions: requests,
+                    deliveries: try target(topics.deliveries),
+                    deadLetters: try target(topics.deadLetters),
+                    state: state
+                )
+            } catch let error as KafkaError where !error.isFatal {
+                if lastReason != error.reason {
+                    logger.warning("waiting for the broker and its topics", metadata: ["error": "\(error.reason)"])
+                    lastReason = error.reason
+                }
+                health.notReady("waiting for the broker and its topics: \(error.reason)")
+                // Metadata of a missing topic comes back at once.
+                producer.serveReports(within: .milliseconds(250)) { _ in }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,53 @@
+import NotificationModel
+
+/// The instants of a time-interval trigger: `anchor + k × interval`, k ≥ 1, anchored at the request record's timestamp,
+/// so that repeats do not drift whatever happens to the process.
+struct IntervalSchedule: Hashable, Sendable {
+    /// Milliseconds, at least 1.
+    var interval: Int64
+    var anchor: Timestamp
+    var repeats: Bool
+    var misfire: MisfirePolicy?
+    /// Milliseconds over which occurrences are spread; 0 for none.
+    var jitter: Int64
+
+    /// - Parameter interval: seconds; a fraction of a millisecond rounds up, for a timer is never early.
+    init(seconds interval: Double, repeats: Bool, anchor: Timestamp, misfire: MisfirePolicy?, jitter: Double) {
+        self.interval = max(1, Int64((interval * 1000).rounded(.up)))
+        self.anchor = anchor
+        self.repeats = repeats
+        self.misfire = misfire
+        self.jitter = Int64((jitter * 1000).rounded(.up))
+    }
+
+    var firstOccurrence: Timestamp { Timestamp(rawValue: anchor.rawValue + interval) }
+
+    /// The first occurrence strictly after `instant`.
+    func occurrence(after instant: Timestamp) -> Timestamp {
+        let passed = (max(instant, anchor).rawValue - anchor.rawValue) / interval
+        return Timestamp(rawValue: anchor.rawValue + (passed + 1) * interval)
+    }
+
+    /// The last occurrence at or before `instant`, not before `first`.
+    func lastOccurrence(notAfter instant: Timestamp, from first: Timestamp) -> Timestamp {
+        guard repeats, instant > first else { return first }
+        return Timestamp(rawValue: first.rawValue + (instant.rawValue - first.rawValue) / interval * interval)
+    }
+
+    /// How many occurrences lie from `first` to `last`, both included.
+    func count(from first: Timestamp, through last: Timestamp) -> Int {
+        Int((last.rawValue - first.rawValue) / interval) + 1
+    }
+
+    /// When an occurrence is sent: its nominal instant, and within `jitter` a delay that is the same at each computation.
+    func due(for occurrence: Timestamp, of request: RequestID) -> Timestamp {
+        let window = repeats ? min(jitter, interval - 1) : jitter
+        guard window > 0 else { return occurrence }
+        var bytes: [UInt8] = []
+        request.write(to: &bytes)
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ UInt64(bitPattern: occurrence.rawValue)) &* 0x9e37_79b9_7f4a_7c15
+        return Timestamp(rawValue: occurrence.rawValue + Int64((hash >> 16) % UInt64(window + 1)))
+    }
+}
