@@ -38,7 +38,7 @@ struct BrokerGateway: Sendable {
                 trace: trace
             )
         }
-        metrics.requestsPublished.increment()
+        metrics.countRequest()
         return receipt
     }
 
@@ -77,7 +77,7 @@ struct BrokerGateway: Sendable {
                 guard let first = try await group.next(), let result = first else { throw DeadlineExceeded() }
                 return result
             }
-        } catch let error as KafkaError where error.code == .messageSizeTooLarge {
+        } catch let error as KafkaError where error.code == .messageTooLarge {
             throw ModelError(.tooLarge, "the broker does not take a record of this size")
         } catch let error as ModelError {
             throw error

@@ -10,7 +10,7 @@ struct NotificationsHandler: Sendable {
     let defaultApplication: String
     let bodyLimit: Int
     let now: @Sendable () -> Timestamp
-    let makeRequestID: @Sendable () -> RequestID
+    let makeRequestID: @Sendable () -> NotificationModel.RequestID
 
     /// Requests a notification; it replaces one of the same identifier.
     func put(_ request: Request, _ target: RequestTarget) async throws -> Response {
@@ -89,11 +89,10 @@ struct NotificationsHandler: Sendable {
 extension Request {
     /// What the caller sent of a trace; anything that is not a trace context is ignored.
     var traceContext: TraceContext? {
-        TraceContext(traceparent: headers[.traceparent], tracestate: headers[.tracestate])
+        TraceContext(traceparent: header("traceparent"), tracestate: header("tracestate"))
     }
-}
 
-extension HTTPField.Name {
-    static var traceparent: HTTPField.Name? { HTTPField.Name("traceparent") }
-    static var tracestate: HTTPField.Name? { HTTPField.Name("tracestate") }
+    private func header(_ name: String) -> String? {
+        HTTPField.Name(name).flatMap { headers[$0] }
+    }
 }

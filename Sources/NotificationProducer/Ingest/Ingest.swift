@@ -17,7 +17,8 @@ struct Ingest: Sendable {
     func run() async {
         let stop = StopSignal()
         await withTaskCancellationOrGracefulShutdownHandler {
-            await KafkaThread.run(name: "carillon-ingest") { runSessions(stop) }
+            // The closure does not throw.
+            try? await KafkaThread.run(name: "carillon-ingest") { runSessions(stop) }
         } onCancelOrGracefulShutdown: {
             stop.request()
         }
@@ -45,7 +46,7 @@ struct Ingest: Sendable {
                 // A session that ran for a while was fine; one that fails at once is not tried again in a hurry.
                 failures = ContinuousClock.now - started > .seconds(60) ? 1 : failures + 1
                 let delay = min(configuration.restartDelay * (1 << min(failures - 1, 5)), .seconds(30))
-                metrics.ingestRestarts.increment()
+                metrics.countIngestRestart()
                 health.notReady("ingest failed and starts anew: \(error)")
                 logger.error(
                     "ingest failed; it starts anew from the committed offsets",

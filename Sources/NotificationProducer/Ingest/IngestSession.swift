@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import NotificationModel
+import NotificationPublisher
 import ServiceSupport
 
 /// One life of the ingest's two clients, on one thread: poll, apply the rules, produce, and commit what is acknowledged.
@@ -19,6 +20,7 @@ final class IngestSession {
 
     let lane: KafkaLaneProducer
     let consumer: KafkaConsumer
+    let requestHeaders: RequestHeaders
     var requests: Destination
     var deadLetters: Destination
     var tracker = OffsetTracker<Int32>()
@@ -31,6 +33,8 @@ final class IngestSession {
     let oversized: OversizedEvents
 
     private var isPaused = false
+    /// What could be committed was, before the group is left.
+    private var isClosing = false
     /// Something came from the broker since the last look.
     private var hasHeard = false
     private var pausedPartitions: Set<KafkaTopicPartition> = []
@@ -65,6 +69,7 @@ final class IngestSession {
         self.stop = stop
         self.logger = logger
         self.now = now
+        requestHeaders = RequestHeaders(source: configuration.source)
         lane = try KafkaLaneProducer(configuration: configuration.producer, logger: logger)
         do {
             consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
@@ -163,12 +168,12 @@ final class IngestSession {
     /// - Returns: False when there is no room.
     private func enqueue(_ record: OutgoingRecord) -> Bool {
         let destination = record.kind == .request ? requests : deadLetters
-        do {
+        do throws(KafkaError) {
             try lane.enqueue(
                 topic: destination.topic,
                 partition: record.partition,
-                key: record.key?.span.bytes,
-                value: record.value?.span.bytes,
+                key: record.key,
+                value: record.value,
                 headers: record.headers,
                 tag: record.tag
             )
@@ -197,7 +202,7 @@ final class IngestSession {
         let (slot, kind) = OutgoingRecord.read(tag: tag)
         guard let error else {
             switch kind {
-            case .request: metrics.requestsPublished.increment()
+            case .request: metrics.countRequest()
             case .deadLetter(let reason): metrics.countDeadLetter(reason)
             }
             tracker.acknowledge(slot)
@@ -208,7 +213,7 @@ final class IngestSession {
             tracker.acknowledge(slot)
             return
         }
-        if error.code == .messageSizeTooLarge {
+        if error.code == .messageTooLarge {
             oversized.note(partition: event.partition, offset: event.offset)
         }
         logger.error(
@@ -291,7 +296,7 @@ final class IngestSession {
 
     private func revoked(_ partitions: Set<KafkaTopicPartition>, lost: Bool, until deadline: ContinuousClock.Instant) {
         let ids = Set(partitions.map(\.partition))
-        if !lost {
+        if !lost && !isClosing {
             settle(until: deadline - .milliseconds(500))
             commitNow(ids, within: deadline - clock.now)
         }
@@ -299,6 +304,8 @@ final class IngestSession {
         // Their new owner reads these events again.
         for record in backlog where ids.contains(record.source) { tracker.acknowledge(record.slot) }
         backlog.removeAll { ids.contains($0.source) }
+        // Resumed while they are still here: the consumer would take them for paused when they come back.
+        consumer.resume(pausedPartitions.intersection(partitions))
         pausedPartitions.subtract(partitions)
         lag.remove(ids)
         logger.info(
@@ -330,6 +337,7 @@ final class IngestSession {
 
     private func close() {
         if failure != nil { commitNow(nil, within: .seconds(2)) }
+        isClosing = true
         lag.removeAll()
         consumer.close(within: .seconds(5))
         lane.close(within: .zero)

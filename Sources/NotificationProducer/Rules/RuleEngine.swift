@@ -33,7 +33,7 @@ struct RuleEngine: Sendable {
     func apply(to event: BusinessEvent) -> Outcome {
         guard let candidates = rules.rules(for: event.type) else { return .noRule }
         var data: JSONValue?
-        if candidates.contains(where: \.usesData), event.hasJSONData {
+        if candidates.contains(where: \.usesData), event.isJSON, !event.data.isEmpty {
             do throws(ModelError) {
                 data = try JSONValue.parse(event.data)
             } catch {

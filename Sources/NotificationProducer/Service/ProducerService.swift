@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 import Kafka
 public import Logging
 import NIOCore
@@ -23,7 +24,7 @@ public struct ProducerService: Service {
     private let kafkaHealth: HealthComponent
     private let logger: Logger
     private let now: @Sendable () -> Timestamp
-    private let makeRequestID: @Sendable () -> RequestID
+    private let makeRequestID: @Sendable () -> NotificationModel.RequestID
     private let bound = BoundPort()
 
     /// Reads the rules; nothing is connected before ``run()``.
@@ -32,20 +33,20 @@ public struct ProducerService: Service {
     ///   - configuration: The settings.
     ///   - health: Gets the components `kafka`, `rules` and `http`.
     ///   - logger: For everything that happens.
-    ///   - now: The clock, for expirations and `ce_time`.
-    ///   - makeRequestID: The ids of what comes over HTTP; random unless a test says otherwise.
+    ///   - now: The clock, for expirations and `ce_time`; the system's if not given.
+    ///   - makeRequestID: The ids of what comes over HTTP; random if not given.
     /// - Throws: ``RuleFileError`` with every problem of the rule file.
     public init(
         configuration: ProducerServiceConfiguration,
         health: Health,
         logger: Logger,
-        now: @escaping @Sendable () -> Timestamp = { Timestamp.now },
-        makeRequestID: @escaping @Sendable () -> RequestID = { RequestID.random() }
+        now: (@Sendable () -> Timestamp)? = nil,
+        makeRequestID: (@Sendable () -> NotificationModel.RequestID)? = nil
     ) throws {
         self.configuration = configuration
         self.logger = logger
-        self.now = now
-        self.makeRequestID = makeRequestID
+        self.now = now ?? SystemClock.now
+        self.makeRequestID = makeRequestID ?? { NotificationModel.RequestID.random() }
         kafkaHealth = health.component("kafka")
         let rulesHealth = health.component("rules")
         httpHealth = health.component("http")
@@ -65,7 +66,7 @@ public struct ProducerService: Service {
     /// - Throws: `ListenError` when the address cannot be bound, `KafkaError` when a Kafka property is wrong.
     public func run() async throws {
         do {
-            let producer = try KafkaProducer(configuration: httpProducerConfiguration, logger: logger)
+            let producer = try KafkaProducer(configuration: configuration.callProducer, logger: logger)
             let outcome: Result<Void, any Error>
             do {
                 try await serve(producer)
@@ -87,7 +88,7 @@ public struct ProducerService: Service {
         let metrics = ProducerMetrics()
         let ingest = rules.map { rules in
             Ingest(
-                configuration: ingestConfiguration,
+                configuration: configuration.ingest,
                 engine: RuleEngine(rules: rules, defaultApplication: configuration.defaultApplication),
                 metrics: metrics,
                 health: kafkaHealth,

@@ -10,9 +10,9 @@ struct ProducerMetrics: Sendable {
     }
 
     /// Records on `requests` that the broker acknowledged, from rules and from HTTP.
-    let requestsPublished = Counter(label: "carillon_requests_published_total")
+    private let requestsPublished = Counter(label: "carillon_requests_published_total")
     /// Committing, producing or polling failed in a way that made the clients be made anew.
-    let ingestRestarts = Counter(label: "carillon_ingest_restarts_total")
+    private let ingestRestarts = Counter(label: "carillon_ingest_restarts_total")
     private let events: [Outcome: Counter]
     private let deadLetters: [ReasonCode: Counter]
     private let httpRequests: [Int: Counter]
@@ -36,6 +36,14 @@ struct ProducerMetrics: Sendable {
         )
     }
 
+    func countRequest() {
+        requestsPublished.increment()
+    }
+
+    func countIngestRestart() {
+        ingestRestarts.increment()
+    }
+
     func count(_ outcome: Outcome) {
         events[outcome]?.increment()
     }
@@ -47,36 +55,5 @@ struct ProducerMetrics: Sendable {
 
     func countHTTP(status: Int) {
         httpRequests[status]?.increment()
-    }
-}
-
-/// The lag of each assigned partition, for as long as it is assigned.
-struct LagGauges {
-    private let topic: String
-    private var gauges: [Int32: Gauge] = [:]
-
-    init(topic: String) {
-        self.topic = topic
-    }
-
-    mutating func record(_ lag: Int64, partition: Int32) {
-        let gauge =
-            gauges[partition]
-            ?? Gauge(
-                label: "carillon_consumer_lag_records",
-                dimensions: [("topic", topic), ("partition", String(partition))]
-            )
-        gauges[partition] = gauge
-        gauge.record(lag)
-    }
-
-    mutating func remove(_ partitions: Set<Int32>) {
-        for partition in partitions {
-            gauges.removeValue(forKey: partition)?.destroy()
-        }
-    }
-
-    mutating func removeAll() {
-        remove(Set(gauges.keys))
     }
 }

@@ -1,0 +1,35 @@
+import Kafka
+
+/// The configurations of the service's Kafka clients.
+extension ProducerServiceConfiguration {
+    /// For calls: what is not acknowledged while the caller waits is given up.
+    var callProducer: KafkaProducerConfiguration {
+        var producer = KafkaProducerConfiguration(
+            client: client("carillon-producer-http"),
+            deliveryTimeout: httpDeadline
+        )
+        producer.maximumBufferedRecords = httpBufferRecords
+        producer.queueFullTimeout = httpDeadline
+        return producer
+    }
+
+    var ingest: IngestConfiguration {
+        var producer = KafkaProducerConfiguration(client: client("carillon-producer-ingest"))
+        producer.maximumBufferedRecords = ingestBufferRecords
+        let consumer = KafkaConsumerConfiguration(client: client("carillon-producer-ingest"), groupID: groupID)
+        var ingest = IngestConfiguration(
+            consumer: consumer,
+            producer: producer,
+            topics: topics,
+            source: source,
+            defaultApplication: defaultApplication
+        )
+        ingest.commitInterval = commitInterval
+        ingest.drainTimeout = drainTimeout
+        return ingest
+    }
+
+    private func client(_ id: String) -> KafkaClientConfiguration {
+        KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: id, properties: kafkaProperties)
+    }
+}

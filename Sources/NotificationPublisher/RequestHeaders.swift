@@ -1,0 +1,80 @@
+package import Kafka
+package import NotificationModel
+
+/// The headers of every record on `requests`: CloudEvents 1.0 in Kafka's binary mode, and the trace context of what caused it.
+package struct RequestHeaders: Sendable {
+    /// `ce_source`, one constant a deployment.
+    private let source: [UInt8]
+
+    package init(source: String) {
+        self.source = Array(source.utf8)
+    }
+
+    // Encoded once: a name is an array of its own.
+    private static let specVersionName: KafkaHeaderName = "ce_specversion"
+    private static let idName: KafkaHeaderName = "ce_id"
+    private static let sourceName: KafkaHeaderName = "ce_source"
+    private static let typeName: KafkaHeaderName = "ce_type"
+    private static let timeName: KafkaHeaderName = "ce_time"
+    private static let subjectName: KafkaHeaderName = "ce_subject"
+    private static let contentTypeName: KafkaHeaderName = "content-type"
+    private static let traceparentName: KafkaHeaderName = "traceparent"
+    private static let tracestateName: KafkaHeaderName = "tracestate"
+
+    private static let specVersion = Array("1.0".utf8)
+    private static let requestType = Array("carillon.notification.request.v1".utf8)
+    private static let removalType = Array("carillon.notification.removal.v1".utf8)
+    private static let contentType = Array("application/json".utf8)
+
+    /// Writes the headers into a buffer that is used again and again.
+    package func write(
+        key: NotificationKey,
+        requestID: RequestID,
+        isRemoval: Bool,
+        time: Timestamp,
+        trace: TraceContext?,
+        into buffer: inout KafkaHeaderBuffer
+    ) {
+        buffer.removeAll()
+        buffer.append(Self.specVersionName, Self.specVersion)
+        buffer.append(Self.idName, writing: { requestID.write(to: &$0) })
+        buffer.append(Self.sourceName, source)
+        buffer.append(Self.typeName, isRemoval ? Self.removalType : Self.requestType)
+        buffer.append(Self.timeName, writing: { time.write(to: &$0) })
+        buffer.append(Self.subjectName, key.encoded)
+        buffer.append(Self.contentTypeName, Self.contentType)
+        guard let trace else { return }
+        buffer.append(Self.traceparentName, writing: { $0.append(contentsOf: trace.traceparent.utf8) })
+        if let tracestate = trace.tracestate {
+            buffer.append(Self.tracestateName, writing: { $0.append(contentsOf: tracestate.utf8) })
+        }
+    }
+
+    /// The same for a single record.
+    package func list(
+        key: NotificationKey,
+        requestID: RequestID,
+        isRemoval: Bool,
+        time: Timestamp,
+        trace: TraceContext?
+    ) -> [KafkaHeader] {
+        var id: [UInt8] = []
+        requestID.write(to: &id)
+        var headers = [
+            KafkaHeader(name: "ce_specversion", value: Self.specVersion),
+            KafkaHeader(name: "ce_id", value: id),
+            KafkaHeader(name: "ce_source", value: source),
+            KafkaHeader(name: "ce_type", value: isRemoval ? Self.removalType : Self.requestType),
+            KafkaHeader(name: "ce_time", value: Array(time.rfc3339.utf8)),
+            KafkaHeader(name: "ce_subject", value: key.encoded),
+            KafkaHeader(name: "content-type", value: Self.contentType),
+        ]
+        if let trace {
+            headers.append(KafkaHeader(name: "traceparent", value: Array(trace.traceparent.utf8)))
+            if let tracestate = trace.tracestate {
+                headers.append(KafkaHeader(name: "tracestate", value: Array(tracestate.utf8)))
+            }
+        }
+        return headers
+    }
+}

@@ -1,0 +1,152 @@
+import Kafka
+import NotificationModel
+import Testing
+
+@testable import NotificationProducer
+
+@Suite("POST of events", .timeLimit(.minutes(2)))
+struct EventsCallTests {
+    private static let json = "application/cloudevents+json"
+    private static let batch = "application/cloudevents-batch+json"
+
+    private func post(
+        _ harness: ProducerHarness,
+        _ type: String?,
+        _ body: String,
+        _ headers: [(String, String)] = []
+    ) async throws -> RawHTTP.Answer {
+        try await harness.http.send(
+            "POST",
+            "/v1/events",
+            headers: (type.map { [("content-type", $0)] } ?? []) + headers,
+            body: Array(body.utf8)
+        )
+    }
+
+    @Test("All three modes end as one: binary events under their subject, or their id")
+    func modes() async throws {
+        try await ProducerHarness.with { harness in
+            let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            let binary = try await post(
+                harness,
+                "application/json",
+                #"{"a":1}"#,
+                [
+                    ("ce-specversion", "1.0"), ("ce-id", "b1"), ("ce-source", "/shop"), ("ce-type", "t"),
+                    ("ce-subject", "caf%C3%A9"), ("ce-time", "2026-11-21T09:00:00Z"), ("ce-partner", "x"),
+                    ("traceparent", trace), ("tracestate", "v=1"),
+                ]
+            )
+            #expect(binary.status == 202, "\(binary.text)")
+            #expect(binary["accepted"] == "1")
+            let structured = try await post(
+                harness,
+                Self.json + "; charset=utf-8",
+                #"{"specversion":"1.0","id":"s1","source":"/shop","type":"t","data":{"b":2}}"#,
+                [("traceparent", "not a trace")]
+            )
+            #expect(structured.status == 202, "\(structured.text)")
+            let several = (1...3).map {
+                #"{"specversion":"1.0","id":"m\#($0)","source":"/shop","type":"t","subject":"s\#($0)"}"#
+            }
+            let batch = try await post(harness, Self.batch, "[\(several.joined(separator: ","))]")
+            #expect(batch.status == 202, "\(batch.text)")
+            #expect(batch["accepted"] == "3")
+
+            let records = try await harness.records(ProducerHarness.topics.businessEvents, count: 5)
+            let byID = Dictionary(uniqueKeysWithValues: records.map { ($0.header("ce_id") ?? "", $0) })
+            #expect(Set(byID.keys) == ["b1", "s1", "m1", "m2", "m3"])
+            let first = try #require(byID["b1"])
+            #expect(first.keyText == "café")
+            #expect(first.valueText == #"{"a":1}"#)
+            #expect(first.header("ce_subject") == "café")
+            #expect(first.header("ce_partner") == "x")
+            #expect(first.header("ce_time") == "2026-11-21T09:00:00.000Z")
+            #expect(first.header("traceparent") == trace)
+            #expect(first.header("tracestate") == "v=1")
+            #expect(first.partition == KafkaPartitioner.partition(forKey: first.key ?? [], count: 3))
+            let second = try #require(byID["s1"])
+            #expect(second.keyText == "s1")
+            #expect(try JSONValue.parse(second.value ?? []) == JSONValue.parse(Array(#"{"b":2}"#.utf8)))
+            #expect(second.header("traceparent") == nil)
+            #expect(byID["m2"]?.keyText == "s2")
+        }
+    }
+
+    @Test("A wrong event is refused with the attribute's name, and a batch as a whole")
+    func wrong() async throws {
+        let good = #"{"specversion":"1.0","id":"x","source":"/s","type":"t"}"#
+        let cases: [(type: String?, body: String, status: Int, reason: String, field: String?)] = [
+            (Self.json, "", 400, "invalid", nil),
+            (Self.json, "{", 400, "invalid", nil),
+            (Self.json, "[]", 400, "invalid", nil),
+            (Self.json, "{}", 400, "invalid", "specversion"),
+            (Self.json, #"{"specversion":"0.3","id":"x","source":"/s","type":"t"}"#, 400, "invalid", "specversion"),
+            (Self.json, #"{"specversion":"1.0","source":"/s","type":"t"}"#, 400, "invalid", "id"),
+            (Self.json, #"{"specversion":"1.0","id":"","source":"/s","type":"t"}"#, 400, "invalid", "id"),
+            (Self.json, #"{"specversion":"1.0","id":"x","type":"t"}"#, 400, "invalid", "source"),
+            (Self.json, #"{"specversion":"1.0","id":"x","source":"/s"}"#, 400, "invalid", "type"),
+            (
+                Self.json, #"{"specversion":"1.0","id":"x","source":"/s","type":"t","time":"now"}"#, 400, "invalid",
+                "time"
+            ),
+            (Self.json, #"{"specversion":"1.0","id":"x","source":"/s","type":"t","Ext":"now"}"#, 400, "invalid", "Ext"),
+            (Self.batch, good, 400, "invalid", nil),
+            (Self.batch, "[\(good),{\"specversion\":\"1.0\"}]", 400, "invalid", "1.id"),
+            (Self.batch, "[\(good),5]", 400, "invalid", "1"),
+            ("application/json", "{}", 400, "invalid", "specversion"),
+            (nil, "", 400, "invalid", "specversion"),
+            ("text/plain", "x", 415, "unsupported-media-type", nil),
+            ("application/cloudevents+avro", "x", 415, "unsupported-media-type", nil),
+            ("application/cloudevents", "x", 415, "unsupported-media-type", nil),
+        ]
+        try await ProducerHarness.with { harness in
+            for entry in cases {
+                let answer = try await post(harness, entry.type, entry.body)
+                #expect(answer.status == entry.status, "\(entry): \(answer.text)")
+                #expect(answer["reason"] == entry.reason, "\(entry): \(answer.text)")
+                #expect(answer["field"] == entry.field, "\(entry): \(answer.text)")
+            }
+            let deep = NotificationInputTests.nested(10_000)
+            let nested = try await post(
+                harness,
+                Self.json,
+                #"{"specversion":"1.0","id":"x","source":"/s","type":"t","data":\#(deep)}"#
+            )
+            #expect(nested.status == 400)
+            let control = try await post(
+                harness,
+                "application/json",
+                "{}",
+                [("ce-specversion", "1.0"), ("ce-id", "%00"), ("ce-source", "/s"), ("ce-type", "t")]
+            )
+            #expect(control.status == 400)
+            #expect(control["field"] == "id")
+            // Only the one that was right is on the topic.
+            #expect(try await post(harness, Self.json, good).status == 202)
+            let records = try await harness.records(ProducerHarness.topics.businessEvents, count: 1)
+            #expect(records[0].header("ce_id") == "x")
+            #expect(records[0].offset == 0)
+        }
+    }
+
+    @Test("An event that comes over HTTP goes through the rules with its trace")
+    func throughRules() async throws {
+        try await ProducerHarness.with(rules: IngestTests.rules) { harness in
+            let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            let answer = try await post(
+                harness,
+                "application/json",
+                #"{"notify":true,"customer":"ana/1","order":"7"}"#,
+                [
+                    ("ce-specversion", "1.0"), ("ce-id", "h1"), ("ce-source", "/shop"),
+                    ("ce-type", "com.example.order.shipped"), ("traceparent", trace),
+                ]
+            )
+            #expect(answer.status == 202)
+            let record = try await harness.records(ProducerHarness.topics.requests, count: 1)[0]
+            #expect(record.keyText == "shop/ana%2F1/order-7")
+            #expect(record.header("traceparent") == trace)
+        }
+    }
+}

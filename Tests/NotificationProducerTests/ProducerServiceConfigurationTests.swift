@@ -1,0 +1,83 @@
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceSupport
+import Testing
+
+@testable import NotificationProducer
+
+@Suite("Configuration of the producer service")
+struct ProducerServiceConfigurationTests {
+    private func read(_ yaml: String, _ environment: [String: String] = [:]) throws -> ProducerServiceConfiguration {
+        var settings = try ServiceSettings(environment: environment, yaml: yaml, named: "carillon.yaml")
+        let configuration = ProducerServiceConfiguration(settings: &settings)
+        try settings.finish()
+        return configuration
+    }
+
+    @Test("Everything but the brokers has a default")
+    func defaults() throws {
+        let configuration = try read("kafka: {bootstrap: {servers: \"a:9092,b:9092\"}}")
+        #expect(configuration.bootstrapServers == ["a:9092", "b:9092"])
+        #expect(configuration.httpHost == "127.0.0.1")
+        #expect(configuration.httpPort == 8080)
+        #expect(configuration.topics.requests == "carillon.requests")
+        #expect(configuration.source == "/carillon/default")
+        #expect(configuration.groupID == "carillon-producer")
+        #expect(configuration.rulesFile == nil)
+    }
+
+    @Test("The file and the environment are read")
+    func given() throws {
+        let configuration = try read(
+            """
+            kafka:
+              bootstrap: {servers: [a:9092]}
+              properties: {security.protocol: ssl}
+            topics: {prefix: "x.", requests: notifications}
+            deployment: eu
+            application: {default: shop}
+            rules: {file: rules.yaml}
+            http: {port: 0, deadline: 3s}
+            """,
+            ["CARILLON_HTTP_HOST": "0.0.0.0"]
+        )
+        #expect(configuration.kafkaProperties == ["security.protocol": "ssl"])
+        #expect(configuration.topics.businessEvents == "x.business-events")
+        #expect(configuration.topics.requests == "notifications")
+        #expect(configuration.source == "/carillon/eu")
+        #expect(configuration.defaultApplication == "shop")
+        #expect(configuration.httpDeadline == .seconds(3))
+        #expect(configuration.httpHost == "0.0.0.0")
+    }
+
+    @Test(
+        "A wrong key or value stops the start and is named",
+        arguments: [
+            ("http: {port: 8080}", "kafka.bootstrap.servers"), ("http: {prot: 8080}", "http.prot"),
+            ("http: {port: 65536}", "http.port"),
+            ("topics: {prefix: \"a b\"}", "topics.prefix"), ("application: {default: \"\"}", "application.default"),
+            ("http: {deadline: soon}", "http.deadline"), ("ingest: {buffer: {records: 0}}", "ingest.buffer.records"),
+        ]
+    )
+    func wrong(yaml: String, key: String) {
+        let error = #expect(throws: ServiceSettingsError.self) { try read(yaml) }
+        #expect(error.map { "\($0)".contains(key) } == true, "\(String(describing: error))")
+    }
+
+    @Test("Rules that do not parse stop the start, a Kafka property that does not exist stops the run, both by name")
+    func start() async throws {
+        var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
+        configuration.rulesFile = "/nowhere/rules.yaml"
+        #expect(throws: RuleFileError.self) {
+            try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
+        }
+        configuration.rulesFile = nil
+        configuration.httpPort = 0
+        configuration.kafkaProperties = ["no.such.property": "1"]
+        let service = try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
+        let error = await #expect(throws: (any Error).self) { try await service.run() }
+        #expect(error.map { "\($0)".contains("no.such.property") } == true)
+        await #expect(throws: (any Error).self) { try await service.httpPort }
+    }
+}

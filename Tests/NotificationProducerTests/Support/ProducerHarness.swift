@@ -1,0 +1,188 @@
+import Foundation
+import Kafka
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceLifecycle
+import ServiceSupport
+import Testing
+
+@testable import NotificationProducer
+
+/// A broker with the topics, and a producer service on it.
+final class ProducerHarness: Sendable {
+    static let topics = TopicNames()
+    static let partitions = 3
+    /// The service's clock stands still here.
+    static let now = Timestamp(rawValue: 1_795_000_000_000)
+
+    let broker: LocalBroker
+    let service: ProducerService
+    let health: Health
+    let http: RawHTTP
+    private let group: ServiceGroup
+    private let running: Task<Void, any Error>
+
+    private init(
+        broker: LocalBroker,
+        service: ProducerService,
+        health: Health,
+        http: RawHTTP,
+        group: ServiceGroup,
+        running: Task<Void, any Error>
+    ) {
+        self.broker = broker
+        self.service = service
+        self.health = health
+        self.http = http
+        self.group = group
+        self.running = running
+    }
+
+    static var logger: Logger {
+        var logger = Logger(label: "test")
+        logger.logLevel =
+            ProcessInfo.processInfo.environment["CARILLON_TEST_LOG"].flatMap { .init(rawValue: $0) } ?? .critical
+        return logger
+    }
+
+    static func makeBroker() throws -> LocalBroker {
+        try LocalBroker(
+            topics: [topics.businessEvents: partitions, topics.requests: partitions, topics.deadLetters: partitions]
+        )
+    }
+
+    /// Starts a service; `body` ends with it still running unless it stopped it.
+    static func with(
+        rules: String? = nil,
+        broker: LocalBroker? = nil,
+        configure: (inout ProducerServiceConfiguration) -> Void = { _ in },
+        _ body: (ProducerHarness) async throws -> Void
+    ) async throws {
+        let ownBroker = broker == nil
+        let broker = try broker ?? makeBroker()
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var configuration = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
+        configuration.httpPort = 0
+        configuration.defaultApplication = "shop"
+        configuration.deployment = "test"
+        configuration.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { $1 }
+        if let rules {
+            let file = directory.appendingPathComponent("rules.yaml")
+            try Data(rules.utf8).write(to: file)
+            configuration.rulesFile = file.path
+        }
+        configure(&configuration)
+        let health = Health()
+        let service = try ProducerService(configuration: configuration, health: health, logger: logger, now: { now })
+        var groupConfiguration = ServiceGroupConfiguration(services: [.init(service: service)], logger: logger)
+        groupConfiguration.maximumGracefulShutdownDuration = .seconds(60)
+        let group = ServiceGroup(configuration: groupConfiguration)
+        let running = Task { try await group.run() }
+        let harness: ProducerHarness
+        do {
+            harness = ProducerHarness(
+                broker: broker,
+                service: service,
+                health: health,
+                http: RawHTTP(port: try await service.httpPort),
+                group: group,
+                running: running
+            )
+        } catch {
+            running.cancel()
+            throw error
+        }
+        do {
+            try await body(harness)
+        } catch {
+            try? await harness.stop()
+            throw error
+        }
+        try await harness.stop()
+        if ownBroker { await broker.shutDown() }
+    }
+
+    /// Ends the service as SIGTERM does; more than once is harmless.
+    func stop() async throws {
+        await group.triggerGracefulShutdown()
+        _ = try await running.value
+    }
+
+    var isReady: Bool { health.notReady.isEmpty }
+
+    // MARK: Kafka
+
+    /// The first records of a topic, from its beginning.
+    func records(_ topic: String, count: Int) async throws -> [KafkaConsumerRecord] {
+        try await Self.records(broker, topic, count: count)
+    }
+
+    static func records(_ broker: LocalBroker, _ topic: String, count: Int) async throws -> [KafkaConsumerRecord] {
+        let sequence = KafkaConsumerRecords(
+            configuration: .init(client: broker.clientConfiguration(clientID: "test")),
+            topics: [topic],
+            start: .beginning,
+            logger: logger
+        )
+        return try await within(.seconds(60), "\(count) records of \(topic)") {
+            var records: [KafkaConsumerRecord] = []
+            for try await record in sequence {
+                records.append(record)
+                if records.count == count { break }
+            }
+            return records
+        }
+    }
+
+    func produce(_ records: [KafkaProducerRecord]) async throws {
+        let producer = try KafkaProducer(
+            configuration: .init(client: broker.clientConfiguration(clientID: "test")),
+            logger: Self.logger
+        )
+        for record in records { _ = try await producer.send(record) }
+        await producer.shutDown(within: .seconds(5))
+    }
+}
+
+struct DeadlineError: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// Fails when the body takes too long; the deadline is generous, since it only ends a test that hangs.
+func within<Result: Sendable>(
+    _ deadline: Duration,
+    _ what: String,
+    _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            try await Task.sleep(for: deadline)
+            throw DeadlineError(description: "waited \(deadline) for \(what)")
+        }
+        defer { group.cancelAll() }
+        guard let first = try await group.next() else { throw CancellationError() }
+        return first
+    }
+}
+
+/// Waits until a condition holds.
+func eventually(_ what: String, _ condition: @escaping @Sendable () async throws -> Bool) async throws {
+    try await within(.seconds(60), what) {
+        while try await !condition() {
+            try await Task.sleep(for: .milliseconds(20))
+        }
+    }
+}
+
+extension KafkaConsumerRecord {
+    var keyText: String? { key.map { String(decoding: $0, as: UTF8.self) } }
+    var valueText: String? { value.map { String(decoding: $0, as: UTF8.self) } }
+
+    func headerBytes(_ name: String) -> [UInt8]? {
+        headers.last { $0.name == name }?.value
+    }
+}

@@ -1,0 +1,47 @@
+import Kafka
+import LocalBroker
+import Logging
+import NotificationModel
+import NotificationPublisher
+import Testing
+
+@Suite("The example of the README")
+struct PublisherExampleTests {
+    @Test("It publishes a request and cancels it")
+    func example() async throws {
+        let broker = try LocalBroker(topics: ["carillon.requests": 3])
+        let brokers = broker.bootstrapServers
+        let logger = Logger(label: "example")
+
+        // README begins
+        let client = KafkaClientConfiguration(bootstrapServers: brokers)
+        let producer = try KafkaProducer(configuration: .init(client: client), logger: logger)
+        let publisher = NotificationPublisher(
+            producer: producer,
+            configuration: .init(source: "/shop", defaultApplication: "shop")
+        )
+        let content = NotificationContent(title: "On its way", body: "Order 1001 has shipped.")
+        let inAnHour = NotificationTrigger.timeInterval(.init(timeInterval: 3600))
+        let receipt = try await publisher.publish(content, to: "user-42", as: "order-1001", trigger: inAnHour)
+        try await publisher.remove("order-1001", of: "user-42", .pending)
+        await producer.shutDown(within: .seconds(5))
+        // README ends
+
+        #expect(receipt.topic == "carillon.requests")
+        var records: [KafkaConsumerRecord] = []
+        let sequence = KafkaConsumerRecords(
+            configuration: .init(client: broker.clientConfiguration()),
+            topics: ["carillon.requests"],
+            start: .beginning,
+            logger: logger
+        )
+        for try await record in sequence {
+            records.append(record)
+            if records.count == 2 { break }
+        }
+        #expect(records[0].offset == receipt.offset)
+        #expect(records[0].header("ce_type") == "carillon.notification.request.v1")
+        #expect(records[1].header("ce_type") == "carillon.notification.removal.v1")
+        await broker.shutDown()
+    }
+}
