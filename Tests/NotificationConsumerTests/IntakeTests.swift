@@ -1,0 +1,94 @@
+import Kafka
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+struct IntakeTests {
+    private let intake = Intake(topic: "requests") { key in
+        key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: 8) }
+    }
+    private let home = KafkaPartitioner.partition(forKey: Array("ana".utf8), count: 8)
+
+    private func record(_ key: String?, _ value: String?, partition: Int32? = nil, at time: Int64? = 0) -> Intake.Record {
+        .init(
+            partition: partition ?? home,
+            offset: 42,
+            timestamp: time.map { at($0).rawValue },
+            key: key.map { Array($0.utf8) },
+            value: value.map { Array($0.utf8) },
+            trace: .none
+        )
+    }
+
+    private func rejection(of record: Intake.Record) -> (reason: ReasonCode, field: String?)? {
+        do throws(ModelError) {
+            _ = try intake.input(from: record, at: at(0))
+            return nil
+        } catch {
+            return (error.reason, error.field)
+        }
+    }
+
+    private static let unusable: [(String?, String, ReasonCode, String?)] = [
+        (nil, #"{"content":{"title":"T"}}"#, ReasonCode.invalid, "key"),
+        ("shop/ana", #"{"content":{"title":"T"}}"#, .invalid, "key"),
+        ("shop/ana/", #"{"content":{"title":"T"}}"#, .invalid, "identifier"),
+        ("shop/ana/a%00", #"{"content":{"title":"T"}}"#, .invalid, "identifier"),
+        ("shop/ana/a", "", .invalid, nil),
+        ("shop/ana/a", "{", .invalid, nil),
+        ("shop/ana/a", #"{"content":{"title":"T"},"x":1}"#, .unknownField, "x"),
+        ("shop/ana/a", #"{"content":{"title":"T"},"trigger":{"type":"moon"}}"#, .unknownTrigger, "trigger.type"),
+        (
+            "shop/ana/a", #"{"content":{"title":"T"},"trigger":{"type":"timeInterval","timeInterval":59,"repeats":true}}"#,
+            .invalid, "trigger.timeInterval"
+        ),
+        (
+            "shop/ana/a",
+            #"{"content":{"title":"T"},"trigger":{"type":"calendar","dateComponents":{"hour":9},"timeZone":"Asia/Shanghai"}}"#,
+            .unsupportedForm, "trigger.type"
+        ),
+        ("shop/ana/a", #"{"recipient":"bo","content":{"title":"T"}}"#, .invalid, "recipient"),
+    ]
+
+    @Test(arguments: unusable)
+    func `what cannot be used says why and where`(key: String?, value: String, reason: ReasonCode, field: String?) {
+        let found = rejection(of: record(key, value))
+        #expect(found?.reason == reason)
+        if let field { #expect(found?.field == field) }
+    }
+
+    @Test func `a record in the wrong partition is misrouted, whatever it says`() {
+        let wrong = (home + 1) % 8
+        #expect(rejection(of: record("shop/ana/a", #"{"remove":"all"}"#, partition: wrong))?.reason == .misrouted)
+        #expect(rejection(of: record("shop/ana/a", nil, partition: wrong))?.reason == .misrouted)
+    }
+
+    @Test func `a timestamp far ahead of the clock is refused`() {
+        #expect(rejection(of: record("shop/ana/a", #"{"remove":"all"}"#, at: 6 * 60_000))?.reason == .inFuture)
+        #expect(rejection(of: record("shop/ana/a", #"{"remove":"all"}"#, at: 4 * 60_000)) == nil)
+    }
+
+    @Test func `a null value removes all of its identifier, under an id made of its place`() throws {
+        guard case .removal(let removal) = try intake.input(from: record("shop/ana/a", nil), at: at(0)) else {
+            Issue.record("not a removal")
+            return
+        }
+        #expect(removal.scope == .all && removal.key == key("a"))
+        #expect(removal.id == RequestID.derive(topic: "requests", partition: home, offset: 42))
+    }
+
+    @Test func `triggers are anchored at the record's timestamp, or now when it has none`() throws {
+        let value = #"{"content":{"title":"T"},"trigger":{"type":"timeInterval","timeInterval":0.0001}}"#
+        for (time, anchor) in [(-5000 as Int64?, at(-5000)), (nil, at(0))] {
+            guard case .request(let request) = try intake.input(from: record("shop/ana/a", value, at: time), at: at(0)),
+                case .interval(let schedule) = request.plan
+            else {
+                Issue.record("not an interval request")
+                return
+            }
+            // A fraction of a millisecond rounds up: never early.
+            #expect(schedule.firstOccurrence.rawValue == anchor.rawValue + 1)
+        }
+    }
+}
