@@ -1,0 +1,269 @@
+import Kafka
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceSupport
+import Testing
+
+@testable import NotificationConsumer
+
+/// The service on the embedded broker, in this process.
+@Suite(.timeLimit(.minutes(3)))
+struct ConsumerServiceTests {
+    private static let topics = TopicNames()
+    private static let partitions = 4
+
+    private static func broker(partitions: Int = partitions) throws -> LocalBroker {
+        try LocalBroker(topics: [
+            topics.requests: partitions, topics.state: partitions, topics.deliveries: 3, topics.deadLetters: 2,
+        ])
+    }
+
+    private static func configuration(_ broker: LocalBroker) -> ConsumerServiceConfiguration {
+        var configuration = ConsumerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
+        configuration.kafkaProperties = LocalBroker.recommendedConsumerProperties
+        configuration.lanes = 1
+        configuration.start = .earliest
+        configuration.drainTimeout = .seconds(10)
+        return configuration
+    }
+
+    /// Runs the service while the body runs, then ends it in order.
+    private static func serving<Result: Sendable>(
+        _ configuration: ConsumerServiceConfiguration,
+        health: Health = Health(),
+        registry: PrometheusRegistry = PrometheusRegistry(),
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let service = ConsumerService(configuration: configuration, health: health, registry: registry, logger: quiet)
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask {
+                try await service.run()
+                return nil
+            }
+            group.addTask { try await body() }
+            var result: Result?
+            for try await ended in group {
+                guard let ended else { break }
+                result = ended
+                group.cancelAll()
+            }
+            return try #require(result)
+        }
+    }
+
+    private static func record(
+        _ name: String,
+        _ key: NotificationKey,
+        _ json: String?,
+        headers: [KafkaHeader] = [],
+        partition: Int32? = nil
+    ) -> KafkaProducerRecord {
+        KafkaProducerRecord(
+            topic: topics.requests,
+            partition: partition ?? KafkaPartitioner.partition(forKey: key.recipientBytes, count: Int32(partitions)),
+            key: key.encoded,
+            value: json.map { Array(#"{"requestId":"\#(name)",\#($0)}"#.utf8) },
+            headers: headers
+        )
+    }
+
+    private static func publish(_ records: [KafkaProducerRecord], on broker: LocalBroker) async throws {
+        let producer = try KafkaProducer(
+            configuration: .init(client: broker.clientConfiguration(), deliveryTimeout: .seconds(60)),
+            logger: quiet
+        )
+        for record in records { _ = try await producer.send(record) }
+        await producer.shutDown(within: .seconds(10))
+    }
+
+    /// Reads until the predicate holds.
+    private static func read(
+        _ topic: String,
+        on broker: LocalBroker,
+        until isEnough: @Sendable ([KafkaConsumerRecord]) -> Bool
+    ) async throws -> [KafkaConsumerRecord] {
+        let sequence = KafkaConsumerRecords(
+            configuration: .init(client: broker.clientConfiguration()),
+            topics: [topic],
+            start: .beginning,
+            logger: quiet
+        )
+        var read: [KafkaConsumerRecord] = []
+        for try await record in sequence {
+            read.append(record)
+            if isEnough(read) { break }
+        }
+        return read
+    }
+
+    @Test func `a request comes out as a delivered event with its headers, key, partition and trace`() async throws {
+        let broker = try Self.broker()
+        let key = try NotificationKey(application: "shop", recipient: "ana/1", identifier: "order%1")
+        let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        try await Self.publish(
+            [
+                Self.record(
+                    "a",
+                    key,
+                    #""content":{"title":"Größe \"42\"","userInfo":{"x":[1,2.50,null]}}"#,
+                    headers: [.init(name: "traceparent", text: trace), .init(name: "tracestate", text: "v=1")]
+                )
+            ],
+            on: broker
+        )
+        let events = try await Self.serving(Self.configuration(broker)) {
+            try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 1 }
+        }
+        let event = events[0]
+        #expect(event.key == key.encoded && event.key == Array("shop/ana%2F1/order%251".utf8))
+        #expect(event.partition == KafkaPartitioner.partition(forKey: Array("ana/1".utf8), count: 3))
+        #expect(event.header("ce_specversion") == "1.0")
+        #expect(event.header("ce_type") == "carillon.notification.delivered.v1")
+        #expect(event.header("ce_source") == "/carillon/default")
+        #expect(event.header("ce_subject") == "shop/ana%2F1/order%251")
+        #expect(event.header("content-type") == "application/json")
+        #expect(event.header("traceparent") == trace && event.header("tracestate") == "v=1")
+        #expect(event.header("ce_time").flatMap(Timestamp.init(rfc3339:)) != nil)
+        let read = try DeliveryEvent(json: event.value ?? [], name: .delivered)
+        #expect(event.header("ce_id") == read.eventID.description)
+        #expect(read.requestID == id("a") && read.closes && read.key == key)
+        let text = String(decoding: event.value ?? [], as: UTF8.self)
+        #expect(text.contains(#""content":{"title":"Größe \"42\"","userInfo":{"x":[1,2.50,null]}}"#))
+        await broker.shutDown()
+    }
+
+    @Test func `what cannot be used becomes a dead letter with the original bytes and Spring's headers`() async throws {
+        let broker = try Self.broker()
+        let key = key("order")
+        let right = KafkaPartitioner.partition(forKey: key.recipientBytes, count: Int32(Self.partitions))
+        try await Self.publish(
+            [
+                KafkaProducerRecord(topic: Self.topics.requests, partition: 1, key: nil, value: Array("x".utf8)),
+                Self.record("m", key, #""content":{"title":"T"}"#, partition: (right + 1) % Int32(Self.partitions)),
+                KafkaProducerRecord(
+                    topic: Self.topics.requests,
+                    partition: right,
+                    key: key.encoded,
+                    value: [0x7b, 0x22, 0xff, 0x22],
+                    headers: [.init(name: "mine", text: "kept")]
+                ),
+                Self.record("ok", key, #""content":{"title":"T"}"#),
+            ],
+            on: broker
+        )
+        let letters = try await Self.serving(Self.configuration(broker)) {
+            _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 1 }
+            return try await Self.read(Self.topics.deadLetters, on: broker) { $0.count == 3 }
+        }
+        #expect(Set(letters.compactMap { $0.header("carillon-reason") }) == ["invalid", "misrouted", "not-utf8"])
+        let letter = try #require(letters.first { $0.header("carillon-reason") == "not-utf8" })
+        #expect(letter.value == [0x7b, 0x22, 0xff, 0x22] && letter.key == key.encoded)
+        #expect(letter.header("mine") == "kept")
+        #expect(letter.header("kafka_dlt-original-topic") == Self.topics.requests)
+        let partition = letter.headers.first { $0.name == "kafka_dlt-original-partition" }?.value
+        #expect(partition == withUnsafeBytes(of: right.bigEndian) { Array($0) })
+        #expect(letter.headers.first { $0.name == "kafka_dlt-original-offset" }?.value?.count == 8)
+        #expect(letter.headers.first { $0.name == "kafka_dlt-original-timestamp" }?.value?.count == 8)
+        #expect(letter.header("kafka_dlt-original-consumer-group") == "carillon-consumer")
+        #expect(letter.header("kafka_dlt-exception-message")?.isEmpty == false)
+        await broker.shutDown()
+    }
+
+    @Test func `a restart goes on at the marker: nothing twice, nothing missing`() async throws {
+        let broker = try Self.broker()
+        let first = (0..<300).map { Self.record("a\($0)", key("i\($0)", recipient: "r\($0 % 9)"), #""content":{"title":"T"}"#) }
+        let second = (0..<300).map { Self.record("b\($0)", key("j\($0)", recipient: "r\($0 % 9)"), #""content":{"title":"T"}"#) }
+        var configuration = Self.configuration(broker)
+        try await Self.publish(first, on: broker)
+        try await Self.serving(configuration) {
+            _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 300 }
+        }
+        try await Self.publish(second, on: broker)
+        // A marker is there now: where to start needs no telling.
+        configuration.start = .refuse
+        let events = try await Self.serving(configuration) {
+            try await Self.read(Self.topics.deliveries, on: broker) { $0.count >= 600 }
+        }
+        let ids = events.map { $0.header("ce_id") }
+        #expect(ids.count == 600 && Set(ids).count == 600)
+        await broker.shutDown()
+    }
+
+    @Test func `without a marker on a topic that is not empty it refuses to start and says what to do`() async throws {
+        let broker = try Self.broker()
+        try await Self.publish([Self.record("a", key("order"), #""content":{"title":"T"}"#)], on: broker)
+        let refusal = await #expect(throws: ConsumerRefusal.self) {
+            var configuration = Self.configuration(broker)
+            configuration.start = .refuse
+            return try await Self.serving(configuration) { try await Task.sleep(for: .seconds(120)) }
+        }
+        #expect(refusal?.description.contains("consumer.start") == true)
+        await broker.shutDown()
+    }
+
+    @Test func `a marker of another partition count refuses to start`() async throws {
+        let broker = try Self.broker()
+        let marker = StateMarker(
+            offsets: [Self.topics.requests: 0],
+            wallTime: at(0),
+            partitions: 8,
+            timeZoneDataVersion: "2025b"
+        )
+        try await Self.publish(
+            (0..<4).map {
+                KafkaProducerRecord(
+                    topic: Self.topics.state,
+                    partition: $0,
+                    key: Array("marker".utf8),
+                    value: marker.json
+                )
+            },
+            on: broker
+        )
+        await #expect(throws: ConsumerRefusal.self) {
+            try await Self.serving(Self.configuration(broker)) { try await Task.sleep(for: .seconds(120)) }
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `a broker lost under load costs nothing`() async throws {
+        let broker = try Self.broker()
+        let records = (0..<2_000).map {
+            Self.record("a\($0)", key("i\($0)", recipient: "r\($0 % 50)"), #""content":{"title":"T"}"#)
+        }
+        try await Self.publish(records, on: broker)
+        let events = try await Self.serving(Self.configuration(broker)) {
+            _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count >= 100 }
+            try broker.setBroker(isUp: false)
+            try await Task.sleep(for: .seconds(2))
+            try broker.setBroker(isUp: true)
+            return try await Self.read(Self.topics.deliveries, on: broker) { events in
+                Set(events.map { $0.header("ce_id") }).count == 2_000
+            }
+        }
+        #expect(Set(events.map { $0.header("ce_id") }).count == 2_000)
+        await broker.shutDown()
+    }
+
+    @Test func `readiness says why until partitions are assigned, and metrics tell what happened`() async throws {
+        let broker = try Self.broker()
+        let (health, registry) = (Health(), PrometheusRegistry())
+        #expect(health.notReady.isEmpty)
+        try await Self.publish([Self.record("a", key("order"), #""trigger":{"type":"timeInterval","timeInterval":3600},"content":{"title":"T"}"#)], on: broker)
+        let page = try await Self.serving(Self.configuration(broker), health: health, registry: registry) {
+            #expect(health.notReady.map(\.component) == ["lane-0"])
+            _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 1 }
+            #expect(health.notReady.isEmpty)
+            while true {
+                let page = registry.exposition()
+                if page.contains("carillon_schedule_pending 1") { return page }
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        #expect(page.contains(#"carillon_notification_events_total{name="scheduled"} 1"#))
+        #expect(page.contains(#"carillon_requests_total{outcome="applied"} 1"#))
+        #expect(page.contains("carillon_consumer_lag_records{"))
+        await broker.shutDown()
+    }
+}
