@@ -1,0 +1,143 @@
+import Foundation
+import NotificationModel
+import Testing
+
+@Suite("Golden fixtures")
+struct FixtureTests {
+    /// Reads a fixture with the codec of its schema; false when there is no codec for it yet.
+    private func read(_ fixture: Fixture) throws -> Bool {
+        let json = try fixture.contents()
+        switch fixture.schema {
+        case "request", "removal":
+            let record = try RequestRecord.scan(json, key: fixture.notificationKey())
+            if case .removal = record { #expect(fixture.schema == "removal") }
+        case "request-body":
+            _ = try RequestRecord.scan(json, key: fixture.notificationKey(), form: .body)
+        case "delivery-event":
+            let name = try fixture.eventName()
+            _ = try DeliveryEvent(json: json, name: name)
+        case "business-event":
+            _ = try BusinessEvent(
+                kafkaHeaders: [("content-type", bytes("application/cloudevents+json"))],
+                value: json
+            )
+        case "state-marker":
+            _ = try StateMarker(json: json)
+        default:
+            _ = try JSONValue.parse(json)
+            return false
+        }
+        return true
+    }
+
+    @Test("the codec accepts every valid fixture", arguments: try Fixture.all().filter(\.isValid))
+    func valid(_ fixture: Fixture) throws {
+        _ = try read(fixture)
+    }
+
+    @Test(
+        "the codec refuses every invalid fixture with its reason and field",
+        arguments: try Fixture.all().filter { !$0.isValid }
+    )
+    func invalid(_ fixture: Fixture) throws {
+        do {
+            let hasCodec = try read(fixture)
+            #expect(!hasCodec, "accepted")
+        } catch let error as ModelError {
+            #expect(error.reason.rawValue == fixture.reason, "\(error)")
+            #expect(error.field == fixture.field, "\(error)")
+            #expect(!error.detail.isEmpty)
+        }
+    }
+
+    @Test("every file of the fixtures is in the index, and every file of the index is there")
+    func index() throws {
+        let listed = Set(try Fixture.all().map(\.file))
+        var found: Set<String> = []
+        for kind in ["valid", "invalid"] {
+            let folder = try Fixture.folder().appendingPathComponent(kind)
+            for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+                found.insert(kind + "/" + name)
+            }
+        }
+        #expect(listed == found)
+    }
+
+    @Test(
+        "what a valid request says survives reading and writing",
+        arguments: try Fixture.all().filter { $0.isValid && $0.schema == "request" }
+    )
+    func roundTrip(_ fixture: Fixture) throws {
+        let key = try fixture.notificationKey()
+        let request = try NotificationRequest(json: fixture.contents(), key: key)
+        let again = try NotificationRequest(json: request.json, key: key)
+        #expect(again == request)
+        #expect(
+            try JSONDecoder().decode(NotificationRequest.self, from: JSONEncoder().encode(request)).trigger
+                == request.trigger
+        )
+    }
+
+    @Test(
+        "a delivery event is written as it was read",
+        arguments: try Fixture.all().filter { $0.isValid && $0.schema == "delivery-event" }
+    )
+    func event(_ fixture: Fixture) throws {
+        let name = try fixture.eventName()
+        let event = try DeliveryEvent(json: fixture.contents(), name: name)
+        let again = try DeliveryEvent(json: event.json, name: name)
+        #expect(again == event)
+        let before = try JSONValue.parse(try fixture.contents()).objectValue?.filter { $0.name != "future" }
+        #expect(try JSONValue.parse(event.json).objectValue == before)
+    }
+
+    @Test("the contract's example goes through the typed structs without losing a field")
+    func complete() throws {
+        let fixture = try #require(try Fixture.all().first { $0.file == "valid/request-full.json" })
+        let json = try fixture.contents()
+        let request = try NotificationRequest(json: json, key: fixture.notificationKey())
+        #expect(try JSONValue.parse(request.json) == JSONValue.parse(json))
+    }
+}
+
+@Suite("JSON Schemas")
+struct SchemaTests {
+    @Test(
+        "every schema is JSON of draft 2020-12 with a title, and is readable from the module",
+        arguments: ModelSchema.allCases
+    )
+    func parses(_ schema: ModelSchema) throws {
+        let value = try JSONValue.parse(try schema.json())
+        #expect(value["$schema"]?.stringValue == "https://json-schema.org/draft/2020-12/schema")
+        #expect(value["$id"]?.stringValue == "urn:carillon:schema:\(schema.rawValue):v1")
+        #expect(value["title"]?.stringValue?.isEmpty == false)
+    }
+
+    @Test("the request schema names exactly the fields that the scan knows")
+    func fields() throws {
+        let schema = try JSONValue.parse(try ModelSchema.request.json())
+        let key = try NotificationKey(application: "shop", recipient: "u", identifier: "i")
+        for (path, wrap) in [
+            ("properties", "%"), ("$defs.content.properties", #"{"content":{%}}"#),
+            (
+                "$defs.dateComponents.properties",
+                #"{"content":{"title":"t"},"trigger":{"type":"calendar","dateComponents":{%}}}"#
+            ),
+        ] {
+            for member in try #require(schema.value(at: path)?.objectValue) {
+                let json =
+                    wrap == "%"
+                    ? "{\"\(member.name)\":[]}" : wrap.replacingOccurrences(of: "%", with: "\"\(member.name)\":[]")
+                let error = failure { () throws(ModelError) in try RequestRecord.scan(bytes(json), key: key) }
+                if member.name != "attachments" { #expect(error?.reason == .invalid, "\(member.name)") }
+            }
+        }
+    }
+
+    @Test("the schemas know every reason code")
+    func reasons() throws {
+        let schema = try JSONValue.parse(try ModelSchema.deliveryEvent.json())
+        let codes = schema.value(at: "$defs.reason.enum")?.arrayValue?.compactMap(\.stringValue)
+        #expect(codes == ReasonCode.allCases.map(\.rawValue))
+    }
+}

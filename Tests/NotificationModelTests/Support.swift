@@ -1,0 +1,77 @@
+import Foundation
+import NotificationModel
+import Testing
+
+/// The bytes of a text.
+func bytes(_ text: String) -> [UInt8] {
+    Array(text.utf8)
+}
+
+/// The text of bytes.
+func text(_ bytes: some Sequence<UInt8>) -> String {
+    String(decoding: Array(bytes), as: UTF8.self)
+}
+
+/// The error that a piece of work throws, or nil when it throws none.
+func failure<Value>(of work: () throws(ModelError) -> Value) -> ModelError? {
+    do throws(ModelError) {
+        _ = try work()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// SplitMix64: the same numbers for the same seed on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
+
+/// One golden fixture and what is expected of it.
+struct Fixture: Codable, Sendable, CustomTestStringConvertible {
+    let file: String
+    let schema: String
+    let key: String?
+    let name: String?
+    let reason: String?
+    let field: String?
+    /// Only the codec can refuse it: a schema cannot say why.
+    let schemaAccepts: Bool?
+
+    var testDescription: String { file }
+    var isValid: Bool { reason == nil }
+
+    static func folder() throws -> URL {
+        try #require(Bundle.module.url(forResource: "Fixtures", withExtension: nil))
+    }
+
+    static func all() throws -> [Fixture] {
+        let index = try Data(contentsOf: folder().appendingPathComponent("index.json"))
+        return try JSONDecoder().decode([Fixture].self, from: index)
+    }
+
+    func contents() throws -> [UInt8] {
+        Array(try Data(contentsOf: Fixture.folder().appendingPathComponent(file)))
+    }
+
+    func eventName() throws -> DeliveryEventName {
+        let name = try #require(name)
+        return try #require(DeliveryEventName(rawValue: name))
+    }
+
+    func notificationKey() throws -> NotificationKey {
+        try NotificationKey(encoded: bytes(#require(key)))
+    }
+}
