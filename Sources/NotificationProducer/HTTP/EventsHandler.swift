@@ -14,10 +14,10 @@ struct EventsHandler: Sendable {
     private static let mediaTypes =
         "application/cloudevents+json, application/cloudevents-batch+json, or application/json with the attributes in ce- headers"
 
-    func publish(_ request: Request, _ target: RequestTarget) async throws -> Response {
+    func publish(_ request: Request, _ target: RequestTarget, _ received: ReceivedBody) async throws -> Response {
         _ = try target.parameters(allowed: [])
         guard isAccepted(request.mediaType) else { throw Problem.unsupportedMediaType(Self.mediaTypes) }
-        let body = try await request.body(upTo: bodyLimit)
+        let body = try received.bytes(upTo: bodyLimit)
         let events = try BusinessEvent.parse(httpHeaders: headers(of: request), body: body)
         try await broker.publish(
             events.map { event in

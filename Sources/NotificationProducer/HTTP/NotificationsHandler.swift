@@ -13,10 +13,10 @@ struct NotificationsHandler: Sendable {
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
 
     /// Requests a notification; it replaces one of the same identifier.
-    func put(_ request: Request, _ target: RequestTarget) async throws -> Response {
+    func put(_ request: Request, _ target: RequestTarget, _ received: ReceivedBody) async throws -> Response {
         let key = try key(target, try target.parameters(allowed: ["application"]))
         guard request.mediaType?.isJSONMediaType == true else { throw Problem.unsupportedMediaType("application/json") }
-        let body = try await request.body(upTo: bodyLimit)
+        let body = try received.bytes(upTo: bodyLimit)
         let scanned = try RequestBody.scan(body, key: key)
         try SupportedTriggers.check(scanned.trigger)
         if let expiration = scanned.expiration, expiration <= now() {

@@ -21,7 +21,8 @@ struct ProducerAPI: HTTPResponder {
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         let response: Response
         do {
-            response = try await answer(request)
+            let body = try await ReceivedBody(of: request, keeping: max(events.bodyLimit, notifications.bodyLimit))
+            response = try await answer(request, body)
         } catch let error as HTTPParserError {
             // The server answers broken HTTP itself and closes the connection.
             throw error
@@ -29,19 +30,20 @@ struct ProducerAPI: HTTPResponder {
             response = problem(of: error).response(instance: nil)
         }
         metrics.countHTTP(status: response.status.code)
-        return response
+        // The answer to HEAD has the headers of one with a body, and none.
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(_ request: Request) async throws -> Response {
+    private func answer(_ request: Request, _ body: ReceivedBody) async throws -> Response {
         let target = RequestTarget(request.head.path ?? "")
         let segments = target.segments
         if segments == ["v1", "events"] {
             guard request.method == .post else { throw Problem.methodNotAllowed([.post]) }
-            return try await events.publish(request, target)
+            return try await events.publish(request, target, body)
         }
         if segments.count == 5, segments[0] == "v1", segments[1] == "recipients", segments[3] == "notifications" {
             switch request.method {
-            case .put: return try await notifications.put(request, target)
+            case .put: return try await notifications.put(request, target, body)
             case .delete: return try await notifications.delete(request, target)
             default: throw Problem.methodNotAllowed([.put, .delete])
             }
@@ -57,39 +59,5 @@ struct ProducerAPI: HTTPResponder {
             logger.error("a request could not be handled", metadata: [LogMetadata.error: "\(error)"])
             return .internalError
         }
-    }
-}
-
-extension Request {
-    /// Reads the body whole.
-    ///
-    /// - Throws: ``Problem`` 413 above the limit, 400 when less came than `Content-Length` says.
-    func body(upTo limit: Int) async throws -> [UInt8] {
-        let announced = headers[.contentLength].flatMap { Int($0) }
-        if let announced, announced > limit { throw Problem.bodyTooLarge(limit: limit) }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(announced ?? 0)
-        for try await buffer in body {
-            guard bytes.count + buffer.readableBytes <= limit else { throw Problem.bodyTooLarge(limit: limit) }
-            bytes.append(contentsOf: buffer.readableBytesView)
-        }
-        if let announced, bytes.count < announced {
-            throw ModelError(.invalid, "the body ends after \(bytes.count) of \(announced) bytes")
-        }
-        return bytes
-    }
-
-    /// `type/subtype` of the body in lower case, without parameters; nil when none is given.
-    var mediaType: String? {
-        guard let field = headers[.contentType] else { return nil }
-        let type = field.prefix { $0 != ";" }
-        return String(type.filter { $0 != " " && $0 != "\t" }).lowercased()
-    }
-}
-
-extension String {
-    /// `application/json` or a type built on JSON.
-    var isJSONMediaType: Bool {
-        self == "application/json" || self == "text/json" || hasSuffix("+json")
     }
 }

@@ -99,8 +99,12 @@ struct NotificationInputTests {
             "trigger.type",
             status: 422
         ),
-        .body(#"{"content":{"userInfo":"# + String(repeating: "[", count: 100_000) + "}}", "invalid"),
-        .body(#"{"content":{"body":"x","userInfo":{"a":"# + nested(40) + "}}}", "invalid"),
+        .body(
+            #"{"content":{"userInfo":"# + String(repeating: "[", count: 100_000) + "}}",
+            "invalid",
+            "content.userInfo"
+        ),
+        .body(#"{"content":{"body":"x","userInfo":{"a":"# + nested(40) + "}}}", "invalid", "content.userInfo"),
         Case(
             body: Array(#"{"content":{"body":""#.utf8) + [0xFF, 0xFE] + Array(#""}}"#.utf8),
             status: 400,

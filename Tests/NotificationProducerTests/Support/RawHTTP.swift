@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 #if canImport(Glibc)
@@ -40,7 +39,7 @@ struct RawHTTP: Sendable {
         var text = "\(method) \(target) HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }
         if let body { text += "content-length: \(body.count)\r\n" }
-        return try await exchange(Array((text + "\r\n").utf8) + (body ?? []))
+        return try await exchange(Array((text + "\r\n").utf8) + (body ?? []), hasBody: method != "HEAD")
     }
 
     func put(_ target: String, _ json: String, headers: [(String, String)] = []) async throws -> Answer {
@@ -48,15 +47,15 @@ struct RawHTTP: Sendable {
     }
 
     /// Sends bytes as they are and reads one answer.
-    func exchange(_ bytes: [UInt8]) async throws -> Answer {
+    func exchange(_ bytes: [UInt8], hasBody: Bool = true) async throws -> Answer {
         try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue.global().async { [port] in
-                continuation.resume(with: Result { try Self.exchangeBlocking(port: port, bytes) })
+            Thread.detachNewThread { [port] in
+                continuation.resume(with: Result { try Self.exchangeBlocking(port: port, bytes, hasBody) })
             }
         }
     }
 
-    private static func exchangeBlocking(port: Int, _ bytes: [UInt8]) throws -> Answer {
+    private static func exchangeBlocking(port: Int, _ bytes: [UInt8], _ hasBody: Bool) throws -> Answer {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw Failure(message: "socket: \(errno)") }
         defer { Glibc.close(socket) }
@@ -85,7 +84,7 @@ struct RawHTTP: Sendable {
         var received: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
-            if let answer = parse(received) { return answer }
+            if let answer = parse(received, hasBody) { return answer }
             let count = recv(socket, &chunk, chunk.count, 0)
             guard count > 0 else { break }
             received += chunk[..<count]
@@ -95,7 +94,7 @@ struct RawHTTP: Sendable {
         )
     }
 
-    private static func parse(_ bytes: [UInt8]) -> Answer? {
+    private static func parse(_ bytes: [UInt8], _ hasBody: Bool) -> Answer? {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         guard let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else { return nil }
@@ -106,9 +105,9 @@ struct RawHTTP: Sendable {
             headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
         }
         let body = bytes[end.upperBound...]
-        let length = headers["content-length"].flatMap { Int($0) } ?? 0
+        let length = !hasBody ? 0 : headers["content-length"].flatMap { Int($0) } ?? 0
         guard body.count >= length else { return nil }
-        if status == 100 { return parse(Array(body)) }
+        if status == 100 { return parse(Array(body), hasBody) }
         return Answer(status: status, headers: headers, body: Array(body.prefix(length)))
     }
 }
