@@ -1,1 +1,30 @@
-print("placeholder")
+import NotificationConsumer
+import ServiceSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+let service = ServiceMain(
+    name: "carillon-consumer",
+    summary: "Keeps every recipient's notification centre: triggers, delivers, and tells the outcome on Kafka.",
+    defaultOpsPort: 8082
+)
+let status = await service.run { settings in
+    let configuration = ConsumerServiceConfiguration(settings: &settings)
+    return { here in
+        [
+            ConsumerService(
+                configuration: configuration,
+                health: here.health,
+                registry: here.registry,
+                logger: here.logger
+            )
+        ]
+    }
+}
+exit(status)

@@ -1,1 +1,23 @@
-print("placeholder")
+import NotificationProducer
+import ServiceSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+let service = ServiceMain(
+    name: "carillon-producer",
+    summary: "Turns business events and API calls into notification requests on Kafka.",
+    defaultOpsPort: 8081
+)
+let status = await service.run { settings in
+    let configuration = ProducerServiceConfiguration(settings: &settings)
+    return { here in
+        [try ProducerService(configuration: configuration, health: here.health, logger: here.logger)]
+    }
+}
+exit(status)

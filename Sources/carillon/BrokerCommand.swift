@@ -1,0 +1,43 @@
+import ArgumentParser
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceLifecycle
+import ServiceSupport
+
+/// `carillon broker`: the embedded broker on its own, with Carillon's topics.
+struct BrokerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "broker",
+        abstract: "Run the embedded broker for development and tests.",
+        discussion: """
+            It speaks the Kafka protocol to any client on this machine, on a free port. It is no Kafka: everything is in \
+            memory and gone when it ends, a partition keeps its latest 5 MiB, and transactions isolate nothing.
+            """
+    )
+
+    @Option(help: "Partitions of each of Carillon's topics.")
+    var topicsPartitions = 8
+
+    @Option(help: ArgumentHelp("Write the bootstrap servers to this file while the broker runs.", valueName: "path"))
+    var bootstrapFile: String?
+
+    func validate() throws {
+        guard (1...1_000).contains(topicsPartitions) else {
+            throw ValidationError("--topics-partitions takes 1 to 1000")
+        }
+    }
+
+    func run() async throws {
+        let logging = LoggingConfiguration()
+        bootstrapLogging(logging)
+        let logger = Logger(label: "carillon broker")
+        let file = try bootstrapFile.map(BootstrapFile.init(path:))
+        let topics = TopicNames()
+        let broker = try LocalBroker.withCarillonTopics(topics, partitions: topicsPartitions)
+        let servers = broker.bootstrapServers.joined(separator: ",")
+        let ready = ReadyAnnouncer(health: Health(), file: file, bootstrapServers: servers) { servers }
+        let service = BrokerService(broker: broker, topics: topics, logger: logger)
+        try await ServiceRunner.run([service, ready], shutdownTimeout: .seconds(5), logger: logger)
+    }
+}

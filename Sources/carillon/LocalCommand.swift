@@ -1,0 +1,112 @@
+import ArgumentParser
+import Foundation
+import LocalBroker
+import NotificationConsumer
+import NotificationModel
+import NotificationProducer
+import ServiceLifecycle
+import ServiceSupport
+
+/// `carillon local`: broker, producer service and consumer service in one process.
+struct LocalCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "local",
+        abstract: "Run the embedded broker and both services in one process, to try Carillon out.",
+        discussion: """
+            Everything is in memory and gone when it ends. Settings of the services can be given as for the services \
+            themselves: in a file or as CARILLON_ variables. Those of the options here win.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Where the HTTP API listens; port 0 takes a free one.", valueName: "host:port"))
+    var http = HostPort(host: "127.0.0.1", port: 8080)
+
+    @Option(help: ArgumentHelp("Where /metrics and /health listen; port 0 takes a free one.", valueName: "host:port"))
+    var ops = HostPort(host: "127.0.0.1", port: 8081)
+
+    @Option(help: ArgumentHelp("Write the bootstrap servers to this file once all is ready.", valueName: "path"))
+    var bootstrapFile: String?
+
+    @Option(help: ArgumentHelp("The YAML file of rules for business events.", valueName: "file"))
+    var rules: String?
+
+    @Option(help: "Partitions of each topic.")
+    var partitions = 8
+
+    @Option(help: ArgumentHelp("A YAML file with settings of the services.", valueName: "file"))
+    var config: String?
+
+    func validate() throws {
+        guard (1...1_000).contains(partitions) else {
+            throw ValidationError("--partitions takes 1 to 1000")
+        }
+    }
+
+    func run() async throws {
+        let file = try bootstrapFile.map(BootstrapFile.init(path:))
+        let main = ServiceMain(name: "carillon local", summary: "", defaultOpsPort: ops.port)
+        let status = await main.run(environment: environment(), file: config) { settings in
+            let producer = ProducerServiceConfiguration(settings: &settings)
+            let consumer = ConsumerServiceConfiguration(settings: &settings)
+            return { here in
+                try services(producer, consumer, file, here)
+            }
+        }
+        throw ExitCode(status)
+    }
+
+    private func services(
+        _ producer: ProducerServiceConfiguration,
+        _ consumer: ConsumerServiceConfiguration,
+        _ file: BootstrapFile?,
+        _ here: ServiceEnvironment
+    ) throws -> [any Service] {
+        var producer = producer
+        var consumer = consumer
+        var topics = consumer.topics
+        topics.businessEvents = producer.topics.businessEvents
+        let broker = try LocalBroker.withCarillonTopics(topics, partitions: partitions)
+        let servers = broker.bootstrapServers.joined(separator: ",")
+        producer.bootstrapServers = broker.bootstrapServers
+        consumer.bootstrapServers = broker.bootstrapServers
+        // What was set by hand wins over what suits the broker.
+        producer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
+        consumer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
+        let producerService = try ProducerService(configuration: producer, health: here.health, logger: here.logger)
+        let consumerService = ConsumerService(
+            configuration: consumer,
+            health: here.health,
+            registry: here.registry,
+            logger: here.logger
+        )
+        let hosts = (http: http.host, ops: ops.host)
+        let ready = ReadyAnnouncer(health: here.health, file: file, bootstrapServers: servers) {
+            """
+            Carillon is ready.
+              broker  \(servers)
+              http    http://\(HostPort(host: hosts.http, port: try await producerService.httpPort))
+              ops     http://\(HostPort(host: hosts.ops, port: try await here.ops.port))
+            """
+        }
+        // They stop in reverse: first what takes work in, last what the others need.
+        return [
+            BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
+            producerService, ready,
+        ]
+    }
+
+    /// The process environment with the options in it, since they win.
+    private func environment() -> [String: String] {
+        var variables = ProcessInfo.processInfo.environment
+        // The services must be given a broker; its port is known only once it runs.
+        variables["CARILLON_KAFKA_BOOTSTRAP_SERVERS"] = "localhost:0"
+        variables["CARILLON_HTTP_HOST"] = http.host
+        variables["CARILLON_HTTP_PORT"] = "\(http.port)"
+        variables["CARILLON_OPS_HOST"] = ops.host
+        variables["CARILLON_OPS_PORT"] = "\(ops.port)"
+        if let rules {
+            variables["CARILLON_RULES_FILE"] = rules
+        }
+        return variables
+    }
+}

@@ -1,0 +1,63 @@
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceLifecycle
+import ServiceSupport
+
+extension LocalBroker {
+    /// A broker with every topic that Carillon knows.
+    ///
+    /// - Parameters:
+    ///   - topics: Their names.
+    ///   - partitions: Of each topic alike, as the partition rule wants it of those that meet in one worker.
+    static func withCarillonTopics(_ topics: TopicNames, partitions: Int) throws -> LocalBroker {
+        try LocalBroker(topics: Dictionary(topics.all.map { ($0.topic, partitions) }) { first, _ in first })
+    }
+}
+
+/// Keeps the broker until everything that uses it has stopped, and says loudly when it has thrown records away.
+struct BrokerService: Service {
+    let broker: LocalBroker
+    let topics: TopicNames
+    let logger: Logger
+
+    func run() async throws {
+        let watch = LocalBrokerWatch(broker: broker, topics: topics.all.map(\.topic), logger: logger)
+        // Ends by cancellation when the shutdown reaches it; what it throws must not end the broker before the services.
+        try? await cancelWhenGracefulShutdown { try await watch.run() }
+        try? await gracefulShutdown()
+        await broker.shutDown()
+    }
+}
+
+/// Says that all is ready, once, and takes the bootstrap file away when it ends.
+struct ReadyAnnouncer: Service {
+    let health: Health
+    let file: BootstrapFile?
+    let bootstrapServers: String
+    let text: @Sendable () async throws -> String
+
+    init(
+        health: Health,
+        file: BootstrapFile?,
+        bootstrapServers: String,
+        text: @escaping @Sendable () async throws -> String
+    ) {
+        self.health = health
+        self.file = file
+        self.bootstrapServers = bootstrapServers
+        self.text = text
+    }
+
+    func run() async throws {
+        defer { file?.remove() }
+        try await cancelWhenGracefulShutdown {
+            while !health.notReady.isEmpty {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            try file?.write(bootstrapServers)
+            Terminal.write(try await text() + "\n")
+            try? await gracefulShutdown()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Kafka
+import NotificationModel
+
+/// A record as one line for a person.
+///
+///     08:00:01.234  3/17  shop/user-42/order-1001  scheduled  "On its way" Order 1001 has shipped., due 08:00:06.234
+enum RecordLine {
+    private static let valueLength = 160
+
+    static func text(_ record: KafkaConsumerRecord, colours: Bool) -> String {
+        func paint(_ text: String, _ code: String) -> String {
+            colours ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+        }
+        let time = record.timestamp.map { timeOfDay(Timestamp(rawValue: $0).rfc3339) } ?? "--:--:--.---"
+        let key = record.key.map { RecordText.safe(String(decoding: $0, as: UTF8.self)) } ?? "-"
+        let name = typeName(record)
+        let fields = [
+            paint(time, "2"),
+            paint("\(record.partition)/\(record.offset)", "2"),
+            paint(key, "36"),
+            paint(name, colour(of: name)),
+            summary(record.value),
+        ]
+        return fields.joined(separator: "  ") + "\n"
+    }
+
+    /// What the record is: `scheduled` for `carillon.notification.scheduled.v1`, else the type in full.
+    private static func typeName(_ record: KafkaConsumerRecord) -> String {
+        guard let value = record.headers.last(where: { $0.name == "ce_type" })?.value else {
+            return record.headers.last { $0.name == "carillon-reason" }?.value
+                .map { "dead letter: " + RecordText.safe(String(decoding: $0, as: UTF8.self)) } ?? "-"
+        }
+        var name = RecordText.safe(String(decoding: value, as: UTF8.self))
+        if let reason = record.headers.last(where: { $0.name == "carillon-reason" })?.value {
+            return "dead letter: \(RecordText.safe(String(decoding: reason, as: UTF8.self))) (\(name))"
+        }
+        for prefix in ["carillon.notification.", "carillon.signal."] where name.hasPrefix(prefix) {
+            name = String(name.dropFirst(prefix.count))
+            if name.hasSuffix(".v1") { name.removeLast(3) }
+        }
+        return name
+    }
+
+    private static func colour(of name: String) -> String {
+        switch name {
+        case "delivered": "32"
+        case "scheduled", "held", "request": "34"
+        case "superseded", "digested", "removed", "cancelled", "removal": "33"
+        default: name.hasPrefix("com.") ? "35" : "31"
+        }
+    }
+
+    // MARK: - What matters of the value
+
+    private static func summary(_ bytes: [UInt8]?) -> String {
+        guard let bytes else { return "(null)" }
+        guard let value = try? JSONValue.parse(bytes) else {
+            let text = RecordText.readable(Array(bytes.prefix(valueLength * 4)))
+            return text.map(shortened) ?? "(\(bytes.count) bytes)"
+        }
+        let pieces = notification(value)
+        let text = pieces.isEmpty ? String(decoding: value.json, as: UTF8.self) : pieces.joined(separator: ", ")
+        return shortened(RecordText.safe(text))
+    }
+
+    /// The fields of requests, removals and events; nothing for any other JSON.
+    private static func notification(_ value: JSONValue) -> [String] {
+        var pieces: [String] = []
+        if let content = value["content"] {
+            let title = content["title"]?.stringValue.map { "\"\($0)\"" }
+            let words = [title, content["body"]?.stringValue].compactMap(\.self)
+            if !words.isEmpty { pieces.append(words.joined(separator: " ")) }
+        }
+        if let trigger = value["trigger"], let type = trigger["type"]?.stringValue {
+            if case .number(let seconds)? = trigger["timeInterval"] {
+                pieces.append("in \(seconds) s")
+            } else {
+                pieces.append("trigger \(type)")
+            }
+        }
+        if let scope = value["remove"]?.stringValue { pieces.append("remove \(scope)") }
+        if let due = value["nextTriggerDate"]?.stringValue { pieces.append("due \(timeOfDay(due))") }
+        if let until = value["until"]?.stringValue { pieces.append("until \(timeOfDay(until))") }
+        if let reason = value["reason"]?.stringValue { pieces.append("reason \(reason)") }
+        if let known = value["known"]?.stringValue { pieces.append("\(known)") }
+        if let old = value["replaces"]?.stringValue { pieces.append("replaces \(old.prefix(8))") }
+        if let new = value["by"]?.stringValue { pieces.append("by \(new.prefix(8))") }
+        if value["inDoubt"]?.boolValue == true { pieces.append("in doubt") }
+        if !pieces.isEmpty, let id = value["requestId"]?.stringValue { pieces.append("request \(id.prefix(8))") }
+        return pieces
+    }
+
+    /// Of an instant of today only the time matters to who watches.
+    private static func timeOfDay(_ rfc3339: String) -> String {
+        guard rfc3339.count == 24 else { return rfc3339 }
+        return String(rfc3339.dropFirst(11).dropLast())
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.count > valueLength ? text.prefix(valueLength) + "…" : text
+    }
+}
