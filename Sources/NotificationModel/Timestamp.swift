@@ -111,21 +111,26 @@ public struct Timestamp: RawRepresentable, Comparable, Hashable, Sendable {
             secondOfDay += 86_400
         }
         let (year, month, day) = Self.date(ofDay: days)
-        func put(_ value: Int64, _ digits: Int, _ separator: UInt8) {
-            var divisor: Int64 = digits == 4 ? 1000 : digits == 3 ? 100 : 10
-            while divisor > 0 {
-                out.append(0x30 + UInt8(truncatingIfNeeded: (value / divisor) % 10))
-                divisor /= 10
+        let time = UInt32(truncatingIfNeeded: secondOfDay)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 24) { buffer in
+            func pair(_ index: Int, _ value: UInt32, _ separator: UInt8) {
+                buffer[index] = 0x30 &+ UInt8(truncatingIfNeeded: value / 10)
+                buffer[index &+ 1] = 0x30 &+ UInt8(truncatingIfNeeded: value % 10)
+                buffer[index &+ 2] = separator
             }
-            out.append(separator)
+            let year = UInt32(truncatingIfNeeded: year)
+            pair(0, year / 100, 0)
+            pair(2, year % 100, 0x2D)
+            pair(5, UInt32(truncatingIfNeeded: month), 0x2D)
+            pair(8, UInt32(truncatingIfNeeded: day), 0x54)
+            pair(11, time / 3600, 0x3A)
+            pair(14, time / 60 % 60, 0x3A)
+            pair(17, time % 60, 0x2E)
+            let fraction = UInt32(truncatingIfNeeded: milliseconds)
+            buffer[20] = 0x30 &+ UInt8(truncatingIfNeeded: fraction / 100)
+            pair(21, fraction % 100, 0x5A)
+            out.append(contentsOf: buffer)
         }
-        put(year, 4, 0x2D)
-        put(month, 2, 0x2D)
-        put(day, 2, 0x54)
-        put(secondOfDay / 3600, 2, 0x3A)
-        put(secondOfDay / 60 % 60, 2, 0x3A)
-        put(secondOfDay % 60, 2, 0x2E)
-        put(milliseconds, 3, 0x5A)
     }
 
     /// The instant so many milliseconds later (earlier when negative); stays at the ends of the range of `Int64`.

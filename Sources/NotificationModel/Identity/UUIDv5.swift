@@ -41,24 +41,27 @@ public struct UUIDValue: Hashable, Sendable {
 
     /// Appends the 36 bytes of the canonical form.
     public func write(to out: inout [UInt8]) {
-        out.reserveCapacity(out.count + 36)
-        func put(_ value: UInt64, from first: Int, to last: Int) {
-            var shift = first
-            while shift >= last {
-                let digit = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 0xF
-                out.append(digit < 10 ? 0x30 &+ digit : 0x57 &+ digit)
-                shift -= 4
-            }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
+            fill(buffer)
+            out.append(contentsOf: buffer)
         }
-        put(high, from: 60, to: 32)
-        out.append(0x2D)
-        put(high, from: 28, to: 16)
-        out.append(0x2D)
-        put(high, from: 12, to: 0)
-        out.append(0x2D)
-        put(low, from: 60, to: 48)
-        out.append(0x2D)
-        put(low, from: 44, to: 0)
+    }
+
+    /// Writes the canonical form into 36 bytes.
+    @inline(__always)
+    func fill(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
+        let digits: StaticString = "0123456789abcdef"
+        let table = digits.utf8Start
+        var index = 0
+        for digit in 0..<32 {
+            if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
+                buffer[index] = 0x2D
+                index &+= 1
+            }
+            let half = digit < 16 ? high : low
+            buffer[index] = table[Int(truncatingIfNeeded: half &>> UInt64(60 &- (digit & 15) &* 4)) & 0xF]
+            index &+= 1
+        }
     }
 }
 
@@ -130,18 +133,8 @@ struct NameHash {
 
     /// A UUID's canonical text as a piece, put together on the stack.
     mutating func updatePiece(canonical value: UUIDValue) {
-        withUnsafeTemporaryAllocation(byteCount: 36, alignment: 1) { buffer in
-            var index = 0
-            for digit in 0..<32 {
-                if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
-                    buffer[index] = 0x2D
-                    index += 1
-                }
-                let half = digit < 16 ? value.high : value.low
-                let nibble = UInt8(truncatingIfNeeded: half >> UInt64(60 - (digit & 15) * 4)) & 0xF
-                buffer[index] = nibble < 10 ? 0x30 &+ nibble : 0x57 &+ nibble
-                index += 1
-            }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
+            value.fill(buffer)
             updatePiece(UnsafeRawBufferPointer(buffer))
         }
     }

@@ -26,12 +26,13 @@ public enum JSONWriter {
 
     /// Appends UTF-8 bytes as a string with its quotes, escaping quote, backslash and control characters.
     public static func append(string bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+        let bytes = bytes.bindMemory(to: UInt8.self)
         out.append(0x22)
         var start = 0
         for index in 0..<bytes.count {
             let byte = bytes[index]
             guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { continue }
-            out.append(contentsOf: bytes[start..<index])
+            out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
             start = index + 1
             switch byte {
             case 0x22: append("\\\"", to: &out)
@@ -48,7 +49,7 @@ public enum JSONWriter {
                 out.append(low < 10 ? 0x30 + low : 0x57 + low)
             }
         }
-        out.append(contentsOf: bytes[start..<bytes.count])
+        out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<bytes.count]))
         out.append(0x22)
     }
 

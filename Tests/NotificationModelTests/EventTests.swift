@@ -1,0 +1,142 @@
+import NotificationModel
+import Testing
+
+@Suite("Delivery events")
+struct DeliveryEventTests {
+    private let key: NotificationKey
+    private let id: RequestID
+
+    init() throws {
+        key = try NotificationKey(application: "shop", recipient: "ana/1", identifier: "order-1001")
+        id = try RequestID(text: "0d8f8a5e-3b0c-5d53-9f57-6f6f0a4f2a11")
+    }
+
+    @Test("an event is written field by field in the contract's order, its content as it is")
+    func written() throws {
+        let source = bytes("xx{ \"title\" : \"t\" }xx")
+        var event = DeliveryEvent(name: .delivered, requestID: id, key: key, closes: true)
+        event.occurrence = Timestamp(rawValue: 1_795_251_600_000)
+        event.replaces = try RequestID(text: "a\"b")
+        event.channel = "events"
+        event.content = source[2..<19]
+        event.inDoubt = true
+        #expect(
+            text(event.json) == #"{"requestId":"0d8f8a5e-3b0c-5d53-9f57-6f6f0a4f2a11","application":"shop","#
+                + #""recipient":"ana/1","identifier":"order-1001","closes":true,"#
+                + #""occurrence":"2026-11-21T09:00:00.000Z","replaces":"a\"b","channel":"events","#
+                + #""content":{ "title" : "t" },"inDoubt":true}"#
+        )
+        var reused = bytes("kept")
+        event.write(to: &reused)
+        #expect(reused == bytes("kept") + event.json)
+    }
+
+    @Test("event ids are those of another implementation, and differ by occurrence, name and device")
+    func ids() throws {
+        var event = DeliveryEvent(name: .delivered, requestID: id, key: key, closes: true)
+        event.occurrence = Timestamp(rawValue: 1_795_251_600_000)
+        var out: [UInt8] = []
+        event.writeEventID(to: &out)
+        #expect(text(out) == "413dd5bb-f746-5096-b58a-60a9fe3ed693")
+        var attempt = DeliveryEvent(
+            name: .deviceAttempted,
+            requestID: try RequestID(text: "not a uuid"),
+            key: key,
+            closes: false
+        )
+        attempt.device = "iphone-1"
+        #expect(attempt.eventID.description == "63490cd2-bda2-53fa-92f3-61cd088d875c")
+        var seen: Set<UUIDValue> = []
+        for name in DeliveryEventName.allCases {
+            for occurrence in [nil, Timestamp(rawValue: 0), Timestamp(rawValue: -1), Timestamp(rawValue: .min)] {
+                for device in [nil, "a", "b"] {
+                    var event = DeliveryEvent(name: name, requestID: id, key: key, closes: true)
+                    event.occurrence = occurrence
+                    event.device = device
+                    seen.insert(event.eventID)
+                }
+            }
+        }
+        #expect(seen.count == DeliveryEventName.allCases.count * 12)
+    }
+
+    @Test("every name has its type, and the type its name", arguments: DeliveryEventName.allCases)
+    func types(_ name: DeliveryEventName) {
+        #expect(name.type.description == "carillon.notification.\(name.rawValue).v1")
+        #expect(DeliveryEventName(type: name.type.description) == name)
+        #expect(DeliveryEventName(type: bytes(name.type.description)) == name)
+    }
+
+    @Test(
+        "other types are no delivery events",
+        arguments: [
+            "", "carillon.notification..v1", "carillon.notification.v1", "carillon.notification.request.v1",
+            "delivered", "carillon.notification.delivered.v2",
+        ]
+    )
+    func otherTypes(_ type: String) {
+        #expect(DeliveryEventName(type: type) == nil)
+    }
+}
+
+@Suite("Dead letters and markers")
+struct DeadLetterTests {
+    @Test("a dead letter keeps the original headers and says why and from where")
+    func headers() throws {
+        let headers = DeadLetter.headers(
+            original: [
+                ("ce_id", bytes("1")), ("empty", nil), ("carillon-reason", bytes("old")),
+                ("kafka_dlt-original-offset", [9]),
+            ],
+            error: ModelError(.unknownField, field: "content.colour", "is no field"),
+            origin: DeadLetter.Origin(
+                topic: "carillon.requests",
+                partition: 258,
+                offset: 0x0102_0304_0506_0708,
+                timestamp: 1,
+                consumerGroup: "carillon"
+            )
+        )
+        #expect(
+            headers.map(\.name) == [
+                "ce_id", "empty", "carillon-reason", "carillon-field", "kafka_dlt-original-topic",
+                "kafka_dlt-original-partition", "kafka_dlt-original-offset", "kafka_dlt-original-timestamp",
+                "kafka_dlt-original-timestamp-type", "kafka_dlt-original-consumer-group", "kafka_dlt-exception-message",
+            ]
+        )
+        func value(_ name: String) -> [UInt8]? { headers.first { $0.name == name }?.value }
+        #expect(value("empty") == nil)
+        #expect(value("carillon-reason") == bytes("unknown-field"))
+        #expect(value("carillon-field") == bytes("content.colour"))
+        #expect(value("kafka_dlt-original-partition") == [0, 0, 1, 2])
+        #expect(value("kafka_dlt-original-offset") == [1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(value("kafka_dlt-original-timestamp") == [0, 0, 0, 0, 0, 0, 0, 1])
+        #expect(value("kafka_dlt-original-timestamp-type") == bytes("CreateTime"))
+    }
+
+    @Test("a marker is read as it was written, and one of a newer form is refused")
+    func marker() throws {
+        let marker = StateMarker(
+            offsets: ["b": 2, "a": .max],
+            wallTime: Timestamp(rawValue: 1_795_251_600_000),
+            partitions: 8,
+            timeZoneDataVersion: "2025b",
+            firedThrough: Timestamp(rawValue: 1_795_251_601_000)
+        )
+        #expect(try StateMarker(json: marker.json) == marker)
+        #expect(text(marker.json).hasPrefix(#"{"form":1,"offsets":{"a":9223372036854775807,"b":2},"#))
+        let newer = text(marker.json).replacing("\"form\":1", with: "\"form\":2")
+        #expect(failure { () throws(ModelError) in try StateMarker(json: bytes(newer)) }?.reason == .unsupportedForm)
+        let wider = text(marker.json).replacing("{\"form\"", with: "{\"later\":[1],\"form\"")
+        #expect(try StateMarker(json: bytes(wider)) == marker)
+    }
+
+    @Test("the reason codes are the contract's list")
+    func reasons() {
+        let contract = """
+            invalid unknown-field unknown-trigger too-large not-utf8 misrouted in-future no-rule missing-variable gap \
+            unsupported-form not-authorized no-device capped unregistered payload-too-large rejected gave-up
+            """
+        #expect(ReasonCode.allCases.map(\.rawValue).joined(separator: " ") == contract)
+    }
+}
