@@ -1,11 +1,14 @@
+import Foundation
+
 /// How to reach a cluster; the same for producers and consumers.
 public struct KafkaClientConfiguration: Sendable, Hashable {
     /// `host:port` of some brokers.
     public var bootstrapServers: [String]
-    /// What brokers show in their logs.
+    /// What brokers show in their logs and quotas go by.
     public var clientID: String
-    /// Any property of librdkafka, by its name; wins over every default. A property of the other kind of client, as
-    /// `session.timeout.ms` for a producer, is ignored by librdkafka with a warning.
+    /// Any property of librdkafka, by its name; wins over every default and every field here, under each of its names. A
+    /// property of the other kind of client, as `session.timeout.ms` for a producer, is left out. A name that librdkafka
+    /// does not know, or a value that it does not take, is an error of the client's initializer that names the property.
     public var properties: [String: String]
 
     /// Defaults for all but the brokers.
@@ -17,7 +20,7 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
 
     var base: [String: String] {
         [
-            "bootstrap.servers": bootstrapServers.joined(separator: ","),
+            "bootstrap.servers": bootstrapServers.map(Self.withoutTrailingDot).joined(separator: ","),
             "client.id": clientID,
             // Nagle's algorithm is on by default in librdkafka before 2.10.
             "socket.nagle.disable": "true",
@@ -25,21 +28,41 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
             "log.connection.close": "false",
         ]
     }
+
+    /// `broker.example.:9092` fails the verification of the host name in librdkafka before 2.13.
+    static func withoutTrailingDot(_ server: String) -> String {
+        if server.hasSuffix(".") { return String(server.dropLast()) }
+        guard let dot = server.range(of: ".:", options: .backwards) else { return server }
+        return server.replacingCharacters(in: dot, with: ":")
+    }
+
+    /// Defaults first and what the user set after them: the last of several names of one property counts.
+    func properties(
+        over defaults: [String: String],
+        except others: Set<String>
+    ) -> [(name: String, value: String)] {
+        let own = properties.filter { !others.contains($0.key) }
+        let kept = defaults.filter { own[$0.key] == nil }
+        return [kept, own].flatMap { set in
+            set.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        }
+    }
 }
 
 /// How a producer works: always idempotent, acknowledged by all in-sync replicas.
 public struct KafkaProducerConfiguration: Sendable, Hashable {
     /// How to reach the cluster.
     public var client: KafkaClientConfiguration
-    /// How long records are collected into a batch.
+    /// How long records are collected into a batch; whole milliseconds, rounded up, 0 to 900,000.
     public var linger: Duration = .milliseconds(5)
-    /// Records that may wait in the local queue; beyond it is backpressure.
+    /// Records that may wait in the local queue, 1 to 10,000,000; beyond it is backpressure.
     public var maximumBufferedRecords = 200_000
-    /// Kibibytes that may wait in the local queue.
+    /// Kibibytes that may wait in the local queue, 1 or more; beyond it is backpressure.
     public var maximumBufferedKibibytes = 256 * 1024
-    /// How long a record may take until it fails; nil to wait for ever.
+    /// How long a record may take until it fails, from when librdkafka took it; nil to wait for ever. A record that is
+    /// published again after a fatal error gets that time once more.
     public var deliveryTimeout: Duration?
-    /// How long `send` may wait for room in the queue.
+    /// How long `KafkaProducer.send` may wait for room in the queue.
     public var queueFullTimeout: Duration = .seconds(30)
 
     /// Defaults for all but the client.
@@ -48,7 +71,8 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         self.deliveryTimeout = deliveryTimeout
     }
 
-    var properties: [String: String] {
+    /// What librdkafka is told, in order.
+    var properties: [(name: String, value: String)] {
         var properties = client.base
         properties["enable.idempotence"] = "true"
         properties["acks"] = "all"
@@ -57,12 +81,13 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         properties["queue.buffering.max.messages"] = "\(maximumBufferedRecords)"
         properties["queue.buffering.max.kbytes"] = "\(maximumBufferedKibibytes)"
         properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
-        return properties.merging(client.properties.filter { !Self.consumerOnly.contains($0.key) }) { $1 }
+        return client.properties(over: properties, except: Self.consumerOnly)
     }
 
     /// One set of properties configures both kinds; librdkafka would warn at each start.
     static let consumerOnly: Set<String> = [
-        "fetch.wait.max.ms", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes", "fetch.error.backoff.ms",
+        "fetch.wait.max.ms", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes",
+        "fetch.error.backoff.ms",
         "session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "partition.assignment.strategy",
         "group.id", "group.instance.id", "auto.offset.reset", "isolation.level", "queued.min.messages",
         "queued.max.messages.kbytes", "enable.auto.commit", "enable.auto.offset.store", "check.crcs",
@@ -85,11 +110,11 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
     public var client: KafkaClientConfiguration
     /// The group; nil when partitions are assigned by hand.
     public var groupID: String?
-    /// Without a position.
+    /// What to do without a usable offset.
     public var offsetReset: OffsetReset = .earliest
     /// See records of open and aborted transactions too.
     public var readsUncommitted = false
-    /// How long the revoke hook may take.
+    /// How long the revoke hook may take; what it is told as its deadline. Stay well below `session.timeout.ms`.
     public var revokeTimeout: Duration = .seconds(10)
 
     /// Defaults for all but the client.
@@ -98,7 +123,8 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
         self.groupID = groupID
     }
 
-    var properties: [String: String] {
+    /// What librdkafka is told, in order.
+    var properties: [(name: String, value: String)] {
         var properties = client.base
         // librdkafka wants a group even where none is used.
         properties["group.id"] = groupID ?? "\(client.clientID)-ungrouped"
@@ -109,7 +135,7 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
         // Equal partition numbers of several topics meet in one member; cooperative assignment has faults in 2.0.2.
         properties["partition.assignment.strategy"] = "range"
         properties["enable.partition.eof"] = "false"
-        return properties.merging(client.properties.filter { !Self.producerOnly.contains($0.key) }) { $1 }
+        return client.properties(over: properties, except: Self.producerOnly)
     }
 
     static let producerOnly: Set<String> = [

@@ -2,6 +2,7 @@
 public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     /// librdkafka's error number: negative ones are the client's own, positive ones the broker's.
     public struct Code: RawRepresentable, Hashable, Sendable {
+        /// The number.
         public let rawValue: Int32
         /// Any number librdkafka knows, or one it does not.
         public init(rawValue: Int32) { self.rawValue = rawValue }
@@ -36,6 +37,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let purgedFromQueue = Code(rawValue: -152)
         /// Given up while it was on its way: it may have been written.
         public static let purgedInFlight = Code(rawValue: -151)
+        /// Nothing more is in the partition for now; only with `enable.partition.eof`.
+        static let partitionEnd = Code(rawValue: -191)
         /// The client or its group is not in a state for the call.
         public static let state = Code(rawValue: -172)
         /// No offset is stored where one was asked for.
@@ -62,5 +65,6 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         self.isRetriable = isRetriable
     }
 
+    /// The reason and the number.
     public var description: String { "\(reason) (\(code.rawValue))" }
 }

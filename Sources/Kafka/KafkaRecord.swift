@@ -1,5 +1,6 @@
 /// A header of a record; several may have one name.
 public struct KafkaHeader: Sendable, Hashable {
+    /// UTF-8; a zero byte ends it.
     public var name: String
     /// nil for a null value, which is not the same as an empty one.
     public var value: [UInt8]?
@@ -16,7 +17,9 @@ public struct KafkaHeader: Sendable, Hashable {
 
 /// A partition of a topic.
 public struct KafkaTopicPartition: Sendable, Hashable, CustomStringConvertible {
+    /// The topic's name.
     public var topic: String
+    /// The number, from 0.
     public var partition: Int32
 
     /// The partition of that number, from 0.
@@ -25,6 +28,7 @@ public struct KafkaTopicPartition: Sendable, Hashable, CustomStringConvertible {
         self.partition = partition
     }
 
+    /// `topic[partition]`.
     public var description: String { "\(topic)[\(partition)]" }
 }
 
@@ -38,14 +42,17 @@ public enum KafkaOffset {
 
 /// A record to publish.
 public struct KafkaProducerRecord: Sendable, Hashable {
+    /// The topic's name.
     public var topic: String
     /// nil: by murmur2 of the key, or any partition when there is no key.
     public var partition: Int32?
+    /// nil for none, which is not the same as an empty one.
     public var key: [UInt8]?
     /// nil is a tombstone.
     public var value: [UInt8]?
+    /// In the order in which they are written.
     public var headers: [KafkaHeader]
-    /// Milliseconds since 1970; nil for now.
+    /// Milliseconds since 1970; nil or 0 for now.
     public var timestamp: Int64?
 
     /// A record; only the topic is needed.
@@ -68,24 +75,32 @@ public struct KafkaProducerRecord: Sendable, Hashable {
 
 /// Where an acknowledged record is.
 public struct KafkaAcknowledgement: Sendable, Hashable {
+    /// The topic's name.
     public var topic: String
+    /// The partition that it was put in.
     public var partition: Int32
+    /// Its place in the partition, from 0.
     public var offset: Int64
 }
 
 /// A record that was read, with copies of its bytes.
 public struct KafkaConsumerRecord: Sendable, Hashable {
+    /// The topic's name.
     public var topic: String
+    /// The partition's number, from 0.
     public var partition: Int32
+    /// Its place in the partition, from 0.
     public var offset: Int64
     /// Milliseconds since 1970; nil when the record has none.
     public var timestamp: Int64?
+    /// nil for none, which is not the same as an empty one.
     public var key: [UInt8]?
     /// nil for a tombstone.
     public var value: [UInt8]?
+    /// In the order in which they were written.
     public var headers: [KafkaHeader]
 
-    /// The last header of that name, as text.
+    /// The last header of that name, as text with invalid UTF-8 replaced; nil when there is none, or its value is null.
     public func header(_ name: String) -> String? {
         headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
@@ -100,6 +115,7 @@ public struct KafkaHeaderName: Sendable, Hashable, ExpressibleByStringLiteral {
     /// A name; zero bytes end it.
     public init(_ name: String) { utf8 = Array(name.utf8CString) }
 
+    /// As `init(_:)`. A literal at each `append` would be encoded each time: keep names in constants.
     public init(stringLiteral value: String) { self.init(value) }
 }
 
@@ -124,7 +140,7 @@ public struct KafkaHeaderBuffer: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a header with what the closure appends.
+    /// Adds a header with what the closure appends; it may not remove what is there already.
     public mutating func append(_ name: KafkaHeaderName, writing: (inout [UInt8]) -> Void) {
         let start = bytes.count
         writing(&bytes)

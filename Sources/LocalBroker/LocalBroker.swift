@@ -13,6 +13,7 @@ import Synchronization
 /// - It ignores isolation levels and stores no transactional offsets: `exactly-once` cannot be shown on it. An idempotent
 ///   producer is not de-duplicated when an acknowledgement is lost.
 /// - A first member joins a group in 3 s; a later one waits for the session timeout: keep that short.
+/// - Two members of a group whose first assignors differ end the whole process: keep to `range`, this package's default.
 /// - It does not wake a waiting fetch: latency is `fetch.wait.max.ms`. Admin requests are not answered.
 /// - Its ports are chosen by the system.
 public final class LocalBroker: Sendable {
@@ -22,15 +23,25 @@ public final class LocalBroker: Sendable {
         public let rawValue: Int16
         /// Any API key.
         public init(rawValue: Int16) { self.rawValue = rawValue }
+        /// Records to write.
         public static let produce = RequestKind(rawValue: 0)
+        /// Records to read.
         public static let fetch = RequestKind(rawValue: 1)
+        /// First and last offsets.
         public static let listOffsets = RequestKind(rawValue: 2)
+        /// Topics, partitions, leaders.
         public static let metadata = RequestKind(rawValue: 3)
+        /// Offsets of a group to keep.
         public static let offsetCommit = RequestKind(rawValue: 8)
+        /// The kept offsets of a group.
         public static let offsetFetch = RequestKind(rawValue: 9)
+        /// Which broker keeps a group.
         public static let findCoordinator = RequestKind(rawValue: 10)
+        /// A member that comes, or comes again.
         public static let joinGroup = RequestKind(rawValue: 11)
+        /// A member that is there.
         public static let heartbeat = RequestKind(rawValue: 12)
+        /// The id of an idempotent producer.
         public static let initProducerID = RequestKind(rawValue: 22)
     }
 
@@ -41,10 +52,21 @@ public final class LocalBroker: Sendable {
         "heartbeat.interval.ms": "500",
     ]
 
-    // The mock cluster locks itself; its host client does nothing else.
-    private nonisolated(unsafe) let host: OpaquePointer
-    private nonisolated(unsafe) let cluster: OpaquePointer
-    private let isShutDown = Mutex(false)
+    /// The mock cluster, and the client that carries it and does nothing else.
+    private struct Cluster: @unchecked Sendable {
+        // librdkafka's handles may be used from any thread; the lock around this keeps them from being used when freed.
+        let pointer: OpaquePointer
+        let host: OpaquePointer
+
+        /// Blocking.
+        func destroy() {
+            rd_kafka_mock_cluster_destroy(pointer)
+            rd_kafka_destroy(host)
+        }
+    }
+
+    /// nil after the shutdown.
+    private let cluster: Mutex<Cluster?>
 
     /// `host:port` of its brokers, for `bootstrap.servers`.
     public let bootstrapServers: [String]
@@ -54,10 +76,13 @@ public final class LocalBroker: Sendable {
     /// Starts it, in milliseconds.
     ///
     /// - Parameters:
-    ///   - brokers: 1 or more.
+    ///   - brokers: how many, 1 to 100; each has a port.
     ///   - topics: names with partitions; any other topic is made with 4 when it is first asked for.
-    /// - Throws: `KafkaError` when the system gives no ports, or a topic cannot be made.
+    /// - Throws: `LocalBrokerError` when the system gives no ports, or a topic cannot be made.
     public init(brokers: Int = 1, topics: [String: Int] = [:]) throws {
+        guard (1...100).contains(brokers) else {
+            throw LocalBrokerError("an embedded broker has 1 to 100 brokers, not \(brokers)")
+        }
         var text = [CChar](repeating: 0, count: 512)
         let conf = rd_kafka_conf_new()
         // It would warn that it has no brokers: it is there only to carry the cluster.
@@ -66,29 +91,47 @@ public final class LocalBroker: Sendable {
             rd_kafka_conf_destroy(conf)
             throw LocalBrokerError("no host client for the embedded broker")
         }
-        guard let cluster = rd_kafka_mock_cluster_new(host, Int32(clamping: max(1, brokers))) else {
+        guard let cluster = rd_kafka_mock_cluster_new(host, Int32(brokers)) else {
             rd_kafka_destroy(host)
             throw LocalBrokerError("the embedded broker did not start: are there free ports on loopback?")
         }
-        self.host = host
-        self.cluster = cluster
-        self.brokers = max(1, brokers)
-        bootstrapServers = String(cString: rd_kafka_mock_cluster_bootstraps(cluster)).split(separator: ",").map(String.init)
+        self.cluster = Mutex(Cluster(pointer: cluster, host: host))
+        self.brokers = brokers
+        bootstrapServers = String(cString: rd_kafka_mock_cluster_bootstraps(cluster)).split(separator: ",").map(
+            String.init
+        )
         for (name, partitions) in topics.sorted(by: { $0.key < $1.key }) {
             try createTopic(name, partitions: partitions)
         }
     }
 
     deinit {
-        guard !isShutDown.withLock({ $0 }) else { return }
-        nonisolated(unsafe) let (host, cluster) = (host, cluster)
-        Thread.detachNewThread { Self.destroy(host, cluster) }
+        guard let last = cluster.withLock({ $0 }) else { return }
+        Thread.detachNewThread { last.destroy() }
     }
 
-    /// Makes a topic. - Throws: when it is there already, or the number of partitions is not 1 or more.
+    /// Makes a topic; replicas are not modelled beyond its leaders, which are spread over the brokers.
+    ///
+    /// - Parameters:
+    ///   - name: letters, digits, `.`, `_` and `-`, 1 to 249 of them, as Kafka has it.
+    ///   - partitions: 1 to 10,000.
+    /// - Throws: `LocalBrokerError` when it is there already, or an argument is out of its range.
     public func createTopic(_ name: String, partitions: Int) throws {
-        let code = rd_kafka_mock_topic_create(cluster, name, Int32(clamping: partitions), Int32(clamping: min(brokers, 3)))
-        try Self.check(code, "topic \(name) with \(partitions) partitions could not be made")
+        let what = "topic \"\(name)\" with \(partitions) partitions could not be made"
+        let isName = name.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        guard isName, (1...249).contains(name.utf8.count), (1...10_000).contains(partitions) else {
+            throw LocalBrokerError(
+                "\(what): a name has 1 to 249 of a-z A-Z 0-9 . _ -, and a topic 1 to 10,000 partitions"
+            )
+        }
+        try change(what) { rd_kafka_mock_topic_create($0, name, Int32(partitions), Int32(min(brokers, 3))) }
     }
 
     /// Properties to reach it, for clients of this package.
@@ -102,77 +145,103 @@ public final class LocalBroker: Sendable {
 
     // MARK: - Faults
 
-    /// The next requests of that kind are answered with these errors, one each. A produce request that fails so has written nothing.
+    /// The next requests of that kind, to any broker, are answered with these errors, one each. A produce request that fails so
+    /// has written nothing. `.transport` breaks the connection instead. After the shutdown it does nothing.
     public func inject(errors: [KafkaError.Code], on request: RequestKind) {
         let codes = errors.map { rd_kafka_resp_err_t(rawValue: $0.rawValue) }
-        rd_kafka_mock_push_request_errors_array(cluster, request.rawValue, codes.count, codes)
+        cluster.withLock { cluster in
+            guard let cluster else { return }
+            rd_kafka_mock_push_request_errors_array(cluster.pointer, request.rawValue, codes.count, codes)
+        }
     }
 
     /// Takes back what was injected and not yet used.
     public func clearErrors(on request: RequestKind) {
-        rd_kafka_mock_clear_request_errors(cluster, request.rawValue)
+        cluster.withLock { cluster in
+            guard let cluster else { return }
+            rd_kafka_mock_clear_request_errors(cluster.pointer, request.rawValue)
+        }
     }
 
     /// The next request of that kind takes effect, and the connection breaks before its reply.
+    ///
+    /// - Parameters:
+    ///   - broker: 1 to `brokers`.
+    ///   - delay: how long the reply would take, whole milliseconds.
+    /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
     public func loseReply(of request: RequestKind, broker: Int = 1, after delay: Duration = .zero) throws {
-        let code = carillon_mock_push_broker_error_rtt(
-            cluster,
-            Int32(clamping: broker),
-            request.rawValue,
-            RD_KAFKA_RESP_ERR__TRANSPORT,
-            Int32(clamping: delay.components.seconds * 1000 + delay.components.attoseconds / 1_000_000_000_000_000)
-        )
-        try Self.check(code, "a lost reply could not be set up for broker \(broker)")
+        try change("a lost reply could not be set up for broker \(broker)") {
+            carillon_mock_push_broker_error_rtt(
+                $0,
+                Int32(clamping: broker),
+                request.rawValue,
+                RD_KAFKA_RESP_ERR__TRANSPORT,
+                delay.mockMilliseconds
+            )
+        }
     }
 
     /// A broker that is down refuses connections and breaks those it has; its records stay.
+    ///
+    /// - Parameter broker: 1 to `brokers`, or -1 for all of them.
+    /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
     public func setBroker(_ broker: Int = 1, isUp: Bool) throws {
-        let code =
+        try change("broker \(broker) could not be \(isUp ? "started" : "stopped")") {
             isUp
-            ? rd_kafka_mock_broker_set_up(cluster, Int32(clamping: broker))
-            : rd_kafka_mock_broker_set_down(cluster, Int32(clamping: broker))
-        try Self.check(code, "broker \(broker) could not be \(isUp ? "started" : "stopped")")
+                ? rd_kafka_mock_broker_set_up($0, Int32(clamping: broker))
+                : rd_kafka_mock_broker_set_down($0, Int32(clamping: broker))
+        }
     }
 
-    /// How long a broker takes to answer.
+    /// How long a broker takes to answer, whole milliseconds.
+    ///
+    /// - Parameter broker: 1 to `brokers`, or -1 for all of them.
+    /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
     public func setLatency(_ latency: Duration, broker: Int = 1) throws {
-        let milliseconds = latency.components.seconds * 1000 + latency.components.attoseconds / 1_000_000_000_000_000
-        let code = rd_kafka_mock_broker_set_rtt(cluster, Int32(clamping: broker), Int32(clamping: milliseconds))
-        try Self.check(code, "the latency of broker \(broker) could not be set")
+        try change("the latency of broker \(broker) could not be set") {
+            rd_kafka_mock_broker_set_rtt($0, Int32(clamping: broker), latency.mockMilliseconds)
+        }
+    }
+
+    private func change(_ what: @autoclosure () -> String, _ call: (OpaquePointer) -> rd_kafka_resp_err_t) throws {
+        let code = try cluster.withLock { cluster in
+            guard let cluster else { throw LocalBrokerError("\(what()): the embedded broker is shut down") }
+            return call(cluster.pointer)
+        }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw LocalBrokerError("\(what()): \(String(cString: rd_kafka_err2str(code)))")
+        }
     }
 
     // MARK: - The end
 
     /// Ends it and forgets everything; clients should be closed before. Waits on a thread of its own.
     public func shutDown() async {
-        let isFirst = isShutDown.withLock { isShutDown in
-            defer { isShutDown = true }
-            return !isShutDown
+        let last = cluster.withLock { cluster in
+            defer { cluster = nil }
+            return cluster
         }
-        guard isFirst else { return }
-        nonisolated(unsafe) let (host, cluster) = (host, cluster)
+        guard let last else { return }
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
-                Self.destroy(host, cluster)
+                last.destroy()
                 continuation.resume()
             }
         }
     }
+}
 
-    private static func destroy(_ host: OpaquePointer, _ cluster: OpaquePointer) {
-        rd_kafka_mock_cluster_destroy(cluster)
-        rd_kafka_destroy(host)
-    }
-
-    private static func check(_ code: rd_kafka_resp_err_t, _ what: String) throws {
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            throw LocalBrokerError("\(what): \(String(cString: rd_kafka_err2str(code)))")
-        }
+extension Duration {
+    /// Whole milliseconds, 0 to a day.
+    fileprivate var mockMilliseconds: Int32 {
+        let (seconds, attoseconds) = min(max(self, .zero), .seconds(86_400)).components
+        return Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
 }
 
 /// What the embedded broker could not do.
 public struct LocalBrokerError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What, and why.
     public var description: String
 
     init(_ description: String) { self.description = description }

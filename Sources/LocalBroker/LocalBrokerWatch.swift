@@ -10,9 +10,9 @@ public final class LocalBrokerWatch: Sendable {
     private let topics: [String]
     private let configuration: KafkaConsumerConfiguration
     private let logger: Logger
-    private let state = Mutex((lost: [KafkaTopicPartition: Int64](), isStopped: false))
+    private let losses = Mutex<[KafkaTopicPartition: Int64]>([:])
 
-    /// - Parameter topics: what is watched.
+    /// - Parameter topics: what is watched; one that is not there yet is looked for at each turn.
     public init(broker: LocalBroker, topics: [String], logger: Logger) {
         self.topics = topics
         self.logger = logger
@@ -20,41 +20,49 @@ public final class LocalBrokerWatch: Sendable {
     }
 
     /// How many records of each partition are gone; empty while all is well.
-    public var lost: [KafkaTopicPartition: Int64] { state.withLock { $0.lost } }
+    public var lost: [KafkaTopicPartition: Int64] { losses.withLock { $0 } }
 
-    /// Looks at each interval until the task is cancelled.
+    /// Looks at each interval until the task is cancelled, on a thread of its own.
+    ///
+    /// - Throws: `KafkaError` when the client cannot be made. A broker that is away is no error.
     public func run(every interval: Duration = .seconds(1)) async throws {
+        let stop = Stop()
         try await withTaskCancellationHandler {
             try await KafkaThread.run(name: "broker-watch") { [self] in
                 let consumer = try KafkaConsumer(configuration: configuration, logger: logger)
                 defer { consumer.close(within: .seconds(1)) }
-                while !state.withLock({ $0.isStopped }) {
-                    look(with: consumer)
+                while !stop.isWanted.load(ordering: .relaxed) {
+                    look(with: consumer, stop)
                     let next = ContinuousClock.now.advanced(by: interval)
-                    while ContinuousClock.now < next, !state.withLock({ $0.isStopped }) {
-                        _ = try consumer.poll(within: .milliseconds(100))
+                    // Polling keeps the consumer's own events from piling up.
+                    while ContinuousClock.now < next, !stop.isWanted.load(ordering: .relaxed) {
+                        _ = try consumer.poll(within: min(interval, .milliseconds(100)))
                     }
                 }
             }
         } onCancel: {
-            state.withLock { $0.isStopped = true }
+            stop.isWanted.store(true, ordering: .relaxed)
         }
     }
 
-    private func look(with consumer: KafkaConsumer) {
+    private final class Stop: Sendable {
+        let isWanted = Atomic(false)
+    }
+
+    private func look(with consumer: KafkaConsumer, _ stop: Stop) {
         for topic in topics {
             guard let count = try? consumer.partitionCount(of: topic, within: .seconds(2)) else { continue }
-            for partition in 0..<count {
+            for partition in 0..<count where !stop.isWanted.load(ordering: .relaxed) {
                 let place = KafkaTopicPartition(topic: topic, partition: partition)
                 // A broker that is down says nothing; the next look will.
                 guard let low = try? consumer.watermarks(of: place, within: .seconds(2)).low, low > 0 else { continue }
-                let isNews = state.withLock { state in
-                    defer { state.lost[place] = low }
-                    return state.lost[place] == nil
-                }
+                let isNews = losses.withLock { $0.updateValue(low, forKey: place) == nil }
                 guard isNews else { continue }
                 logger.critical(
-                    "THE EMBEDDED BROKER HAS THROWN RECORDS AWAY: it keeps 5 MiB a partition; use more partitions or a real broker",
+                    """
+                    THE EMBEDDED BROKER HAS THROWN RECORDS AWAY: it keeps 5 MiB a partition; use more partitions or a real \
+                    broker
+                    """,
                     metadata: ["topic": "\(topic)", "partition": "\(partition)", "records": "\(low)"]
                 )
             }

@@ -1,7 +1,22 @@
 import CRDKafka
 
 extension KafkaError {
-    private static let retriable: Set<Int32> = [-185, -192, -195, -187, -184, 3, 5, 6, 7, 8, 13, 14, 15, 16, 19, 20, 22, 27]
+    /// Codes after which the same call may succeed: the network, timeouts, elections, coordinators on the move. `_SSL` is
+    /// among them because librdkafka before 2.2 takes an unclean end of a TLS connection for a permanent error.
+    private static let retriable: Set<Int32> = [
+        -195, -193, -192, -187, -185, -184, -181, -180, -166, -153, 3, 5, 6, 7, 8, 9, 13, 14, 15, 16, 19, 20, 27, 56,
+    ]
+
+    /// Made once: a hot path meets it often.
+    static let queueIsFull = KafkaError(RD_KAFKA_RESP_ERR__QUEUE_FULL, doing: "publish")
+    static let clientIsClosed = KafkaError(code: .destroyed, reason: "the client is closed: make a new one")
+
+    /// librdkafka takes C strings: what follows a zero byte would be cut off, and another topic meant.
+    static func checkName(_ topic: String) throws(KafkaError) {
+        guard !topic.isEmpty, !topic.utf8.contains(0) else {
+            throw KafkaError(code: .invalidArgument, reason: "a topic's name is not empty and has no zero byte")
+        }
+    }
 
     /// From a code, with librdkafka's text after what was attempted.
     init(_ code: rd_kafka_resp_err_t, doing what: String) {

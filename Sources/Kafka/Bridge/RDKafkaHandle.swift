@@ -1,4 +1,5 @@
 import CRDKafka
+import Dispatch
 import Foundation
 import Logging
 import Synchronization
@@ -13,18 +14,23 @@ struct RDKafkaConf: ~Copyable {
         if let pointer { rd_kafka_conf_destroy(pointer) }
     }
 
-    /// - Throws: `KafkaError` that names the property and says what librdkafka makes of it; never the value.
+    /// - Throws: `KafkaError` that names the property and says what librdkafka makes of it; never a secret value.
     func set(_ name: String, _ value: String) throws(KafkaError) {
         var text = [CChar](repeating: 0, count: 512)
         let result = rd_kafka_conf_set(pointer, name, value, &text, text.count)
         guard result != RD_KAFKA_CONF_OK else { return }
-        let said = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let shown = said.contains(value) && Self.isSecret(name) ? "the value is not usable" : said
-        throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(shown)")
+        // What librdkafka says of a refused value quotes it, or the first part of it.
+        let isQuoted = result != RD_KAFKA_CONF_UNKNOWN && Self.isSecret(name)
+        let said = isQuoted ? "the value is not usable" : Self.text(text)
+        throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(said)")
     }
 
-    private static func isSecret(_ name: String) -> Bool {
-        ["password", "secret", "key.pem", "oauthbearer.config", "token"].contains { name.contains($0) }
+    static func isSecret(_ name: String) -> Bool {
+        ["password", "secret", "key.pem", "ssl_key", "oauthbearer.config", "token"].contains { name.contains($0) }
+    }
+
+    private static func text(_ buffer: [CChar]) -> String {
+        String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     /// For what only has a call of its own: callbacks, the opaque, events.
@@ -34,8 +40,8 @@ struct RDKafkaConf: ~Copyable {
     consuming func makeClient(_ type: rd_kafka_type_t) throws(KafkaError) -> OpaquePointer {
         var text = [CChar](repeating: 0, count: 512)
         guard let client = rd_kafka_new(type, pointer, &text, text.count) else {
-            let said = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-            throw KafkaError(code: .invalidArgument, reason: "librdkafka refused the configuration: \(said)")
+            let reason = "librdkafka refused the configuration: \(Self.text(text))"
+            throw KafkaError(code: .invalidArgument, reason: reason)
         }
         pointer = nil
         return client
@@ -46,18 +52,25 @@ struct RDKafkaConf: ~Copyable {
 final class RDKafkaHandle: Sendable {
     // librdkafka's handle may be used from any thread.
     nonisolated(unsafe) let pointer: OpaquePointer
+    // Touched by callbacks, and released once, when the client is gone.
     private nonisolated(unsafe) let context: Unmanaged<RDKafkaContext>
     private let state = Mutex((isDestroyed: false, withoutClosing: false, users: 0))
+    /// Signalled when the client is freed.
+    private let freed = DispatchSemaphore(value: 0)
 
-    /// - Parameter prepare: sets callbacks and events on the configuration.
+    private static let isVersionLogged = Atomic(false)
+
+    /// - Parameters:
+    ///   - properties: in the order in which they are set, so that a later alias of an earlier one wins.
+    ///   - prepare: sets callbacks and events on the configuration.
     init(
         _ type: rd_kafka_type_t,
-        properties: [String: String],
+        properties: [(name: String, value: String)],
         context: RDKafkaContext,
         prepare: (OpaquePointer?) -> Void
     ) throws(KafkaError) {
         let conf = RDKafkaConf()
-        for (name, value) in properties.sorted(by: { $0.key < $1.key }) { try conf.set(name, value) }
+        for (name, value) in properties { try conf.set(name, value) }
         let retained = Unmanaged.passRetained(context)
         conf.withPointer { pointer in
             rd_kafka_conf_set_opaque(pointer, retained.toOpaque())
@@ -70,9 +83,18 @@ final class RDKafkaHandle: Sendable {
             pointer = try conf.makeClient(type)
         } catch {
             retained.release()
-            throw error
+            var shown = error
+            for (name, value) in properties where RDKafkaConf.isSecret(name) && !value.isEmpty {
+                shown.reason = shown.reason.replacingOccurrences(of: value, with: "(hidden)")
+            }
+            throw shown
         }
         self.context = retained
+        if !Self.isVersionLogged.exchange(true, ordering: .relaxed) {
+            // The work-arounds here are for 2.0.2 and do no harm in later ones.
+            let version = String(cString: rd_kafka_version_str())
+            context.logger.info("kafka client library", metadata: ["librdkafka": "\(version)"])
+        }
     }
 
     /// Uses the client from a thread that does not own it: it is not freed meanwhile.
@@ -103,10 +125,30 @@ final class RDKafkaHandle: Sendable {
         if isFree { free() }
     }
 
+    /// The same on a thread that may be left behind: freeing waits for librdkafka's threads, and one of them may be
+    /// looking up a name.
+    ///
+    /// - Parameter first: runs on that thread before.
+    /// - Returns: false when it was not done in time; it goes on behind.
+    @discardableResult
+    func destroyElsewhere(
+        within time: Duration,
+        withoutClosingConsumer: Bool = false,
+        first: @escaping @Sendable () -> Void = {}
+    ) -> Bool {
+        Thread.detachNewThread { [self] in
+            first()
+            destroy(withoutClosingConsumer: withoutClosingConsumer)
+        }
+        guard time > .zero else { return false }
+        return freed.wait(timeout: .now() + .milliseconds(Int(time.librdkafkaMilliseconds))) == .success
+    }
+
     private func free() {
         let flags = state.withLock { $0.withoutClosing } ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0
         rd_kafka_destroy_flags(pointer, flags)
         context.release()
+        freed.signal()
     }
 
     deinit {
@@ -118,13 +160,36 @@ final class RDKafkaHandle: Sendable {
             context.release()
         }
     }
+
+    /// What a property is set to, defaults included.
+    func property(_ name: String) -> String? {
+        var text = [CChar](repeating: 0, count: 512)
+        var count = text.count
+        guard rd_kafka_conf_get(rd_kafka_conf(pointer), name, &text, &count) == RD_KAFKA_CONF_OK else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
 }
 
 /// What librdkafka's callbacks find behind the configuration's opaque pointer.
 class RDKafkaContext {
     let logger: Logger
+    private let lastTrouble = Mutex<[KafkaError.Code: ContinuousClock.Instant]>([:])
 
     init(logger: Logger) { self.logger = logger }
+
+    /// Logs trouble that mends itself, each kind at most every 10 s. Called on any thread.
+    final func noteTrouble(_ error: KafkaError) {
+        let isNews = lastTrouble.withLock { last in
+            let now = ContinuousClock.now
+            if let then = last[error.code], now - then < .seconds(10) { return false }
+            last[error.code] = now
+            return true
+        }
+        guard isNews else { return }
+        // Raised for planned and idle disconnects too, and librdkafka logs what failed.
+        let level: Logger.Level = error.code == .allBrokersDown || error.code == .transport ? .info : .warning
+        logger.log(level: level, "kafka trouble", metadata: ["error": "\(error)"])
+    }
 
     static func of(_ client: OpaquePointer?) -> RDKafkaContext? {
         guard let client, let opaque = rd_kafka_opaque(client) else { return nil }

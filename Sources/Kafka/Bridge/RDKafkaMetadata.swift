@@ -3,6 +3,7 @@ import CRDKafka
 extension RDKafkaHandle {
     /// How many partitions a topic has, asked from the broker; blocking.
     func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
+        try KafkaError.checkName(topic)
         guard let handle = rd_kafka_topic_new(pointer, topic, nil) else {
             throw KafkaError(rd_kafka_last_error(), doing: "topic \(topic)")
         }

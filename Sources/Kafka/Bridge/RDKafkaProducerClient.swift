@@ -1,9 +1,10 @@
 import CRDKafka
 import Logging
 
-/// librdkafka's producer: its handle, topics and queue, and one reused argument list.
+/// librdkafka's producer: its handle, topics and queue, and one reused argument list. One thread owns it.
 final class RDKafkaProducerClient {
     let handle: RDKafkaHandle
+    private let context: Context
     private let queue: OpaquePointer
     private var topics: [OpaquePointer] = []
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
@@ -12,11 +13,27 @@ final class RDKafkaProducerClient {
     private(set) var hasFailed = false
     private var isOpen = true
 
-    init(_ configuration: KafkaProducerConfiguration, logger: Logger) throws(KafkaError) {
+    private final class Context: RDKafkaContext {
+        let wake: (@Sendable () -> Void)?
+
+        init(logger: Logger, wake: (@Sendable () -> Void)?) {
+            self.wake = wake
+            super.init(logger: logger)
+        }
+    }
+
+    /// - Parameter wake: called on librdkafka's threads when a report comes into an empty queue. May not call librdkafka.
+    init(
+        _ configuration: KafkaProducerConfiguration,
+        logger: Logger,
+        wake: (@Sendable () -> Void)? = nil
+    ) throws(KafkaError) {
+        let context = Context(logger: logger, wake: wake)
+        self.context = context
         handle = try RDKafkaHandle(
             RD_KAFKA_PRODUCER,
             properties: configuration.properties,
-            context: RDKafkaContext(logger: logger)
+            context: context
         ) { conf in
             rd_kafka_conf_set_events(conf, RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR)
         }
@@ -26,14 +43,28 @@ final class RDKafkaProducerClient {
         self.queue = queue
         arguments = .allocate(capacity: Self.argumentCount)
         arguments.initialize(repeating: rd_kafka_vu_t(), count: Self.argumentCount)
+        if wake != nil {
+            // Unretained: the handle keeps the context until the client is freed.
+            let opaque = Unmanaged.passUnretained(context).toOpaque()
+            rd_kafka_queue_cb_event_enable(
+                queue,
+                { _, opaque in
+                    guard let opaque else { return }
+                    Unmanaged<Context>.fromOpaque(opaque).takeUnretainedValue().wake?()
+                },
+                opaque
+            )
+        }
     }
 
     deinit {
-        destroy()
+        release()
         arguments.deallocate()
+        // A handle that nobody destroyed frees its client on a thread of its own.
     }
 
     func addTopic(_ name: String) throws(KafkaError) {
+        try KafkaError.checkName(name)
         guard let topic = rd_kafka_topic_new(handle.pointer, name, nil) else {
             throw KafkaError(rd_kafka_last_error(), doing: "topic \(name)")
         }
@@ -41,16 +72,36 @@ final class RDKafkaProducerClient {
     }
 
     /// Topics and queue go before the client that they belong to.
-    func destroy() {
+    private func release() {
         guard isOpen else { return }
         isOpen = false
+        rd_kafka_queue_cb_event_enable(queue, nil, nil)
         for topic in topics { rd_kafka_topic_destroy(topic) }
         rd_kafka_queue_destroy(queue)
-        handle.destroy()
     }
 
+    /// - Returns: false when the client was not free in time; that goes on behind.
+    @discardableResult
+    func destroy(within time: Duration) -> Bool {
+        guard isOpen else { return true }
+        release()
+        return handle.destroyElsewhere(within: time)
+    }
+
+    /// Gives up everything; all of it comes back in reports. Does not wait.
     func purge() {
-        _ = rd_kafka_purge(handle.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+        _ = rd_kafka_purge(
+            handle.pointer,
+            RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING
+        )
+    }
+
+    /// Why the client cannot go on; nil while it can.
+    var fatalReason: String? {
+        var text = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_fatal_error(handle.pointer, &text, text.count)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
     // MARK: - Producing
@@ -96,24 +147,31 @@ final class RDKafkaProducerClient {
                 return rd_kafka_produceva(handle.pointer, arguments, count)
             }
         }
-        if let error {
-            // Only a successful call takes the headers.
-            if let list { rd_kafka_headers_destroy(list) }
-            // After a fatal error nothing is taken: to the caller a full queue, until the reports are served and the
-            // client is made anew.
-            if rd_kafka_fatal_error(handle.pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR {
-                hasFailed = true
-                rd_kafka_error_destroy(error)
-                throw KafkaError(RD_KAFKA_RESP_ERR__QUEUE_FULL, doing: "publish")
-            }
-            throw KafkaError(consuming: error, doing: "publish to \(String(cString: rd_kafka_topic_name(topics[topic])))")
+        guard let error else { return }
+        // Only a successful call takes the headers.
+        if let list { rd_kafka_headers_destroy(list) }
+        // After a fatal error nothing is taken: to the caller a full queue, until the reports are served and the client is
+        // made anew.
+        let isFull = rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR__QUEUE_FULL
+        if isFull || hasRaisedFatalError() {
+            rd_kafka_error_destroy(error)
+            throw .queueIsFull
         }
+        throw KafkaError(consuming: error, doing: "publish to \(String(cString: rd_kafka_topic_name(topics[topic])))")
+    }
+
+    /// Asks librdkafka, for its event may still be on its way.
+    private func hasRaisedFatalError() -> Bool {
+        if !hasFailed {
+            hasFailed = rd_kafka_fatal_error(handle.pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR
+        }
+        return hasFailed
     }
 
     private static func makeHeaders(_ buffer: KafkaHeaderBuffer) -> OpaquePointer? {
         guard !buffer.entries.isEmpty, let list = rd_kafka_headers_new(buffer.entries.count) else { return nil }
         buffer.bytes.withUnsafeBytes { bytes in
-            for entry in buffer.entries {
+            for entry in buffer.entries where entry.start + max(0, entry.count) <= bytes.count {
                 entry.name.utf8.withUnsafeBufferPointer { name in
                     let value = entry.count < 0 ? nil : bytes.baseAddress.map { $0 + entry.start } ?? Self.nothing
                     _ = rd_kafka_header_add(list, name.baseAddress, name.count - 1, value, max(0, entry.count))
@@ -146,12 +204,33 @@ final class RDKafkaProducerClient {
             switch rd_kafka_event_type(event) {
             case RD_KAFKA_EVENT_DR:
                 while let message = rd_kafka_event_message_next(event) {
+                    if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR { _ = hasRaisedFatalError() }
                     report(message, UInt(bitPattern: message.pointee._private))
                 }
             case RD_KAFKA_EVENT_ERROR:
-                if rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__FATAL { hasFailed = true }
+                let code = rd_kafka_event_error(event)
+                if code == RD_KAFKA_RESP_ERR__FATAL {
+                    hasFailed = true
+                } else {
+                    let text = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? ""
+                    context.noteTrouble(KafkaError(code, doing: text))
+                }
             default: break
             }
+        }
+    }
+
+    /// Whether a report of a failed client says nothing about the record itself: it is to be published again.
+    static func isOfClient(_ code: rd_kafka_resp_err_t) -> Bool {
+        switch code {
+        case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
+            RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE,
+            RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION,
+            RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP,
+            RD_KAFKA_RESP_ERR_INVALID_RECORD,
+            RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
+            false
+        default: true
         }
     }
 

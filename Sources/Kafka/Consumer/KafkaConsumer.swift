@@ -1,14 +1,21 @@
 import CRDKafka
-import Dispatch
-import Foundation
 public import Logging
+import Synchronization
 
 /// A consumer that one thread owns and polls; `KafkaThread.run` gives such a thread. It commits only what it is told to.
 ///
 /// The hooks of a subscription run on the polling thread, inside `poll` or `close`: a partition leaves only after its
-/// revoke hook has returned.
+/// revoke hook has returned. Groups use eager assignment (`range`): cooperative assignment has faults in librdkafka 2.0.2
+/// that lose partitions or crash, and is refused.
+///
+/// Poll often: after `max.poll.interval.ms` (5 minutes) without a call the group goes on without this member, and any
+/// blocking call here counts as one, so a handler that is stuck elsewhere needs a watchdog of its own. Pause instead of
+/// not polling. librdkafka buffers at most `queued.max.messages.kbytes` (64 MiB).
+///
+/// Messages are to be gone before `close`: librdkafka cannot be freed while one is left.
 public final class KafkaConsumer {
-    /// Chooses where to start: offsets by partition; a partition that is missing starts at its committed offset.
+    /// Chooses where to start: offsets by partition; a partition that is missing starts at its committed offset, or where
+    /// `offsetReset` says.
     public typealias AssignHook = (Set<KafkaTopicPartition>) throws -> [KafkaTopicPartition: Int64]
     /// `lost` means that another member may own the partitions already: nothing may be committed.
     public typealias RevokeHook = (Set<KafkaTopicPartition>, _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
@@ -17,12 +24,15 @@ public final class KafkaConsumer {
     private let rebalance: RebalanceContext
     private let logger: Logger
     private var isOpen = true
-    /// What this consumer paused: resuming what is not paused would rewind it (librdkafka before 2.4).
-    private var paused: Set<KafkaTopicPartition> = []
 
     /// - Throws: `KafkaError` that names a property librdkafka does not take. It does not connect.
     public init(configuration: KafkaConsumerConfiguration, logger: Logger) throws(KafkaError) {
         self.logger = logger
+        let strategy = "partition.assignment.strategy"
+        guard configuration.client.properties[strategy]?.contains("cooperative") != true else {
+            let reason = "kafka property \(strategy): cooperative assignment is not supported; use range or roundrobin"
+            throw KafkaError(code: .invalidArgument, reason: reason)
+        }
         let rebalance = RebalanceContext(logger: logger, revokeTimeout: configuration.revokeTimeout)
         handle = try RDKafkaHandle(
             RD_KAFKA_CONSUMER,
@@ -34,49 +44,63 @@ public final class KafkaConsumer {
         try KafkaError.check(rd_kafka_poll_set_consumer(handle.pointer), doing: "the consumer's queue")
     }
 
-    deinit { if isOpen { close(within: .seconds(5)) } }
+    deinit {
+        guard isOpen else { return }
+        logger.warning("a consumer was forgotten without close; no revoke hook ran")
+        leave(within: .zero)
+    }
+
+    /// The client, for a call that needs one.
+    private func client() throws(KafkaError) -> OpaquePointer {
+        guard isOpen else { throw .clientIsClosed }
+        return handle.pointer
+    }
 
     // MARK: - What to read
 
     /// Joins the group and reads the partitions it assigns.
     ///
     /// - Parameters:
-    ///   - onAssign: what it throws comes out of `poll`; nothing is then assigned.
-    ///   - onRevoke: has until the deadline to finish and commit.
+    ///   - topics: names; one that begins with `^` is a pattern.
+    ///   - onAssign: what it throws comes out of `poll`; nothing is then assigned: close the consumer, or subscribe again.
+    ///   - onRevoke: has until the deadline to finish and commit. It may use this consumer, but not poll it.
+    /// - Throws: `KafkaError` when there is no group, or no topic; `.destroyed` after `close`.
     public func subscribe(
         to topics: [String],
         onAssign: @escaping AssignHook = { _ in [:] },
         onRevoke: @escaping RevokeHook = { _, _, _ in }
     ) throws(KafkaError) {
+        let client = try client()
+        for topic in topics { try KafkaError.checkName(topic) }
+        let list = RDKafkaTopicPartitionList(topics.map { KafkaTopicPartition(topic: $0, partition: -1) })
         rebalance.onAssign = onAssign
         rebalance.onRevoke = onRevoke
-        let list = RDKafkaTopicPartitionList(topics.map { KafkaTopicPartition(topic: $0, partition: -1) })
         try KafkaError.check(
-            rd_kafka_subscribe(handle.pointer, list.pointer),
+            rd_kafka_subscribe(client, list.pointer),
             doing: "subscribe to \(topics.joined(separator: ", "))"
         )
     }
 
-    /// Reads exactly these partitions from these offsets, without a group.
+    /// Reads exactly these partitions from these offsets, without a group, instead of what was read before.
     ///
     /// - Parameter offsets: the next offset to read, or one of `KafkaOffset`.
     public func assign(_ offsets: [KafkaTopicPartition: Int64]) throws(KafkaError) {
-        let list = RDKafkaTopicPartitionList(offsets)
-        try KafkaError.check(rd_kafka_assign(handle.pointer, list.pointer), doing: "assign partitions")
-        rebalance.assignment = Set(offsets.keys)
-        paused = []
+        let client = try client()
+        for place in offsets.keys { try KafkaError.checkName(place.topic) }
+        try rebalance.assign(offsets, to: client)
     }
 
-    /// What is read now.
+    /// What is read now; empty before the group assigned something and after `close`.
     public var assignment: Set<KafkaTopicPartition> { rebalance.assignment }
 
     // MARK: - Reading
 
     /// The next record, or nil when none came in time. Trouble that librdkafka mends itself is logged, not thrown.
     ///
-    /// - Throws: `KafkaError` when reading cannot go on, and what an assign hook threw.
+    /// - Throws: `KafkaError` when reading cannot go on: `.fatal`, `.topicAuthorizationFailed`, `.autoOffsetReset`, `.destroyed`
+    ///   after `close`; and what an assign hook threw.
     public func poll(within time: Duration) throws -> KafkaMessage? {
-        let polled = rd_kafka_consumer_poll(handle.pointer, time.librdkafkaMilliseconds)
+        let polled = rd_kafka_consumer_poll(try client(), time.librdkafkaMilliseconds)
         if let failure = rebalance.takeFailure() {
             if let polled { rd_kafka_message_destroy(polled) }
             throw failure
@@ -90,48 +114,49 @@ public final class KafkaConsumer {
         error.reason += ": \(text)"
         switch error.code {
         case .fatal, .topicAuthorizationFailed, .autoOffsetReset: throw error
+        case .partitionEnd: break
         default: rebalance.noteTrouble(error)
         }
         return nil
     }
 
-    /// Stops fetching the partitions; what was fetched already and not polled is fetched again later.
+    /// Stops fetching the partitions; what was fetched already and not polled is fetched again later, so nothing is skipped
+    /// or repeated. Those that are paused already or not assigned are left alone.
     public func pause(_ partitions: Set<KafkaTopicPartition>) {
-        let new = partitions.intersection(assignment).subtracting(paused)
-        guard !new.isEmpty else { return }
-        let list = RDKafkaTopicPartitionList(new)
-        rd_kafka_pause_partitions(handle.pointer, list.pointer)
-        paused.formUnion(new)
+        let new = partitions.intersection(assignment).subtracting(rebalance.paused)
+        guard isOpen, !new.isEmpty else { return }
+        rd_kafka_pause_partitions(handle.pointer, RDKafkaTopicPartitionList(new).pointer)
+        rebalance.paused.formUnion(new)
     }
 
-    /// Goes on with those of the partitions that were paused.
+    /// Goes on with those of the partitions that were paused. A partition that left and came back is not paused any more.
     public func resume(_ partitions: Set<KafkaTopicPartition>) {
-        // A partition that left and came back is not paused any more.
-        let mine = partitions.intersection(paused).intersection(assignment).subtracting(rebalance.assignedAnew(paused))
-        paused.subtract(partitions)
-        guard !mine.isEmpty else { return }
-        let list = RDKafkaTopicPartitionList(mine)
-        rd_kafka_resume_partitions(handle.pointer, list.pointer)
+        let mine = partitions.intersection(rebalance.paused)
+        guard isOpen, !mine.isEmpty else { return }
+        rd_kafka_resume_partitions(handle.pointer, RDKafkaTopicPartitionList(mine).pointer)
+        rebalance.paused.subtract(mine)
     }
 
     // MARK: - Offsets
 
     /// Commits the offsets to the group: of each partition the next one to read.
     ///
-    /// - Parameter time: nil to return at once; a failure is then logged.
+    /// - Parameter time: nil to return at once; a failure is then logged. Otherwise the call blocks until the broker answered.
+    /// - Throws: `KafkaError`; `.timedOut` when no answer came: the commit may still happen.
     public func commit(_ offsets: [KafkaTopicPartition: Int64], within time: Duration?) throws(KafkaError) {
+        let client = try client()
         guard !offsets.isEmpty else { return }
         let list = RDKafkaTopicPartitionList(offsets)
         guard let time else {
-            try KafkaError.check(rd_kafka_commit(handle.pointer, list.pointer, 1), doing: "commit offsets")
+            try KafkaError.check(rd_kafka_commit(client, list.pointer, 1), doing: "commit offsets")
             return
         }
-        guard let queue = rd_kafka_queue_new(handle.pointer) else {
+        guard let queue = rd_kafka_queue_new(client) else {
             throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, doing: "commit offsets")
         }
         defer { rd_kafka_queue_destroy(queue) }
         try KafkaError.check(
-            rd_kafka_commit_queue(handle.pointer, list.pointer, queue, nil, nil),
+            rd_kafka_commit_queue(client, list.pointer, queue, nil, nil),
             doing: "commit offsets"
         )
         guard let event = rd_kafka_queue_poll(queue, time.librdkafkaMilliseconds) else {
@@ -150,9 +175,11 @@ public final class KafkaConsumer {
         _ partitions: Set<KafkaTopicPartition>,
         within time: Duration
     ) throws(KafkaError) -> [KafkaTopicPartition: Int64] {
+        let client = try client()
+        guard !partitions.isEmpty else { return [:] }
         let list = RDKafkaTopicPartitionList(partitions)
         try KafkaError.check(
-            rd_kafka_committed(handle.pointer, list.pointer, time.librdkafkaMilliseconds),
+            rd_kafka_committed(client, list.pointer, time.librdkafkaMilliseconds),
             doing: "committed offsets"
         )
         var found: [KafkaTopicPartition: Int64] = [:]
@@ -163,25 +190,33 @@ public final class KafkaConsumer {
         return found
     }
 
-    /// The first offset that a partition holds and the one after its last, asked from the broker; blocking.
+    /// The first offset that a partition holds and the one after its last, asked from the broker; blocking. While leaders
+    /// change it may take longer than the time in librdkafka 2.0.2: for metrics there is `cachedWatermarks`.
     public func watermarks(
         of place: KafkaTopicPartition,
         within time: Duration
     ) throws(KafkaError) -> (low: Int64, high: Int64) {
+        let client = try client()
+        try KafkaError.checkName(place.topic)
         var (low, high): (Int64, Int64) = (0, 0)
         try KafkaError.check(
             rd_kafka_query_watermark_offsets(
-                handle.pointer, place.topic, place.partition, &low, &high, time.librdkafkaMilliseconds
+                client,
+                place.topic,
+                place.partition,
+                &low,
+                &high,
+                time.librdkafkaMilliseconds
             ),
             doing: "watermarks of \(place)"
         )
         return (low, high)
     }
 
-    /// The same as the last fetch told it; nil before there was one.
+    /// The same as the last fetch told it, without asking; nil before there was one.
     public func cachedWatermarks(of place: KafkaTopicPartition) -> (low: Int64, high: Int64)? {
         var (low, high): (Int64, Int64) = (-1, -1)
-        guard
+        guard isOpen,
             rd_kafka_get_watermark_offsets(handle.pointer, place.topic, place.partition, &low, &high)
                 == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0
         else { return nil }
@@ -190,37 +225,39 @@ public final class KafkaConsumer {
 
     /// How many partitions a topic has; blocking.
     public func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
-        try handle.partitionCount(of: topic, within: time)
+        _ = try client()
+        return try handle.partitionCount(of: topic, within: time)
     }
 
     // MARK: - The end
 
-    /// Leaves the group, the revoke hook first, and frees the client; never longer than the time, blocking.
+    /// Leaves the group, the revoke hook first, and frees the client; blocking, never more than 0.2 s longer than the time.
+    ///
+    /// Commit before this: in librdkafka 2.0.2 leaving can hang, or crash, when the coordinator goes away meanwhile. It
+    /// therefore comes last, on a thread that is left behind when time runs out; the process may then end.
     public func close(within time: Duration) {
         guard isOpen else { return }
-        isOpen = false
         let deadline = ContinuousClock.now.advanced(by: time)
         if rebalance.onRevoke != nil {
+            rebalance.limit = deadline
             rd_kafka_unsubscribe(handle.pointer)
             // The hook runs in these polls; records are left for the next owner.
             while !rebalance.assignment.isEmpty, ContinuousClock.now < deadline {
                 if let message = rd_kafka_consumer_poll(handle.pointer, 50) { rd_kafka_message_destroy(message) }
             }
         }
-        rebalance.onAssign = nil
-        rebalance.onRevoke = nil
-        let done = DispatchSemaphore(value: 0)
-        let thread = Thread { [handle] in
-            // May block beyond every bound in 2.0.2 when the coordinator is away, and touches a broker that is gone;
-            // therefore last, and on a thread that can be left behind.
-            rd_kafka_consumer_close(handle.pointer)
-            handle.destroy(withoutClosingConsumer: true)
-            done.signal()
-        }
-        thread.start()
-        let left = max(.milliseconds(200), deadline - .now)
-        if done.wait(timeout: .now() + .milliseconds(Int(left.librdkafkaMilliseconds))) == .timedOut {
+        if !leave(within: max(.milliseconds(200), deadline - .now)) {
             logger.warning("the consumer did not close in time; its thread is left behind")
+        }
+    }
+
+    @discardableResult
+    private func leave(within time: Duration) -> Bool {
+        isOpen = false
+        rebalance.isClosing.store(true, ordering: .releasing)
+        rebalance.forget()
+        return handle.destroyElsewhere(within: time, withoutClosingConsumer: true) { [handle] in
+            rd_kafka_consumer_close(handle.pointer)
         }
     }
 }

@@ -1,9 +1,13 @@
 import Dispatch
+import Foundation
 public import Logging
+import Synchronization
 
-/// Records as an asynchronous sequence, for tools and tests: read only as fast as they are taken.
+/// Records as an asynchronous sequence, for tools and tests: read only as fast as they are taken, at most 500 ahead, besides
+/// what librdkafka fetches (`queued.max.messages.kbytes`).
 ///
-/// Each iteration has a consumer of its own; it ends when the task is cancelled.
+/// Each iteration has a consumer of its own, off the cooperative pool; it ends when the task is cancelled, or with the
+/// iterator. It commits nothing, and leaves its group when it ends.
 public struct KafkaConsumerRecords: AsyncSequence, Sendable {
     /// Where to start.
     public enum Start: Sendable {
@@ -30,6 +34,7 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
         self.logger = logger
     }
 
+    /// A new consumer, which connects at the first `next`.
     public func makeAsyncIterator() -> Iterator {
         Iterator(reader: Reader(configuration, topics, start, logger))
     }
@@ -43,11 +48,16 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
 
         /// The next record; nil when the task is cancelled.
         ///
-        /// - Throws: `KafkaError` when reading cannot go on.
+        /// - Throws: `KafkaError` when reading cannot go on, or the topics cannot be found within 10 s at the start; the next
+        ///   call tries again.
         public mutating func next() async throws -> KafkaConsumerRecord? {
             while batch.isEmpty {
                 guard !Task.isCancelled else { return nil }
-                batch = try await reader.read()[...]
+                do {
+                    batch = try await reader.read()[...]
+                } catch is CancellationError {
+                    return nil
+                }
             }
             return batch.popFirst()
         }
@@ -58,17 +68,23 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
     fileprivate final class Reader: @unchecked Sendable {
         private static let batchSize = 500
         private let queue = DispatchQueue(label: "carillon.kafka.records")
-        private let open: () throws -> KafkaConsumer
+        private let open: (Reader) throws -> KafkaConsumer
         private var consumer: KafkaConsumer?
+        private let isCancelled = Atomic(false)
 
         init(_ configuration: KafkaConsumerConfiguration, _ topics: [String], _ start: Start, _ logger: Logger) {
-            open = {
+            open = { reader in
                 let consumer = try KafkaConsumer(configuration: configuration, logger: logger)
-                switch start {
-                case .group: try consumer.subscribe(to: topics)
-                case .offsets(let offsets): try consumer.assign(offsets)
-                case .beginning: try consumer.assign(Self.all(topics, KafkaOffset.beginning, consumer))
-                case .end: try consumer.assign(Self.all(topics, KafkaOffset.end, consumer))
+                do {
+                    switch start {
+                    case .group: try consumer.subscribe(to: topics)
+                    case .offsets(let offsets): try consumer.assign(offsets)
+                    case .beginning: try consumer.assign(reader.all(topics, KafkaOffset.beginning, consumer))
+                    case .end: try consumer.assign(reader.all(topics, KafkaOffset.end, consumer))
+                    }
+                } catch {
+                    consumer.close(within: .zero)
+                    throw error
                 }
                 return consumer
             }
@@ -80,33 +96,56 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
             queue.async { last.close(within: .seconds(5)) }
         }
 
-        private static func all(
+        private func all(
             _ topics: [String],
             _ offset: Int64,
             _ consumer: KafkaConsumer
         ) throws -> [KafkaTopicPartition: Int64] {
+            let deadline = ContinuousClock.now.advanced(by: .seconds(10))
             var offsets: [KafkaTopicPartition: Int64] = [:]
             for topic in topics {
-                for partition in 0..<(try consumer.partitionCount(of: topic, within: .seconds(10))) {
+                let count = try retried(until: deadline) { try consumer.partitionCount(of: topic, within: $0) }
+                for partition in 0..<count {
                     let place = KafkaTopicPartition(topic: topic, partition: partition)
                     // Resolved now, so that nothing published after this is missed while the first fetch is under way.
                     offsets[place] =
                         offset == KafkaOffset.end
-                        ? try consumer.watermarks(of: place, within: .seconds(10)).high : offset
+                        ? try retried(until: deadline) { try consumer.watermarks(of: place, within: $0).high } : offset
                 }
             }
             return offsets
         }
 
+        /// In turns short enough for a cancelled task.
+        private func retried<Result>(
+            until deadline: ContinuousClock.Instant,
+            _ ask: (Duration) throws -> Result
+        ) throws -> Result {
+            while true {
+                do {
+                    return try ask(.seconds(1))
+                } catch let error as KafkaError {
+                    guard error.isRetriable, ContinuousClock.now < deadline else { throw error }
+                    guard !isCancelled.load(ordering: .relaxed) else { throw CancellationError() }
+                    // A call that is refused at once is not repeated at once.
+                    Thread.sleep(forTimeInterval: 0.05)
+                }
+            }
+        }
+
         /// At least one record, or none after a tenth of a second.
         func read() async throws -> [KafkaConsumerRecord] {
-            try await withCheckedThrowingContinuation { continuation in
-                queue.async { continuation.resume(with: Result { try self.readBlocking() }) }
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { continuation in
+                    queue.async { continuation.resume(with: Result { try self.readBlocking() }) }
+                }
+            } onCancel: {
+                isCancelled.store(true, ordering: .relaxed)
             }
         }
 
         private func readBlocking() throws -> [KafkaConsumerRecord] {
-            let consumer = try self.consumer ?? open()
+            let consumer = try self.consumer ?? open(self)
             self.consumer = consumer
             var records: [KafkaConsumerRecord] = []
             while records.count < Self.batchSize,

@@ -1,4 +1,5 @@
 import CRDKafka
+import Foundation
 
 /// A record that was polled. It owns librdkafka's message, whose bytes live as long as it does; what it returns is copied.
 public struct KafkaMessage: ~Copyable {
@@ -10,8 +11,16 @@ public struct KafkaMessage: ~Copyable {
 
     /// The topic's name, made anew at each call.
     public var topic: String { pointer.pointee.rkt.map { String(cString: rd_kafka_topic_name($0)) } ?? "" }
+    /// The partition's number, from 0.
     public var partition: Int32 { pointer.pointee.partition }
+    /// Its place in the partition, from 0.
     public var offset: Int64 { pointer.pointee.offset }
+
+    /// Whether it is of that topic; allocates nothing.
+    public func isTopic(_ name: String) -> Bool {
+        guard let topic = pointer.pointee.rkt else { return false }
+        return name.withCString { strcmp($0, rd_kafka_topic_name(topic)) == 0 }
+    }
 
     /// Milliseconds since 1970; nil when the record has none.
     public var timestamp: Int64? {

@@ -7,12 +7,16 @@ import Synchronization
 final class RebalanceContext: RDKafkaContext {
     var onAssign: KafkaConsumer.AssignHook?
     var onRevoke: KafkaConsumer.RevokeHook?
-    var assignment: Set<KafkaTopicPartition> = []
+    private(set) var assignment: Set<KafkaTopicPartition> = []
+    /// What the consumer paused: resuming what is not paused would rewind it (librdkafka before 2.4).
+    var paused: Set<KafkaTopicPartition> = []
+    /// No hook may take longer than to here.
+    var limit: ContinuousClock.Instant?
+    /// The consumer is gone for its owner: callbacks, now on another thread, only answer.
+    let isClosing = Atomic(false)
 
     private let revokeTimeout: Duration
     private var failure: (any Error)?
-    private var freshlyAssigned: Set<KafkaTopicPartition> = []
-    private let lastTrouble = Mutex<(code: KafkaError.Code, at: ContinuousClock.Instant)?>(nil)
 
     init(logger: Logger, revokeTimeout: Duration) {
         self.revokeTimeout = revokeTimeout
@@ -26,12 +30,11 @@ final class RebalanceContext: RDKafkaContext {
         }
         rd_kafka_conf_set_offset_commit_cb(conf) { client, code, _, _ in
             guard code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR__NO_OFFSET else { return }
-            (RDKafkaContext.of(client) as? RebalanceContext)?.noteTrouble(KafkaError(code, doing: "commit offsets"))
+            RDKafkaContext.of(client)?.noteTrouble(KafkaError(code, doing: "commit offsets"))
         }
         rd_kafka_conf_set_error_cb(conf) { client, code, reason, _ in
             let text = reason.map { String(cString: $0) } ?? ""
-            let error = KafkaError(rd_kafka_resp_err_t(rawValue: code), doing: text)
-            (RDKafkaContext.of(client) as? RebalanceContext)?.noteTrouble(error)
+            RDKafkaContext.of(client)?.noteTrouble(KafkaError(rd_kafka_resp_err_t(rawValue: code), doing: text))
         }
     }
 
@@ -40,21 +43,25 @@ final class RebalanceContext: RDKafkaContext {
         return failure
     }
 
-    /// Those of the partitions that were assigned since they were paused.
-    func assignedAnew(_ partitions: Set<KafkaTopicPartition>) -> Set<KafkaTopicPartition> {
-        defer { freshlyAssigned.subtract(partitions) }
-        return freshlyAssigned.intersection(partitions)
+    /// Lets go of what the owner gave, on the owner's thread.
+    func forget() {
+        (onAssign, onRevoke) = (nil, nil)
+        (assignment, paused) = ([], [])
     }
 
-    /// Logs trouble that mends itself, each kind at most every 10 s.
-    func noteTrouble(_ error: KafkaError) {
-        let isNews = lastTrouble.withLock { last in
-            let now = ContinuousClock.now
-            if let last, last.code == error.code, now - last.at < .seconds(10) { return false }
-            last = (error.code, now)
-            return true
-        }
-        if isNews { logger.warning("kafka trouble", metadata: ["error": "\(error)"]) }
+    /// Assigns, by hand or for the group.
+    func assign(_ offsets: [KafkaTopicPartition: Int64], to client: OpaquePointer) throws(KafkaError) {
+        resumeAll(client)
+        let list = RDKafkaTopicPartitionList(offsets)
+        try KafkaError.check(rd_kafka_assign(client, list.pointer), doing: "assign partitions")
+        assignment = Set(offsets.keys)
+    }
+
+    /// librdkafka keeps the pause of a partition that leaves and comes back; nobody would know of it then.
+    private func resumeAll(_ client: OpaquePointer) {
+        guard !paused.isEmpty else { return }
+        rd_kafka_resume_partitions(client, RDKafkaTopicPartitionList(paused).pointer)
+        paused = []
     }
 
     private func rebalance(
@@ -62,29 +69,37 @@ final class RebalanceContext: RDKafkaContext {
         _ code: rd_kafka_resp_err_t,
         _ partitions: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?
     ) {
+        guard !isClosing.load(ordering: .acquiring) else {
+            rd_kafka_assign(client, nil)
+            return
+        }
         let places = partitions.map { Set(RDKafkaTopicPartitionList.elements(of: $0).map(\.place)) } ?? []
         guard code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS else {
             revoke(client, places)
             return
         }
         do {
-            let offsets = try onAssign?(places) ?? [:]
-            let list = RDKafkaTopicPartitionList(
-                places.map { (key: $0, value: offsets[$0] ?? Int64(RD_KAFKA_OFFSET_INVALID)) }
-            )
-            try KafkaError.check(rd_kafka_assign(client, list.pointer), doing: "assign partitions")
-            assignment = places
-            freshlyAssigned = places
+            let chosen = try onAssign?(places) ?? [:]
+            var offsets: [KafkaTopicPartition: Int64] = [:]
+            for place in places { offsets[place] = chosen[place] ?? Int64(RD_KAFKA_OFFSET_INVALID) }
+            try assign(offsets, to: client)
         } catch {
             failure = error
             rd_kafka_assign(client, nil)
+            assignment = []
         }
     }
 
     private func revoke(_ client: OpaquePointer, _ places: Set<KafkaTopicPartition>) {
-        if !assignment.isEmpty {
-            onRevoke?(places, rd_kafka_assignment_lost(client) != 0, .now.advanced(by: revokeTimeout))
+        if !assignment.isEmpty, let onRevoke {
+            let budget = ContinuousClock.now.advanced(by: revokeTimeout)
+            let deadline = limit.map { min($0, budget) } ?? budget
+            onRevoke(places, rd_kafka_assignment_lost(client) != 0, deadline)
+            if ContinuousClock.now > deadline {
+                logger.warning("the revoke hook took longer than its budget: the group may go on without this member")
+            }
         }
+        resumeAll(client)
         rd_kafka_assign(client, nil)
         assignment = []
     }

@@ -1,0 +1,221 @@
+import Dispatch
+import Logging
+import Synchronization
+
+/// Wakes a producer's thread; signals do not pile up.
+private final class Waker: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    private let isWanted = Atomic(false)
+
+    /// Whatever happens from here on ends the next `wait`.
+    func prepare() { isWanted.store(true, ordering: .sequentiallyConsistent) }
+
+    /// From any thread, those of librdkafka too.
+    func wake() {
+        if isWanted.exchange(false, ordering: .sequentiallyConsistent) { semaphore.signal() }
+    }
+
+    func wait(atMost milliseconds: Int) { _ = semaphore.wait(timeout: .now() + .milliseconds(milliseconds)) }
+}
+
+/// What `KafkaProducer` and its thread share. The thread does not hold the producer, so that one may be forgotten.
+final class ProducerLoop: Sendable {
+    private typealias Continuation = CheckedContinuation<KafkaAcknowledgement, any Error>
+
+    private struct Mail: Sendable {
+        var record: KafkaProducerRecord
+        var tag: UInt
+        var deadline: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var mail: [Mail] = []
+        var waiting: [UInt: (topic: String, continuation: Continuation)] = [:]
+        var nextTag: UInt = 1
+        var closing: ContinuousClock.Instant?
+        var isClosed = false
+        var whenClosed: [@Sendable () -> Void] = []
+        /// Of the client now; another one after a fatal error.
+        var handle: RDKafkaHandle
+    }
+
+    private let queueFullTimeout: Duration
+    private let waker: Waker
+    private let state: Mutex<State>
+
+    private init(_ configuration: KafkaProducerConfiguration, _ waker: Waker, _ handle: RDKafkaHandle) {
+        queueFullTimeout = configuration.queueFullTimeout
+        self.waker = waker
+        state = Mutex(State(handle: handle))
+    }
+
+    static func start(_ configuration: KafkaProducerConfiguration, _ logger: Logger) throws -> ProducerLoop {
+        let waker = Waker()
+        // Made here so that a wrong property is known at once; only the thread uses it from then on.
+        nonisolated(unsafe) let lane = try KafkaLaneProducer(
+            configuration: configuration,
+            logger: logger,
+            wake: { waker.wake() }
+        )
+        let loop = ProducerLoop(configuration, waker, lane.handle)
+        KafkaThread.start(name: "kafka-producer") { loop.run(lane) }
+        return loop
+    }
+
+    // MARK: - From any task
+
+    func send(_ record: KafkaProducerRecord) async throws -> KafkaAcknowledgement {
+        let tag = state.withLock { state in
+            defer { state.nextTag += 1 }
+            return state.nextTag
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let isTaken = state.withLock { state in
+                    // The handler below has run already when the task was cancelled before this.
+                    guard !Task.isCancelled, state.closing == nil else { return false }
+                    // The slot is there before the record is: its report may come first.
+                    state.waiting[tag] = (record.topic, continuation)
+                    let deadline = ContinuousClock.now.advanced(by: queueFullTimeout)
+                    state.mail.append(Mail(record: record, tag: tag, deadline: deadline))
+                    return true
+                }
+                if isTaken {
+                    waker.wake()
+                } else {
+                    continuation.resume(
+                        throwing: Task.isCancelled ? CancellationError() : KafkaError.producerIsShutDown
+                    )
+                }
+            }
+        } onCancel: {
+            take(tag)?.continuation.resume(throwing: CancellationError())
+        }
+    }
+
+    /// On a thread of its own, while the client may be made anew.
+    func partitionCount(of topic: String, within time: Duration) async throws -> Int32 {
+        try await KafkaThread.run(name: "kafka-metadata") { [self] in
+            while true {
+                let (handle, isClosing) = state.withLock { ($0.handle, $0.closing != nil) }
+                guard !isClosing else { throw KafkaError.producerIsShutDown }
+                do throws(KafkaError) {
+                    return try handle.use { () throws(KafkaError) in
+                        try handle.partitionCount(of: topic, within: time)
+                    }
+                } catch {
+                    // A client that just gave way to another.
+                    let isStale = state.withLock { $0.handle !== handle }
+                    guard error.code == .destroyed, isStale else { throw error }
+                }
+            }
+        }
+    }
+
+    /// - Parameter done: called once, when the client is freed or left behind.
+    func close(within time: Duration, _ done: (@Sendable () -> Void)? = nil) {
+        let deadline = ContinuousClock.now.advanced(by: time)
+        let isClosed = state.withLock { state in
+            if !state.isClosed {
+                state.closing = min(state.closing ?? deadline, deadline)
+                if let done { state.whenClosed.append(done) }
+            }
+            return state.isClosed
+        }
+        if isClosed { done?() } else { waker.wake() }
+    }
+
+    private func take(_ tag: UInt) -> (topic: String, continuation: Continuation)? {
+        state.withLock { $0.waiting.removeValue(forKey: tag) }
+    }
+
+    // MARK: - The thread
+
+    private func run(_ lane: KafkaLaneProducer) {
+        lane.onRecreation = { [self] handle in state.withLock { $0.handle = handle } }
+        defer { lane.onRecreation = nil }
+        var backlog: [Mail] = []
+        var headers = KafkaHeaderBuffer()
+        while true {
+            waker.prepare()
+            let (mail, closing) = state.withLock { state in
+                var mail: [Mail] = []
+                swap(&mail, &state.mail)
+                return (mail, state.closing)
+            }
+            backlog.append(contentsOf: mail)
+            handOver(&backlog, to: lane, &headers)
+            lane.serveReports(within: .zero, settle)
+            if let closing, (backlog.isEmpty && lane.outstanding == 0) || closing <= .now {
+                finish(lane, by: closing)
+                return
+            }
+            // Reports, records and the shutdown wake it; the bounds are for deadlines and for recovery.
+            let isIdle = lane.outstanding == 0 && backlog.isEmpty && closing == nil
+            waker.wait(atMost: isIdle ? 10_000 : lane.isRecovering ? 20 : 100)
+        }
+    }
+
+    private func handOver(_ backlog: inout [Mail], to lane: KafkaLaneProducer, _ headers: inout KafkaHeaderBuffer) {
+        var done = 0
+        loop: for mail in backlog {
+            // Cancelled before librdkafka had it.
+            guard state.withLock({ $0.waiting[mail.tag] != nil }) else {
+                done += 1
+                continue
+            }
+            headers.removeAll()
+            for header in mail.record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
+            do throws(KafkaError) {
+                try lane.enqueue(
+                    topic: lane.topic(mail.record.topic),
+                    partition: mail.record.partition ?? -1,
+                    key: mail.record.key,
+                    value: mail.record.value,
+                    headers: headers,
+                    timestamp: mail.record.timestamp,
+                    tag: mail.tag
+                )
+            } catch {
+                // All wait equally long, so none behind this one is due before it.
+                if error.code == .queueFull, mail.deadline > .now { break loop }
+                take(mail.tag)?.continuation.resume(throwing: error)
+            }
+            done += 1
+        }
+        backlog.removeFirst(done)
+    }
+
+    private func settle(_ report: KafkaDeliveryReport) {
+        guard let (topic, continuation) = take(report.tag) else { return }
+        if let error = report.error {
+            continuation.resume(throwing: error)
+        } else {
+            continuation.resume(
+                returning: KafkaAcknowledgement(topic: topic, partition: report.partition, offset: report.offset)
+            )
+        }
+    }
+
+    private func finish(_ lane: KafkaLaneProducer, by deadline: ContinuousClock.Instant) {
+        lane.close(within: max(.zero, deadline - .now), settle)
+        let (waiting, whenClosed) = state.withLock { state in
+            defer {
+                state.waiting = [:]
+                state.mail = []
+                state.whenClosed = []
+                state.isClosed = true
+            }
+            return (state.waiting, state.whenClosed)
+        }
+        for (_, waiter) in waiting { waiter.continuation.resume(throwing: KafkaError.producerIsShutDown) }
+        for done in whenClosed { done() }
+    }
+}
+
+extension KafkaError {
+    static let producerIsShutDown = KafkaError(
+        code: .destroyed,
+        reason: "the producer is shut down; nothing more can be published"
+    )
+}
