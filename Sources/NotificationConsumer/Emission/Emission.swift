@@ -9,7 +9,12 @@ struct Emission {
     /// How long a full queue is waited for before the lane gives up and starts again from its marker.
     static let queueFullDeadline = Duration.seconds(60)
 
+    /// A larger value would not fit a record together with the headers of a dead letter, and would stop the partition for
+    /// ever: it stays in the original topic, where the headers point, and `carillon-value-omitted` tells its size.
+    static let maximumDeadLetterValue = 900_000
+
     private enum HeaderName {
+        static let omitted: KafkaHeaderName = "carillon-value-omitted"
         static let specVersion: KafkaHeaderName = "ce_specversion"
         static let id: KafkaHeaderName = "ce_id"
         static let source: KafkaHeaderName = "ce_source"
@@ -98,11 +103,16 @@ struct Emission {
             )
         )
         for (name, value) in all { headers.append(KafkaHeaderName(name), value) }
+        var value = record.value
+        if let count = value?.count, count > Self.maximumDeadLetterValue {
+            headers.append(HeaderName.omitted) { $0.append(contentsOf: "\(count)".utf8) }
+            value = nil
+        }
         try enqueue(
             to: deadLetters,
             record.partition % deadLetters.partitions,
             key: record.key,
-            value: record.value,
+            value: value,
             tag: ledger.checkpoint.tag
         )
         ledger.checkpoint.published()

@@ -15,12 +15,18 @@ struct MarkerReader {
     private static let tail: Int64 = 1000
     private static let deadline = Duration.seconds(30)
 
-    /// The next offset to read of `requests`.
+    /// The next offset to read of each partition of `requests`.
     ///
     /// - Throws: `ConsumerRefusal` when going on would lose or guess something; `KafkaError` when the broker does not answer.
-    func resumeOffset(of partition: Int32) throws -> Int64 {
+    func resumeOffsets(of places: Set<KafkaTopicPartition>) throws -> [KafkaTopicPartition: Int64] {
         let consumer = try KafkaConsumer(configuration: configuration.stateConsumer, logger: logger)
         defer { consumer.close(within: .seconds(5)) }
+        var offsets: [KafkaTopicPartition: Int64] = [:]
+        for place in places { offsets[place] = try resumeOffset(of: place.partition, with: consumer) }
+        return offsets
+    }
+
+    private func resumeOffset(of partition: Int32, with consumer: KafkaConsumer) throws -> Int64 {
         let input = KafkaTopicPartition(topic: topics.requests, partition: partition)
         let held = try consumer.watermarks(of: input, within: Self.deadline)
         guard let marker = try marker(of: partition, with: consumer) else {

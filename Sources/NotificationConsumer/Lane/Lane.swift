@@ -36,10 +36,11 @@ final class Lane {
     private var emission: Emission
     private let partitions: Int32
 
-    /// By partition number.
-    private var centers: [Int32: PartitionCenter] = [:]
-    /// The next offset to read; what a parked centre is known by.
-    private var positions: [Int32: Int64] = [:]
+    /// By partition number; nil where another member is the owner.
+    private var centers: [PartitionCenter?]
+    /// The next offset to read, by partition number; what a parked centre is known by.
+    private var positions: [Int64]
+    private var owned: Set<Int32> = []
     private var effects: [NotificationCenter.Effect] = []
     private var isPaused = false
     private var nextCheckpoint = ContinuousClock.now
@@ -69,6 +70,8 @@ final class Lane {
         partitions = targets.requestPartitions
         let count = partitions
         ledger = DeliveryLedger(partitions: count)
+        centers = Array(repeating: nil, count: Int(count))
+        positions = Array(repeating: 0, count: Int(count))
         intake = Intake(topic: topics.requests) { key in
             key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) }
         }
@@ -144,8 +147,8 @@ final class Lane {
         var wait: Int64 = 100
         if !isBacklogged {
             let now = context.clock()
-            for partition in centers.keys {
-                guard let due = centers[partition]?.nextDue() else { continue }
+            for partition in owned {
+                guard let due = centers[Int(partition)]?.nextDue() else { continue }
                 wait = min(wait, max(0, due.rawValue - now.rawValue))
             }
         }
@@ -167,7 +170,7 @@ final class Lane {
     private func apply(_ message: borrowing KafkaMessage, at now: Timestamp) throws {
         let partition = message.partition
         // A record that was fetched before its partition left belongs to the next owner.
-        guard centers[partition] != nil else { return }
+        guard owned.contains(partition) else { return }
         let record = Intake.Record(
             partition: partition,
             offset: message.offset,
@@ -181,7 +184,7 @@ final class Lane {
         )
         do throws(ModelError) {
             let input = try intake.input(from: record, at: now)
-            if let outcome = centers[partition]?.apply(input, at: now, effects: &effects) { metrics.count(outcome) }
+            if let outcome = centers[Int(partition)]?.apply(input, at: now, effects: &effects) { metrics.count(outcome) }
         } catch {
             logger.warning(
                 "dead letter",
@@ -194,18 +197,18 @@ final class Lane {
             try emission.publishDeadLetter(message.record(), because: error, group: configuration.groupID)
         }
         try publishEffects(at: now)
-        positions[partition] = record.offset + 1
+        positions[Int(partition)] = record.offset + 1
         ledger.checkpoint.applied(record.offset, of: partition)
     }
 
     private func fireTimers() throws {
-        for partition in centers.keys {
+        for partition in owned {
             let now = context.clock()
-            let fired = centers[partition]?.fireDue(at: now, limit: Self.timersPerTurn, effects: &effects) {
+            let fired = centers[Int(partition)]?.fireDue(at: now, limit: Self.timersPerTurn, effects: &effects) {
                 metrics.record(lateness: $0)
             }
             if fired ?? 0 > 0 { try publishEffects(at: now) }
-            metrics.count(forgottenEarly: centers[partition]?.forget(at: now) ?? 0)
+            metrics.count(forgottenEarly: centers[Int(partition)]?.forget(at: now) ?? 0)
         }
     }
 
@@ -279,8 +282,7 @@ final class Lane {
             retention: configuration.retention.milliseconds
         )
         var starts: [KafkaTopicPartition: Int64] = [:]
-        for place in places {
-            let offset = try reader.resumeOffset(of: place.partition)
+        for (place, offset) in try reader.resumeOffsets(of: places) {
             let kept = context.parked.take(place.partition, at: offset)
             if kept == nil, offset > 0 {
                 logger.warning(
@@ -288,8 +290,9 @@ final class Lane {
                     metadata: ["topic": "\(place.topic)", "partition": "\(place.partition)", "offset": "\(offset)"]
                 )
             }
-            centers[place.partition] = kept ?? PartitionCenter(limits: limits)
-            positions[place.partition] = offset
+            centers[Int(place.partition)] = kept ?? PartitionCenter(limits: limits)
+            positions[Int(place.partition)] = offset
+            owned.insert(place.partition)
             starts[place] = offset
         }
         isPaused = false
@@ -310,14 +313,12 @@ final class Lane {
         let leaving = Set(places.map(\.partition))
         if isCheckpointed {
             for partition in leaving {
-                guard let center = centers[partition], let position = positions[partition] else { continue }
-                context.parked.park(center, of: partition, at: position)
+                guard let center = centers[Int(partition)] else { continue }
+                context.parked.park(center, of: partition, at: positions[Int(partition)])
             }
         }
-        for partition in leaving {
-            centers[partition] = nil
-            positions[partition] = nil
-        }
+        for partition in leaving { centers[Int(partition)] = nil }
+        owned.subtract(leaving)
         ledger.checkpoint.forget(leaving)
         health.notReady("partitions are being reassigned")
         reportStatus()
@@ -337,7 +338,7 @@ final class Lane {
         } catch {
             logger.error("no checkpoint at the end; records are read again at the next start", metadata: ["error": "\(error)"])
         }
-        let pending = centers.values.reduce(0) { $0 + $1.pendingCount }
+        let pending = centers.reduce(0) { $0 + ($1?.pendingCount ?? 0) }
         if pending > 0 {
             logger.warning(
                 "pending notifications are in memory and will be lost at the end of the process",
@@ -357,16 +358,16 @@ final class Lane {
         nextStatus = .now.advanced(by: .milliseconds(500))
         let now = context.clock()
         var snapshot = LaneStatus.Snapshot()
-        for partition in centers.keys {
+        for partition in owned {
             let place = KafkaTopicPartition(topic: configuration.topics.requests, partition: partition)
             snapshot.assignment.insert(place)
-            snapshot.pending += centers[partition]?.pendingCount ?? 0
-            snapshot.entries += centers[partition]?.entryCount ?? 0
-            if let due = centers[partition]?.nextDue() {
+            snapshot.pending += centers[Int(partition)]?.pendingCount ?? 0
+            snapshot.entries += centers[Int(partition)]?.entryCount ?? 0
+            if let due = centers[Int(partition)]?.nextDue() {
                 snapshot.oldestDueAge = max(snapshot.oldestDueAge, now.rawValue - due.rawValue)
             }
-            if let marks = consumer.cachedWatermarks(of: place), let position = positions[partition] {
-                snapshot.lag[place] = max(0, marks.high - position)
+            if let marks = consumer.cachedWatermarks(of: place) {
+                snapshot.lag[place] = max(0, marks.high - positions[Int(partition)])
             }
         }
         status.update { $0 = snapshot }
