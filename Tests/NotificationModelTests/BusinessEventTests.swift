@@ -117,6 +117,24 @@ struct BusinessEventTests {
         #expect(bad?.field == "id" && bad?.reason == .invalid)
     }
 
+    @Test("a malformed trace is passed over, and an event's own trace wins")
+    func traces() throws {
+        for bad in ["", "x", trace.uppercased(), String(trace.dropLast()), trace + "x"] {
+            #expect(try kafka(required + [("traceparent", bad), ("tracestate", "a=b")]).extensions.isEmpty)
+        }
+        let garbage = try BusinessEvent(
+            kafkaHeaders: required.map { (name: $0.0, value: bytes($0.1)) } + [
+                ("traceparent", [0xFF]), ("tracestate", [0]),
+            ],
+            value: nil
+        )
+        #expect(garbage.extensions.isEmpty)
+        let own = try kafka(required + [("ce_traceparent", "mine"), ("traceparent", trace), ("tracestate", "a=b")])
+        #expect(own.extensions == ["traceparent": "mine"])
+        let both = try kafka(required + [("tracestate", "a=b"), ("traceparent", trace)])
+        #expect(both.extensions == ["traceparent": trace, "tracestate": "a=b"])
+    }
+
     @Test("a batch is read whole, and an error says which event")
     func batch() throws {
         let one = #"{"specversion":"1.0","id":"1","source":"s","type":"t"}"#

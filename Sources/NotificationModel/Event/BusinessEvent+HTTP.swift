@@ -2,8 +2,8 @@ extension BusinessEvent {
     /// Reads the events of an HTTP request: one in binary or structured mode, any number in a batch.
     ///
     /// The mode follows `Content-Type`: `application/cloudevents-batch…` is a batch, another that begins with
-    /// `application/cloudevents` is structured, everything else is binary, its `ce-…` headers percent-decoded. A header
-    /// `traceparent` or `tracestate` becomes an extension of every event that has none itself.
+    /// `application/cloudevents` is structured, everything else is binary, its `ce-…` headers percent-decoded. Well-formed
+    /// headers `traceparent` and `tracestate` become extensions of every event that has none itself.
     /// Throws `invalid` with the attribute's name (in a batch after the index, `2.id`), `not-utf8` or `too-large`.
     ///
     /// - Parameters:
@@ -14,11 +14,11 @@ extension BusinessEvent {
         body: [UInt8]
     ) throws(ModelError) -> [BusinessEvent] {
         var contentType: String?
-        var trace: [String: String] = [:]
+        var trace = TraceContext()
         for header in headers {
             let name = header.name.lowercased()
             if name == "content-type" { contentType = header.value }
-            if name == "traceparent" || name == "tracestate" { trace[name] = header.value }
+            trace.read(name, Array(header.value.utf8))
         }
         var events: [BusinessEvent]
         if let contentType, isBatch(contentType) {
@@ -29,10 +29,7 @@ extension BusinessEvent {
             events = [try binary(headers, contentType: contentType, body: body)]
         }
         for index in events.indices {
-            for (name, value) in trace where events[index].extensions[name] == nil {
-                events[index].extensions[name] = value
-                try events[index].validate()
-            }
+            trace.apply(to: &events[index])
         }
         return events
     }

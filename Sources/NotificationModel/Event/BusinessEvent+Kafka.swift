@@ -2,22 +2,22 @@ extension BusinessEvent {
     /// Reads an event from a record, structured when its `content-type` begins with `application/cloudevents` in any
     /// case, else binary.
     ///
-    /// Headers `traceparent` and `tracestate` become extensions unless the event has them itself. Header names are
-    /// compared without regard to case. Throws `invalid` with the attribute's name, `not-utf8` or `too-large`.
+    /// Well-formed headers `traceparent` and `tracestate` become extensions unless the event has its own. Header names
+    /// are compared without regard to case. Throws `invalid` with the attribute's name, `not-utf8` or `too-large`.
     ///
     /// - Parameters:
     ///   - headers: the record's headers, in order
     ///   - value: the record's value; null is no data
     public init(kafkaHeaders headers: [(name: String, value: [UInt8]?)], value: [UInt8]?) throws(ModelError) {
         var contentType: String?
-        var trace: [String: String] = [:]
+        var trace = TraceContext()
         for header in headers {
             let name = header.name.lowercased()
             switch name {
             case "content-type":
                 contentType = try BusinessEventBuilder.text(header.value ?? [], of: "datacontenttype")
             case "traceparent", "tracestate":
-                trace[name] = try BusinessEventBuilder.text(header.value ?? [], of: name)
+                trace.read(name, header.value ?? [])
             default:
                 break
             }
@@ -39,9 +39,7 @@ extension BusinessEvent {
             }
             self = try builder.event()
         }
-        for (name, value) in trace where extensions[name] == nil {
-            extensions[name] = value
-        }
+        trace.apply(to: &self)
     }
 
     /// The headers of the event in binary mode; ``data`` is the record's value. Extensions come in order of their

@@ -203,6 +203,8 @@ public struct CalendarComponents: Hashable, Sendable {
 }
 
 /// Fires when a device enters or leaves a region; the side it is on at first does not count.
+///
+/// As JSON an edge that is left out is false, other than Core Location's default: what fires is said.
 public struct LocationTrigger: Hashable, Sendable {
     /// The region.
     public var region: CircularRegion

@@ -51,6 +51,7 @@ private struct TriggerParts {
     var type: TriggerType?
     var unknownType: String?
     var unknownField: String?
+    var fault: ModelError?
     var timeInterval = 0.0
     var repeats = false
     var misfire: MisfirePolicy?
@@ -76,24 +77,40 @@ extension JSONScanner {
                 try scanner.skipValue()
                 return
             }
-            try parts.seen.insert(field)
-            switch field {
-            case .type: try scanner.triggerType(&parts)
-            case .timeInterval: parts.timeInterval = try scanner.decimal(in: 0...ModelLimits.timeInterval)
-            case .repeats: parts.repeats = try scanner.boolean()
-            case .misfire: parts.misfire = try scanner.choice(MisfirePolicy.self)
-            case .jitter: parts.jitter = try scanner.decimal(in: 0...ModelLimits.jitter)
-            case .dateComponents: parts.components = try scanner.calendarComponents()
-            case .timeZone: parts.timeZone = try scanner.timeZone()
-            case .notBefore: parts.notBefore = try scanner.timestamp()
-            case .gap: parts.gap = try scanner.choice(GapPolicy.self)
-            case .overlap: parts.overlap = try scanner.choice(OverlapPolicy.self)
-            case .region: parts.region = try scanner.region()
-            case .notifyOnEntry: parts.onEntry = try scanner.boolean()
-            case .notifyOnExit: parts.onExit = try scanner.boolean()
+            let start = (position: scanner.position, depth: scanner.depth)
+            do throws(ModelError) {
+                try scanner.triggerMember(field, &parts)
+            } catch {
+                // Bad grammar ends the scan; a bad value waits for the type, which may explain it.
+                guard error.field != nil else { throw error }
+                if parts.fault == nil { parts.fault = error.inside(field.label) }
+                (scanner.position, scanner.depth) = start
+                try scanner.skipValue()
             }
         }
         return try trigger(from: parts)
+    }
+
+    private mutating func triggerMember(
+        _ field: TriggerField,
+        _ parts: inout TriggerParts
+    ) throws(ModelError) {
+        try parts.seen.insert(field)
+        switch field {
+        case .type: try triggerType(&parts)
+        case .timeInterval: parts.timeInterval = try decimal(in: 0...ModelLimits.timeInterval)
+        case .repeats: parts.repeats = try boolean()
+        case .misfire: parts.misfire = try choice(MisfirePolicy.self)
+        case .jitter: parts.jitter = try decimal(in: 0...ModelLimits.jitter)
+        case .dateComponents: parts.components = try calendarComponents()
+        case .timeZone: parts.timeZone = try timeZone()
+        case .notBefore: parts.notBefore = try timestamp()
+        case .gap: parts.gap = try choice(GapPolicy.self)
+        case .overlap: parts.overlap = try choice(OverlapPolicy.self)
+        case .region: parts.region = try region()
+        case .notifyOnEntry: parts.onEntry = try boolean()
+        case .notifyOnExit: parts.onExit = try boolean()
+        }
     }
 
     private mutating func triggerType(_ parts: inout TriggerParts) throws(ModelError) {
@@ -118,6 +135,7 @@ extension JSONScanner {
                 "\"\(unknown)\" is no trigger: use push, timeInterval, calendar or location"
             )
         }
+        if let fault = parts.fault { throw fault }
         guard let type = parts.type else { throw missing("type") }
         if let field = parts.unknownField {
             throw ModelError(.unknownField, field: field, "is no field of a trigger")
