@@ -4,8 +4,6 @@
 #define CARILLON_COPENSSL_SHIM_H
 
 #define OPENSSL_SUPPRESS_DEPRECATED
-#include <openssl/evp.h>
 #include <openssl/sha.h>
-#include <openssl/rand.h>
 
 #endif
