@@ -51,13 +51,18 @@ struct ReadyAnnouncer: Service {
 
     func run() async throws {
         defer { file?.remove() }
-        try await cancelWhenGracefulShutdown {
-            while !health.notReady.isEmpty {
-                try await Task.sleep(for: .milliseconds(50))
-            }
-            try file?.write(bootstrapServers)
-            Terminal.write(try await text() + "\n")
-            try? await gracefulShutdown()
+        let mayAnnounce = await cancelWhenGracefulShutdown { await isReady() }
+        guard mayAnnounce else { return }
+        try file?.write(bootstrapServers)
+        Terminal.write(try await text() + "\n")
+        try? await gracefulShutdown()
+    }
+
+    /// Waits; false when the end comes first.
+    private func isReady() async -> Bool {
+        while !health.notReady.isEmpty {
+            guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return false }
         }
+        return !Task.isCancelled
     }
 }

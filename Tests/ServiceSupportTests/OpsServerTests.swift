@@ -135,7 +135,7 @@ struct OpsServerTests {
             let port = try #require(URL(string: base)?.port)
             let second = OpsServer(configuration: .init(port: port), health: health, registry: registry, logger: logger)
             let error = await #expect(throws: ListenError.self) { try await second.run() }
-            #expect(error?.description.hasPrefix("ops endpoint cannot listen on 127.0.0.1:\(port)") == true)
+            #expect(error?.description == "ops endpoint cannot listen on 127.0.0.1:\(port): Address already in use")
             await #expect(throws: ListenError.self) { try await second.port }
         }
     }

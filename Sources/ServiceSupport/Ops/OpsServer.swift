@@ -4,6 +4,14 @@ public import Logging
 import NIOCore
 public import ServiceLifecycle
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// Where the ops endpoint listens.
 ///
 /// ## Settings
@@ -87,7 +95,7 @@ public struct OpsServer: Service {
                 what: "ops endpoint",
                 host: configuration.host,
                 port: configuration.port,
-                reason: "\(error)"
+                reason: String(cString: strerror(error.errnoCode))
             )
             bound.resolve(.failure(failure))
             throw failure
