@@ -22,7 +22,7 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case missingVariable = "missing-variable"
     /// A calendar time that does not exist and whose policy is to skip it.
     case gap = "gap"
-    /// A state record in a form that this version cannot read.
+    /// A form of the contract that this version cannot read or run.
     case unsupportedForm = "unsupported-form"
     /// The recipient has not allowed notifications.
     case notAuthorized = "not-authorized"
@@ -38,4 +38,6 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case rejected = "rejected"
     /// Attempts or time are used up.
     case gaveUp = "gave-up"
+    /// Held back until the end of its collapse window.
+    case collapseWindow = "collapse-window"
 }

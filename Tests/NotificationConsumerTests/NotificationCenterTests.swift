@@ -186,7 +186,7 @@ struct NotificationCenterTests {
     @Test func `a collapse window holds one notification and newer ones do not move its end`() {
         var bench = Bench()
         let held = bench.apply(request("a", .immediate(collapseWindow: 10_000)))
-        #expect(held.summary == ["held a"] && held[0].until == at(10_000))
+        #expect(held.summary == ["held a"] && held[0].until == at(10_000) && held[0].reason == .collapseWindow)
         let newer = bench.apply(request("b", .immediate(collapseWindow: 10_000)), 6_000)
         #expect(newer.summary == ["superseded a!", "held b"] && newer[1].until == at(10_000))
         #expect(bench.fire(9_999).isEmpty)

@@ -59,7 +59,10 @@ func interval(
     jitter: Double = 0
 ) -> NotificationCenter.Plan {
     .interval(
-        IntervalSchedule(seconds: seconds, repeats: repeats, anchor: anchor, misfire: misfire, jitter: jitter)
+        IntervalSchedule(
+            .init(timeInterval: seconds, repeats: repeats, misfire: misfire, jitter: jitter),
+            anchor: anchor
+        )
     )
 }
 

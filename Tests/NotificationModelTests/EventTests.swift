@@ -131,11 +131,11 @@ struct DeadLetterTests {
         #expect(try StateMarker(json: bytes(wider)) == marker)
     }
 
-    @Test("the reason codes are the contract's list")
+    @Test("the reason codes are the contract's list, and what was added to it")
     func reasons() {
         let contract = """
             invalid unknown-field unknown-trigger too-large not-utf8 misrouted in-future no-rule missing-variable gap \
-            unsupported-form not-authorized no-device capped unregistered payload-too-large rejected gave-up
+            unsupported-form not-authorized no-device capped unregistered payload-too-large rejected gave-up collapse-window
             """
         #expect(ReasonCode.allCases.map(\.rawValue).joined(separator: " ") == contract)
     }

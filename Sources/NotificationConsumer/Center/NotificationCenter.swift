@@ -139,6 +139,7 @@ struct NotificationCenter: Sendable {
         )
         emit(.held, of: request.id, closes: false, request, &effects) {
             $0.until = due
+            $0.reason = .collapseWindow
             $0.replaces = replaced?.requestID
         }
     }

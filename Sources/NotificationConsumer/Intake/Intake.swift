@@ -75,15 +75,7 @@ struct Intake: Sendable {
         case .push:
             return .immediate(collapseWindow: request.collapseWindow ?? 0)
         case .timeInterval(let trigger):
-            return .interval(
-                IntervalSchedule(
-                    seconds: trigger.timeInterval,
-                    repeats: trigger.repeats,
-                    anchor: anchor,
-                    misfire: trigger.misfire,
-                    jitter: trigger.jitter ?? 0
-                )
-            )
+            return .interval(IntervalSchedule(trigger, anchor: anchor))
         case .calendar, .location:
             throw ModelError(
                 .unsupportedForm,

@@ -11,13 +11,12 @@ struct IntervalSchedule: Hashable, Sendable {
     /// Milliseconds over which occurrences are spread; 0 for none.
     var jitter: Int64
 
-    /// - Parameter interval: seconds; a fraction of a millisecond rounds up, for a timer is never early.
-    init(seconds interval: Double, repeats: Bool, anchor: Timestamp, misfire: MisfirePolicy?, jitter: Double) {
-        self.interval = max(1, Int64((interval * 1000).rounded(.up)))
+    init(_ trigger: TimeIntervalTrigger, anchor: Timestamp) {
+        interval = max(1, trigger.intervalMilliseconds)
         self.anchor = anchor
-        self.repeats = repeats
-        self.misfire = misfire
-        self.jitter = Int64((jitter * 1000).rounded(.up))
+        repeats = trigger.repeats
+        misfire = trigger.misfire
+        jitter = trigger.jitterMilliseconds
     }
 
     var firstOccurrence: Timestamp { Timestamp(rawValue: anchor.rawValue + interval) }
