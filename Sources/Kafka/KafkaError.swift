@@ -25,6 +25,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let unknownTopicOrPartition = Code(rawValue: 3)
         /// The leader of a partition is elsewhere; retried by the client.
         public static let notLeader = Code(rawValue: 6)
+        /// The group is being shared out anew: commit again after it, or leave the records to their next owner.
+        public static let rebalanceInProgress = Code(rawValue: 27)
         /// Larger than the broker or the client allows.
         public static let messageTooLarge = Code(rawValue: 10)
         /// Not allowed to use the topic.

@@ -13,6 +13,8 @@ import Synchronization
 /// - It ignores isolation levels and stores no transactional offsets: `exactly-once` cannot be shown on it. An idempotent
 ///   producer is not de-duplicated when an acknowledgement is lost.
 /// - A first member joins a group in 3 s; a later one waits for the session timeout: keep that short.
+/// - While a group is shared out anew it takes no commits, those of revoke hooks included: what was not committed before is
+///   read again. A hook that runs because its consumer closes can commit.
 /// - Two members of a group whose first assignors differ end the whole process: keep to `range`, this package's default.
 /// - It does not wake a waiting fetch: latency is `fetch.wait.max.ms`. Admin requests are not answered.
 /// - Its ports are chosen by the system.
@@ -57,12 +59,21 @@ public final class LocalBroker: Sendable {
         // librdkafka's handles may be used from any thread; the lock around this keeps them from being used when freed.
         let pointer: OpaquePointer
         let host: OpaquePointer
+        /// Brokers that were told to be down; -1 for all.
+        var down: Set<Int> = []
+        /// Replies that are still to be lost.
+        var losses: [Loss: Int] = [:]
 
         /// Blocking.
         func destroy() {
             rd_kafka_mock_cluster_destroy(pointer)
             rd_kafka_destroy(host)
         }
+    }
+
+    private struct Loss: Hashable {
+        var broker: Int32
+        var request: Int16
     }
 
     /// nil after the shutdown.
@@ -131,7 +142,7 @@ public final class LocalBroker: Sendable {
                 "\(what): a name has 1 to 249 of a-z A-Z 0-9 . _ -, and a topic 1 to 10,000 partitions"
             )
         }
-        try change(what) { rd_kafka_mock_topic_create($0, name, Int32(partitions), Int32(min(brokers, 3))) }
+        try change(what) { rd_kafka_mock_topic_create($0.pointer, name, Int32(partitions), Int32(min(brokers, 3))) }
     }
 
     /// Properties to reach it, for clients of this package.
@@ -163,21 +174,57 @@ public final class LocalBroker: Sendable {
         }
     }
 
-    /// The next request of that kind takes effect, and the connection breaks before its reply.
+    /// The next request of that kind takes effect, and the broker's connections break before its reply. The client asks again:
+    /// a record is then there twice, for this broker knows nothing of idempotent producers.
     ///
     /// - Parameters:
     ///   - broker: 1 to `brokers`.
-    ///   - delay: how long the reply would take, whole milliseconds.
+    ///   - delay: how long the reply is awaited until the connections break.
     /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
     public func loseReply(of request: RequestKind, broker: Int = 1, after delay: Duration = .zero) throws {
-        try change("a lost reply could not be set up for broker \(broker)") {
-            carillon_mock_push_broker_error_rtt(
-                $0,
-                Int32(clamping: broker),
-                request.rawValue,
-                RD_KAFKA_RESP_ERR__TRANSPORT,
-                delay.mockMilliseconds
+        let loss = Loss(broker: Int32(clamping: broker), request: request.rawValue)
+        // Injecting an error instead would keep the request from taking effect: the reply is put off for a day.
+        try change("a lost reply could not be set up for broker \(broker)") { cluster in
+            let code = carillon_mock_push_broker_error_rtt(
+                cluster.pointer,
+                loss.broker,
+                loss.request,
+                RD_KAFKA_RESP_ERR_NO_ERROR,
+                86_400_000
             )
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return code }
+            let isWatched = cluster.losses[loss] != nil
+            cluster.losses[loss, default: 0] += 1
+            if !isWatched {
+                Thread.detachNewThread { [weak self] in
+                    while let self, lose(loss, after: delay) { Thread.sleep(forTimeInterval: 0.002) }
+                }
+            }
+            return code
+        }
+    }
+
+    /// Breaks the broker's connections once a request came whose reply is to be lost; false when there is no more to lose.
+    private func lose(_ loss: Loss, after delay: Duration) -> Bool {
+        let came = cluster.withLock { cluster -> Int? in
+            var left = 0
+            guard let pending = cluster?.losses[loss], let pointer = cluster?.pointer,
+                rd_kafka_mock_broker_error_stack_cnt(pointer, loss.broker, loss.request, &left)
+                    == RD_KAFKA_RESP_ERR_NO_ERROR
+            else { return nil }
+            cluster?.losses[loss] = left > 0 ? left : nil
+            return pending - left
+        }
+        guard let came else { return false }
+        guard came > 0 else { return true }
+        Thread.sleep(forTimeInterval: Double(delay.mockMilliseconds) / 1000)
+        return cluster.withLock { cluster in
+            guard let now = cluster else { return false }
+            rd_kafka_mock_broker_set_down(now.pointer, loss.broker)
+            if now.down.isDisjoint(with: [-1, Int(loss.broker)]) {
+                rd_kafka_mock_broker_set_up(now.pointer, loss.broker)
+            }
+            return now.losses[loss] != nil
         }
     }
 
@@ -186,10 +233,21 @@ public final class LocalBroker: Sendable {
     /// - Parameter broker: 1 to `brokers`, or -1 for all of them.
     /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
     public func setBroker(_ broker: Int = 1, isUp: Bool) throws {
-        try change("broker \(broker) could not be \(isUp ? "started" : "stopped")") {
-            isUp
-                ? rd_kafka_mock_broker_set_up($0, Int32(clamping: broker))
-                : rd_kafka_mock_broker_set_down($0, Int32(clamping: broker))
+        try change("broker \(broker) could not be \(isUp ? "started" : "stopped")") { cluster in
+            let code =
+                isUp
+                ? rd_kafka_mock_broker_set_up(cluster.pointer, Int32(clamping: broker))
+                : rd_kafka_mock_broker_set_down(cluster.pointer, Int32(clamping: broker))
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return code }
+            if !isUp {
+                cluster.down.insert(broker)
+            } else if broker == -1 {
+                cluster.down = []
+            } else {
+                if cluster.down.remove(-1) != nil { cluster.down.formUnion(1...brokers) }
+                cluster.down.remove(broker)
+            }
+            return code
         }
     }
 
@@ -199,14 +257,15 @@ public final class LocalBroker: Sendable {
     /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
     public func setLatency(_ latency: Duration, broker: Int = 1) throws {
         try change("the latency of broker \(broker) could not be set") {
-            rd_kafka_mock_broker_set_rtt($0, Int32(clamping: broker), latency.mockMilliseconds)
+            rd_kafka_mock_broker_set_rtt($0.pointer, Int32(clamping: broker), latency.mockMilliseconds)
         }
     }
 
-    private func change(_ what: @autoclosure () -> String, _ call: (OpaquePointer) -> rd_kafka_resp_err_t) throws {
+    private func change(_ what: @autoclosure () -> String, _ call: (inout Cluster) -> rd_kafka_resp_err_t) throws {
         let code = try cluster.withLock { cluster in
-            guard let cluster else { throw LocalBrokerError("\(what()): the embedded broker is shut down") }
-            return call(cluster.pointer)
+            guard var changed = cluster else { throw LocalBrokerError("\(what()): the embedded broker is shut down") }
+            defer { cluster = changed }
+            return call(&changed)
         }
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
             throw LocalBrokerError("\(what()): \(String(cString: rd_kafka_err2str(code)))")

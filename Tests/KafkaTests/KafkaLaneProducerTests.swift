@@ -118,4 +118,181 @@ struct KafkaLaneProducerTests {
         #expect(code == .unknownPartition)
         await broker.shutDown()
     }
+
+    /// Runs the closure on a thread with a producer of its own for the topic `t`.
+    private func withLane<Result: Sendable>(
+        on broker: LocalBroker,
+        configure: (inout KafkaProducerConfiguration) -> Void = { _ in },
+        _ body: @escaping @Sendable (KafkaLaneProducer, KafkaTopicHandle) throws -> Result
+    ) async throws -> Result {
+        var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+        configure(&configuration)
+        return try await KafkaThread.run(name: "lane") { [configuration] in
+            let producer = try KafkaLaneProducer(configuration: configuration, logger: quiet)
+            defer { producer.close(within: .seconds(5)) }
+            return try body(producer, producer.topic("t"))
+        }
+    }
+
+    @Test func `what a fatal error left is published again in its order, several times if need be`() async throws {
+        let broker = try LocalBroker(topics: ["t": 2])
+        let acknowledged = try await withLane(on: broker) { producer, topic in
+            var acknowledged: [UInt] = []
+            func put(_ numbers: Range<Int>) throws {
+                for number in numbers {
+                    try producer.enqueue(
+                        topic: topic,
+                        partition: Int32(number % 2),
+                        key: number % 3 == 0 ? nil : [1],
+                        value: Array("\(number)".utf8),
+                        headers: KafkaHeaderBuffer(),
+                        tag: UInt(number)
+                    )
+                }
+            }
+            _ = try producer.partitionCount(of: "t", within: .seconds(10))
+            try put(0..<10)
+            #expect(producer.flush(within: .seconds(30)) { acknowledged.append($0.tag) })
+            try broker.setBroker(isUp: false)
+            try put(10..<500)
+            producer.failForTest("as after a lost batch")
+            // The failed client takes nothing: backpressure, not an error.
+            let error = #expect(throws: KafkaError.self) { try put(500..<501) }
+            #expect(error?.code == .queueFull)
+            while producer.recreations < 1 {
+                producer.serveReports(within: .milliseconds(10)) { acknowledged.append($0.tag) }
+            }
+            #expect(producer.outstanding == 490)
+            try put(500..<600)
+            producer.failForTest("and once more")
+            while producer.recreations < 2 {
+                producer.serveReports(within: .milliseconds(10)) { acknowledged.append($0.tag) }
+            }
+            try broker.setBroker(isUp: true)
+            #expect(producer.flush(within: .seconds(30)) { acknowledged.append($0.error == nil ? $0.tag : .max) })
+            return acknowledged
+        }
+        #expect(acknowledged.count == 600 && Set(acknowledged) == Set(0..<600))
+        let read = try await records(of: "t", on: broker, count: 600)
+        for partition in 0..<2 {
+            let texts = read.filter { $0.partition == Int32(partition) }.map {
+                String(decoding: $0.value ?? [], as: UTF8.self)
+            }
+            #expect(texts == stride(from: partition, to: 600, by: 2).map { "\($0)" })
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `with a delivery timeout, fatal errors without end fail the record`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try broker.setBroker(isUp: false)
+        let codes = try await withLane(on: broker, configure: { $0.deliveryTimeout = .seconds(2) }) { producer, topic in
+            var codes: [KafkaError.Code?] = []
+            try producer.enqueue(
+                topic: topic,
+                partition: 0,
+                key: nil,
+                value: [1],
+                headers: KafkaHeaderBuffer(),
+                tag: 7
+            )
+            while codes.isEmpty {
+                producer.failForTest("again")
+                producer.serveReports(within: .milliseconds(20)) { codes.append($0.error?.code) }
+            }
+            return codes
+        }
+        #expect(codes == [.messageTimedOut])
+        await broker.shutDown()
+    }
+
+    @Test func `closing without a broker reports every record once, and then nothing works`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try await withLane(on: broker) { producer, topic in
+            let empty = KafkaHeaderBuffer()
+            func put(_ tag: UInt) throws(KafkaError) {
+                try producer.enqueue(topic: topic, partition: 0, key: nil, value: [1], headers: empty, tag: tag)
+            }
+            _ = try producer.partitionCount(of: "t", within: .seconds(10))
+            try broker.setBroker(isUp: false)
+            for tag in 0..<100 as Range<UInt> { try put(tag) }
+            producer.failForTest("so that some wait to be published again")
+            while producer.recreations < 1 { producer.serveReports(within: .milliseconds(10)) { _ in } }
+            var reported: [UInt] = []
+            producer.close(within: .zero) {
+                reported.append($0.tag)
+                #expect($0.error?.code == .purgedFromQueue || $0.error?.code == .purgedInFlight)
+            }
+            #expect(reported.count == 100 && Set(reported) == Set(0..<100))
+            #expect(producer.outstanding == 0)
+            for call in [
+                { try put(1) }, { _ = try producer.topic("u") },
+                { _ = try producer.partitionCount(of: "t", within: .zero) },
+            ] as [() throws -> Void] {
+                let error = #expect(throws: KafkaError.self) { try call() }
+                #expect(error?.code == .destroyed)
+            }
+            producer.serveReports(within: .zero) { _ in Issue.record("a report after the end") }
+            #expect(producer.flush(within: .zero) { _ in })
+            producer.close(within: .seconds(1))
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `what can never be sent is an error of the call`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try await withLane(on: broker) { producer, topic in
+            func code(partition: Int32, bytes: Int) -> KafkaError.Code? {
+                do throws(KafkaError) {
+                    try producer.enqueue(
+                        topic: topic,
+                        partition: partition,
+                        key: nil,
+                        value: [UInt8](repeating: 0, count: bytes),
+                        headers: KafkaHeaderBuffer(),
+                        tag: 0
+                    )
+                    return nil
+                } catch {
+                    return error.code
+                }
+            }
+            #expect(code(partition: -2, bytes: 1) == .unknownPartition)
+            #expect(code(partition: 0, bytes: 2_000_000) == .messageTooLarge)
+            #expect(throws: KafkaError.self) { try producer.topic("") }
+            #expect(throws: KafkaError.self) { try producer.topic("t\0u") }
+            #expect(producer.outstanding == 0)
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `headers that a closure cut off are left out instead of read beyond their end`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try await withLane(on: broker) { producer, topic in
+            var headers = KafkaHeaderBuffer()
+            headers.append("a", Array("first".utf8))
+            headers.append("b") { $0.removeAll() }
+            headers.append("c", "3")
+            try producer.enqueue(topic: topic, partition: 0, key: nil, value: nil, headers: headers, tag: 0)
+            #expect(producer.flush(within: .seconds(30)) { _ in })
+        }
+        let read = try await records(of: "t", on: broker, count: 1)
+        #expect(read.first?.header("a") == nil && read.first?.header("c") == "3")
+        await broker.shutDown()
+    }
+
+    @Test func `outstanding records keep their tags and their order, and slots are used again`() {
+        var records = OutstandingRecords()
+        let slots = (0..<100).map { records.insert(tag: UInt($0) * 7) }
+        #expect(records.remove(slots[3])?.tag == 21)
+        #expect(records.remove(slots[3]) == nil)
+        #expect(records.remove(1_000_000) == nil)
+        let first = records.remove(slots[0])
+        #expect(first?.sequence == 0 && records.count == 98)
+        #expect(Set([records.insert(tag: 1), records.insert(tag: 0, sequence: 0)]) == [slots[0], slots[3]])
+        let all = records.removeAll()
+        #expect(all.first?.sequence == 0 && all.last?.tag == 1 && all.count == 100)
+        #expect(all.map(\.sequence) == all.map(\.sequence).sorted())
+        #expect(records.count == 0)
+    }
 }

@@ -1,9 +1,7 @@
-import Kafka
 import LocalBroker
-import Logging
 import Testing
 
-let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+@testable import Kafka
 
 @Suite(.timeLimit(.minutes(2)))
 struct KafkaRoundTripTests {
@@ -52,31 +50,48 @@ struct KafkaRoundTripTests {
 
     @Test func `a wrong property is named, a secret value is not shown`() throws {
         var client = KafkaClientConfiguration(bootstrapServers: ["127.0.0.1:1"])
-        client.properties = ["no.such.property": "x"]
-        let unknown = #expect(throws: KafkaError.self) {
-            try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
+        func reason(of properties: [String: String]) throws -> (producer: String, consumer: String) {
+            client.properties = properties
+            let producer = #expect(throws: KafkaError.self) {
+                try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
+            }
+            let consumer = #expect(throws: KafkaError.self) {
+                try KafkaConsumer(configuration: .init(client: client), logger: quiet)
+            }
+            return (try #require(producer).description, try #require(consumer).description)
         }
-        #expect(unknown?.reason.contains("no.such.property") == true)
-        client.properties = ["linger.ms": "many"]
-        let wrong = #expect(throws: KafkaError.self) {
-            try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
+        for (name, value) in [
+            ("no.such.property", "x"), ("socket.timeout.ms", "many"), ("security.protocol", "pigeon"),
+        ] {
+            let reason = try reason(of: [name: value])
+            #expect(reason.producer.contains(name) && reason.consumer.contains(name))
         }
-        #expect(wrong?.reason.contains("linger.ms") == true)
-    }
-}
+        client.properties = ["partition.assignment.strategy": "cooperative-sticky"]
+        let cooperative = #expect(throws: KafkaError.self) {
+            try KafkaConsumer(configuration: .init(client: client), logger: quiet)
+        }
+        #expect(cooperative?.reason.contains("partition.assignment.strategy") == true)
 
-/// The first records of a topic, in the order of each partition.
-func records(of topic: String, on broker: LocalBroker, count: Int) async throws -> [KafkaConsumerRecord] {
-    let sequence = KafkaConsumerRecords(
-        configuration: .init(client: broker.clientConfiguration()),
-        topics: [topic],
-        start: .beginning,
-        logger: quiet
-    )
-    var read: [KafkaConsumerRecord] = []
-    for try await record in sequence {
-        read.append(record)
-        if read.count == count { break }
+        let secret = "hunter2-hunter2"
+        let refused = try reason(of: ["ssl.key.pem": secret, "security.protocol": "ssl"])
+        #expect(!refused.producer.contains(secret) && !refused.consumer.contains(secret))
     }
-    return read
+
+    @Test func `a property wins over the default that it is another name of`() throws {
+        var client = KafkaClientConfiguration(bootstrapServers: ["broker.example.:9092", "127.0.0.1:1", "last."])
+        client.properties = ["linger.ms": "77", "compression.codec": "lz4", "fetch.wait.max.ms": "3", "acks": "-1"]
+        let producer = try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
+        #expect(producer.handle.property("queue.buffering.max.ms") == "77")
+        #expect(producer.handle.property("compression.type") == "lz4")
+        #expect(producer.handle.property("enable.idempotence") == "true")
+        #expect(producer.handle.property("bootstrap.servers") == "broker.example:9092,127.0.0.1:1,last")
+        producer.close(within: .seconds(5))
+    }
+
+    @Test func `bounds of durations hold`() {
+        #expect(Duration.seconds(Int64.max).librdkafkaMilliseconds == Int32.max - 1)
+        #expect(Duration.seconds(-5).librdkafkaMilliseconds == 0)
+        #expect(Duration.nanoseconds(1).librdkafkaMilliseconds == 1)
+        #expect(Duration.milliseconds(1500).librdkafkaMilliseconds == 1500)
+    }
 }

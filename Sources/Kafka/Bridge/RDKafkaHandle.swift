@@ -161,6 +161,11 @@ final class RDKafkaHandle: Sendable {
         }
     }
 
+    /// For tests: raises a fatal error as an idempotent producer can.
+    func failForTest(_ reason: String) {
+        rd_kafka_test_fatal_error(pointer, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, reason)
+    }
+
     /// What a property is set to, defaults included.
     func property(_ name: String) -> String? {
         var text = [CChar](repeating: 0, count: 512)

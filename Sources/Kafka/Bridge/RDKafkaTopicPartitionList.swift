@@ -1,8 +1,11 @@
 import CRDKafka
 
 /// A list of partitions with offsets, as librdkafka's calls take it.
+///
+/// Its pointer is lent by `withPointer` only: a value that is not copied ends after its last use, which would be before the
+/// call that a bare pointer is handed to.
 struct RDKafkaTopicPartitionList: ~Copyable {
-    let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+    private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
     init(_ offsets: some Collection<(key: KafkaTopicPartition, value: Int64)>) {
         pointer = rd_kafka_topic_partition_list_new(Int32(clamping: offsets.count))
@@ -17,7 +20,18 @@ struct RDKafkaTopicPartitionList: ~Copyable {
 
     deinit { rd_kafka_topic_partition_list_destroy(pointer) }
 
+    borrowing func withPointer<Result>(
+        _ body: (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> Result
+    ) -> Result {
+        body(pointer)
+    }
+
     /// Elements with what librdkafka wrote into them.
+    var elements: [(place: KafkaTopicPartition, offset: Int64, error: rd_kafka_resp_err_t)] {
+        Self.elements(of: pointer)
+    }
+
+    /// The same of a list that librdkafka owns.
     static func elements(
         of list: UnsafePointer<rd_kafka_topic_partition_list_t>
     ) -> [(place: KafkaTopicPartition, offset: Int64, error: rd_kafka_resp_err_t)] {

@@ -76,7 +76,7 @@ public final class KafkaConsumer {
         rebalance.onAssign = onAssign
         rebalance.onRevoke = onRevoke
         try KafkaError.check(
-            rd_kafka_subscribe(client, list.pointer),
+            list.withPointer { rd_kafka_subscribe(client, $0) },
             doing: "subscribe to \(topics.joined(separator: ", "))"
         )
     }
@@ -125,7 +125,7 @@ public final class KafkaConsumer {
     public func pause(_ partitions: Set<KafkaTopicPartition>) {
         let new = partitions.intersection(assignment).subtracting(rebalance.paused)
         guard isOpen, !new.isEmpty else { return }
-        rd_kafka_pause_partitions(handle.pointer, RDKafkaTopicPartitionList(new).pointer)
+        RDKafkaTopicPartitionList(new).withPointer { _ = rd_kafka_pause_partitions(handle.pointer, $0) }
         rebalance.paused.formUnion(new)
     }
 
@@ -133,7 +133,7 @@ public final class KafkaConsumer {
     public func resume(_ partitions: Set<KafkaTopicPartition>) {
         let mine = partitions.intersection(rebalance.paused)
         guard isOpen, !mine.isEmpty else { return }
-        rd_kafka_resume_partitions(handle.pointer, RDKafkaTopicPartitionList(mine).pointer)
+        RDKafkaTopicPartitionList(mine).withPointer { _ = rd_kafka_resume_partitions(handle.pointer, $0) }
         rebalance.paused.subtract(mine)
     }
 
@@ -148,7 +148,7 @@ public final class KafkaConsumer {
         guard !offsets.isEmpty else { return }
         let list = RDKafkaTopicPartitionList(offsets)
         guard let time else {
-            try KafkaError.check(rd_kafka_commit(client, list.pointer, 1), doing: "commit offsets")
+            try KafkaError.check(list.withPointer { rd_kafka_commit(client, $0, 1) }, doing: "commit offsets")
             return
         }
         guard let queue = rd_kafka_queue_new(client) else {
@@ -156,7 +156,7 @@ public final class KafkaConsumer {
         }
         defer { rd_kafka_queue_destroy(queue) }
         try KafkaError.check(
-            rd_kafka_commit_queue(client, list.pointer, queue, nil, nil),
+            list.withPointer { rd_kafka_commit_queue(client, $0, queue, nil, nil) },
             doing: "commit offsets"
         )
         guard let event = rd_kafka_queue_poll(queue, time.librdkafkaMilliseconds) else {
@@ -179,11 +179,11 @@ public final class KafkaConsumer {
         guard !partitions.isEmpty else { return [:] }
         let list = RDKafkaTopicPartitionList(partitions)
         try KafkaError.check(
-            rd_kafka_committed(client, list.pointer, time.librdkafkaMilliseconds),
+            list.withPointer { rd_kafka_committed(client, $0, time.librdkafkaMilliseconds) },
             doing: "committed offsets"
         )
         var found: [KafkaTopicPartition: Int64] = [:]
-        for element in RDKafkaTopicPartitionList.elements(of: list.pointer) {
+        for element in list.elements {
             try KafkaError.check(element.error, doing: "the committed offset of \(element.place)")
             if element.offset >= 0 { found[element.place] = element.offset }
         }

@@ -53,14 +53,14 @@ final class RebalanceContext: RDKafkaContext {
     func assign(_ offsets: [KafkaTopicPartition: Int64], to client: OpaquePointer) throws(KafkaError) {
         resumeAll(client)
         let list = RDKafkaTopicPartitionList(offsets)
-        try KafkaError.check(rd_kafka_assign(client, list.pointer), doing: "assign partitions")
+        try KafkaError.check(list.withPointer { rd_kafka_assign(client, $0) }, doing: "assign partitions")
         assignment = Set(offsets.keys)
     }
 
     /// librdkafka keeps the pause of a partition that leaves and comes back; nobody would know of it then.
     private func resumeAll(_ client: OpaquePointer) {
         guard !paused.isEmpty else { return }
-        rd_kafka_resume_partitions(client, RDKafkaTopicPartitionList(paused).pointer)
+        RDKafkaTopicPartitionList(paused).withPointer { _ = rd_kafka_resume_partitions(client, $0) }
         paused = []
     }
 

@@ -212,7 +212,7 @@ public final class KafkaLaneProducer {
 
     /// For tests: makes the client fail as an idempotent producer can.
     func failForTest(_ reason: String) {
-        rd_kafka_test_fatal_error(client.handle.pointer, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, reason)
+        client.handle.failForTest(reason)
     }
 
     // MARK: - Reports and recovery

@@ -80,3 +80,11 @@ public final class KafkaProducer: Sendable {
         }
     }
 }
+
+extension KafkaProducer {
+    /// For tests: how many sends wait for their acknowledgement.
+    var waitingForTest: Int { loop.waitingCount }
+
+    /// For tests: makes the client fail as an idempotent producer can.
+    func failForTest(_ reason: String) { loop.failForTest(reason) }
+}

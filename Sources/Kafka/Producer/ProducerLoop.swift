@@ -125,6 +125,10 @@ final class ProducerLoop: Sendable {
         if isClosed { done?() } else { waker.wake() }
     }
 
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    func failForTest(_ reason: String) { state.withLock { $0.handle }.failForTest(reason) }
+
     private func take(_ tag: UInt) -> (topic: String, continuation: Continuation)? {
         state.withLock { $0.waiting.removeValue(forKey: tag) }
     }
@@ -144,8 +148,9 @@ final class ProducerLoop: Sendable {
                 return (mail, state.closing)
             }
             backlog.append(contentsOf: mail)
-            handOver(&backlog, to: lane, &headers)
+            // Reports first: they make room, and one that comes after this wakes the thread.
             lane.serveReports(within: .zero, settle)
+            handOver(&backlog, to: lane, &headers)
             if let closing, (backlog.isEmpty && lane.outstanding == 0) || closing <= .now {
                 finish(lane, by: closing)
                 return

@@ -1,0 +1,236 @@
+import LocalBroker
+import Testing
+
+@testable import Kafka
+
+@Suite(.timeLimit(.minutes(2)))
+struct KafkaProducerTests {
+    private func record(_ value: String, partition: Int32? = 0) -> KafkaProducerRecord {
+        KafkaProducerRecord(topic: "t", partition: partition, value: Array(value.utf8))
+    }
+
+    private func values(on broker: LocalBroker, count: Int) async throws -> [String] {
+        try await records(of: "t", on: broker, count: count).map { String(decoding: $0.value ?? [], as: UTF8.self) }
+    }
+
+    @Test func `a send returns where its record is`() async throws {
+        let broker = try LocalBroker(topics: ["t": 4])
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        for offset in 0..<3 {
+            let place = try await producer.send(record("\(offset)", partition: 3))
+            #expect(place.topic == "t" && place.partition == 3 && place.offset == Int64(offset))
+        }
+        // By the key, as the Java client would.
+        let keyed = try await producer.send(.init(topic: "t", key: Array("foobar".utf8), value: []))
+        #expect(keyed.partition == KafkaPartitioner.partition(forKey: Array("foobar".utf8), count: 4))
+        await producer.shutDown(within: .seconds(10))
+        await broker.shutDown()
+    }
+
+    @Test func `a thousand concurrent sends are each acknowledged with an offset of their own`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        let offsets = try await withThrowingTaskGroup(of: Int64.self) { group in
+            for number in 0..<1_000 {
+                group.addTask { try await producer.send(record("\(number)")).offset }
+            }
+            return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
+        }
+        #expect(offsets == Set(0..<1_000))
+        await producer.shutDown(within: .seconds(10))
+        #expect(Set(try await values(on: broker, count: 1_000)) == Set(numbers(1_000)))
+        await broker.shutDown()
+    }
+
+    @Test func `cancelling ends the wait at once and the producer goes on`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        _ = try await producer.send(record("first"))
+        try broker.setBroker(isUp: false)
+        let waiting = (0..<50).map { number in Task { try await producer.send(record("\(number)")) } }
+        for task in waiting { task.cancel() }
+        for task in waiting { await #expect(throws: CancellationError.self) { try await task.value } }
+        let late = Task {
+            try await Task.sleep(for: .seconds(30))
+        }
+        late.cancel()
+        let cancelledBefore = Task {
+            _ = try? await late.value
+            while !Task.isCancelled { await Task.yield() }
+            return try await producer.send(record("never"))
+        }
+        cancelledBefore.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelledBefore.value }
+        try broker.setBroker(isUp: true)
+        _ = try await producer.send(record("last"))
+        await producer.shutDown(within: .seconds(10))
+        let read = try await KafkaThread.run(name: "read") {
+            let consumer = try KafkaConsumer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+            try consumer.assign([.init(topic: "t", partition: 0): KafkaOffset.beginning])
+            var texts: [String] = []
+            _ = try consumer.poll(until: { texts.last == "last" }, { texts.append($0.text) })
+            consumer.close(within: .seconds(5))
+            return texts
+        }
+        #expect(read.first == "first" && read.last == "last" && !read.contains("never"))
+        #expect(Set(read).count == read.count)
+        await broker.shutDown()
+    }
+
+    @Test func `without a broker a send fails after its delivery timeout and may be tried again`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try broker.setBroker(isUp: false)
+        let producer = try KafkaProducer(
+            configuration: .init(client: broker.clientConfiguration(), deliveryTimeout: .seconds(1)),
+            logger: quiet
+        )
+        let error = await #expect(throws: KafkaError.self) { try await producer.send(record("lost")) }
+        #expect(error?.code == .messageTimedOut && error?.isRetriable == true && error?.isFatal == false)
+        try broker.setBroker(isUp: true)
+        // The next one has a second too, and the client may wait longer than that before it connects again.
+        #expect(try await eventually { (try? await producer.send(record("there"))) != nil })
+        await producer.shutDown(within: .seconds(10))
+        #expect(try await values(on: broker, count: 1) == ["there"])
+        await broker.shutDown()
+    }
+
+    @Test func `a full queue suspends the sender until there is room`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+        configuration.maximumBufferedRecords = 5
+        let producer = try KafkaProducer(configuration: configuration, logger: quiet)
+        let offsets = try await withThrowingTaskGroup(of: Int64.self) { group in
+            for number in 0..<100 { group.addTask { try await producer.send(record("\(number)")).offset } }
+            return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
+        }
+        #expect(offsets == Set(0..<100))
+        await producer.shutDown(within: .seconds(10))
+        await broker.shutDown()
+    }
+
+    @Test func `a queue that stays full fails the sender at its deadline`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+        configuration.maximumBufferedRecords = 2
+        configuration.queueFullTimeout = .milliseconds(300)
+        let producer = try KafkaProducer(configuration: configuration, logger: quiet)
+        try broker.setBroker(isUp: false)
+        let codes = Shared<[KafkaError.Code]>([])
+        let sends = (0..<5).map { number in
+            Task {
+                let failed = await code { _ = try await producer.send(record("\(number)")) }
+                if let failed { codes.update { $0.append(failed) } }
+            }
+        }
+        #expect(try await eventually { codes.value.count >= 3 })
+        #expect(codes.value == [.queueFull, .queueFull, .queueFull])
+        try broker.setBroker(isUp: true)
+        for send in sends { await send.value }
+        #expect(codes.value.count == 3)
+        await producer.shutDown(within: .seconds(10))
+        await broker.shutDown()
+    }
+
+    @Test func `a shutdown waits for what was sent, and later sends fail`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try broker.setLatency(.milliseconds(100))
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        let sends = (0..<20).map { number in Task { try await producer.send(record("\(number)")).offset } }
+        // Something was taken by the producer.
+        #expect(try await eventually { producer.waitingForTest == 20 })
+        await producer.shutDown(within: .seconds(20))
+        for send in sends { _ = try await send.value }
+        #expect(await code { _ = try await producer.send(record("late")) } == .destroyed)
+        #expect(await code { _ = try await producer.partitionCount(of: "other") } == .destroyed)
+        await producer.shutDown(within: .seconds(20))
+        #expect(Set(try await values(on: broker, count: 20)) == Set(numbers(20)))
+        await broker.shutDown()
+    }
+
+    @Test func `a shutdown that runs out of time fails what is left and ends`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        try broker.setBroker(isUp: false)
+        let sends = (0..<20).map { number in Task { await code { _ = try await producer.send(record("\(number)")) } } }
+        #expect(try await eventually { producer.waitingForTest == 20 })
+        await producer.shutDown(within: .milliseconds(200))
+        for send in sends {
+            let code = await send.value
+            #expect(code == .purgedFromQueue || code == .purgedInFlight || code == .destroyed)
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `a producer that is forgotten publishes what it took`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let place = try await {
+            let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+            return try await producer.send(record("only"))
+        }()
+        #expect(place.offset == 0)
+        #expect(try await values(on: broker, count: 1) == ["only"])
+        await broker.shutDown()
+    }
+
+    @Test func `senders do not notice a fatal error`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        _ = try await producer.send(record("first"))
+        try broker.setBroker(isUp: false)
+        let sends = (0..<100).map { number in Task { try await producer.send(record("\(number)")).offset } }
+        #expect(try await eventually { producer.waitingForTest == 100 })
+        producer.failForTest("as after a lost batch")
+        try broker.setBroker(isUp: true)
+        var offsets: Set<Int64> = []
+        for send in sends { offsets.insert(try await send.value) }
+        #expect(offsets.count == 100)
+        _ = try await producer.send(record("last"))
+        #expect(try await producer.partitionCount(of: "t") == 1)
+        await producer.shutDown(within: .seconds(10))
+        #expect(Set(try await values(on: broker, count: 102)).count == 102)
+        await broker.shutDown()
+    }
+
+    @Test func `the partitions of a topic are asked for once, by all who wait`() async throws {
+        let broker = try LocalBroker(topics: ["t": 7])
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        let counts = try await withThrowingTaskGroup(of: Int32.self) { group in
+            for _ in 0..<500 { group.addTask { try await producer.partitionCount(of: "t") } }
+            return try await group.reduce(into: Set<Int32>()) { $0.insert($1) }
+        }
+        #expect(counts == [7])
+        try broker.setBroker(isUp: false)
+        #expect(try await producer.partitionCount(of: "t") == 7)
+        await #expect(throws: KafkaError.self) { try await producer.partitionCount(of: "") }
+        await producer.shutDown(within: .seconds(10))
+        await broker.shutDown()
+    }
+
+    @Test func `the embedded broker makes a topic that is asked for`() async throws {
+        let broker = try LocalBroker()
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        #expect(try await eventually { (try? await producer.partitionCount(of: "new")) == 4 })
+        await producer.shutDown(within: .seconds(10))
+        await broker.shutDown()
+    }
+
+    @Test func `a lost acknowledgement loses nothing`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        _ = try await producer.send(record("first"))
+        try broker.loseReply(of: .produce)
+        _ = try await producer.send(record("lost"))
+        _ = try await producer.send(record("last"))
+        await producer.shutDown(within: .seconds(10))
+        let read = try await KafkaThread.run(name: "read") {
+            let consumer = try KafkaConsumer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+            try consumer.assign([.init(topic: "t", partition: 0): KafkaOffset.beginning])
+            var texts: [String] = []
+            _ = try consumer.poll(until: { texts.last == "last" }, { texts.append($0.text) })
+            consumer.close(within: .seconds(5))
+            return texts
+        }
+        #expect(read.first == "first" && Set(read) == ["first", "lost", "last"])
+        await broker.shutDown()
+    }
+}

@@ -1,0 +1,91 @@
+import Kafka
+import LocalBroker
+import Logging
+import Synchronization
+import Testing
+
+/// Keeps what is logged.
+private final class Log: Sendable {
+    private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
+
+    var critical: [String] { lines.withLock { $0.filter { $0.level == .critical }.map(\.text) } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+    private struct Handler: LogHandler {
+        let log: Log
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            log.lines.withLock { $0.append((event.level, "\(event.message) \(event.metadata ?? [:])")) }
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2)))
+struct LocalBrokerWatchTests {
+    /// Publishes mebibytes that cannot be compressed into partition 0.
+    private func push(mebibytes: Int, to broker: LocalBroker) async throws {
+        let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<mebibytes * 4 {
+            let noise = (0..<32 * 1024).flatMap { _ in
+                withUnsafeBytes(of: random.next() as UInt64) { Array($0) }
+            }
+            _ = try await producer.send(.init(topic: "t", partition: 0, value: noise))
+        }
+        await producer.shutDown(within: .seconds(20))
+    }
+
+    private func until(_ condition: () -> Bool) async throws -> Bool {
+        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        while !condition() {
+            guard ContinuousClock.now < deadline else { return false }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        return true
+    }
+
+    @Test func `records that were thrown away are reported, once and loudly`() async throws {
+        let broker = try LocalBroker(topics: ["t": 2])
+        let log = Log()
+        let watch = LocalBrokerWatch(broker: broker, topics: ["t", "t"], logger: log.logger)
+        let place = KafkaTopicPartition(topic: "t", partition: 0)
+        try await push(mebibytes: 2, to: broker)
+        let run = Task { try await watch.run(every: .milliseconds(50)) }
+        try await push(mebibytes: 6, to: broker)
+        #expect(try await until { (watch.lost[place] ?? 0) > 0 })
+        let first = watch.lost[place] ?? 0
+        try await push(mebibytes: 1, to: broker)
+        #expect(try await until { (watch.lost[place] ?? 0) > first })
+        #expect(watch.lost.keys.map { $0 } == [place])
+        #expect(log.critical.count == 1)
+        #expect(log.critical.first?.contains("THROWN RECORDS AWAY") == true)
+        #expect(log.critical.first?.contains("\"partition\": 0") == true)
+        run.cancel()
+        try await run.value
+        await broker.shutDown()
+    }
+
+    @Test func `while all is there nothing is reported, and a watch can run again`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let log = Log()
+        let watch = LocalBrokerWatch(broker: broker, topics: ["t"], logger: log.logger)
+        try await push(mebibytes: 1, to: broker)
+        for _ in 0..<2 {
+            let run = Task { try await watch.run(every: .milliseconds(10)) }
+            try await Task.sleep(for: .milliseconds(100))
+            run.cancel()
+            try await run.value
+        }
+        #expect(watch.lost.isEmpty && log.critical.isEmpty)
+        await broker.shutDown()
+    }
+}
