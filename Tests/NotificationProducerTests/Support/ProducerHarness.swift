@@ -120,18 +120,35 @@ final class ProducerHarness: Sendable {
         try await Self.records(broker, topic, count: count)
     }
 
+    /// Reads until as many different request ids were seen; a repeat after a fault has the id of what it repeats.
+    func distinctIDs(_ topic: String, count: Int) async throws -> Set<String> {
+        let records = try await Self.records(broker, topic, "\(count) ids of \(topic)") { records in
+            Set(records.compactMap { $0.header("ce_id") }).count >= count
+        }
+        return Set(records.compactMap { $0.header("ce_id") })
+    }
+
     static func records(_ broker: LocalBroker, _ topic: String, count: Int) async throws -> [KafkaConsumerRecord] {
+        try await records(broker, topic, "\(count) records of \(topic)") { $0.count == count }
+    }
+
+    private static func records(
+        _ broker: LocalBroker,
+        _ topic: String,
+        _ what: String,
+        until isComplete: @escaping @Sendable ([KafkaConsumerRecord]) -> Bool
+    ) async throws -> [KafkaConsumerRecord] {
         let sequence = KafkaConsumerRecords(
             configuration: .init(client: broker.clientConfiguration(clientID: "test")),
             topics: [topic],
             start: .beginning,
             logger: logger
         )
-        return try await within(.seconds(60), "\(count) records of \(topic)") {
+        return try await within(.seconds(60), what) {
             var records: [KafkaConsumerRecord] = []
             for try await record in sequence {
                 records.append(record)
-                if records.count == count { break }
+                if isComplete(records) { break }
             }
             return records
         }
