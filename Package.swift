@@ -99,7 +99,7 @@ let package = Package(
             name: "NotificationConsumerTests",
             dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log]
         ),
-        .testTarget(name: "IntegrationTests", dependencies: ["Kafka", "LocalBroker", "NotificationModel"]),
+        .testTarget(name: "IntegrationTests", resources: [.copy("Clients")]),
     ],
     swiftLanguageModes: [.v6]
 )

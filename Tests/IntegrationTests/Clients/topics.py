@@ -1,0 +1,30 @@
+"""Makes or removes Carillon's topics on a cluster: topics.py create|delete BOOTSTRAP PREFIX PARTITIONS."""
+
+import sys
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+NAMES = "business-events requests signals devices categories deliveries responses state dead-letters".split()
+COMPACTED = {"devices", "categories", "state"}
+
+
+def main(action: str, bootstrap: str, prefix: str, partitions: str = "8") -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    if action == "create":
+        topics = [
+            NewTopic(
+                prefix + name,
+                num_partitions=int(partitions),
+                config={"cleanup.policy": "compact" if name in COMPACTED else "delete"},
+            )
+            for name in NAMES
+        ]
+        results = admin.create_topics(topics, operation_timeout=30, request_timeout=30)
+    else:
+        results = admin.delete_topics([prefix + name for name in NAMES], operation_timeout=30, request_timeout=30)
+    failures = [f"{topic}: {error}" for topic, result in results.items() if (error := result.exception(60))]
+    if failures:
+        sys.exit(f"cannot {action} topics at {bootstrap}: " + "; ".join(failures))
+
+
+main(*sys.argv[1:])

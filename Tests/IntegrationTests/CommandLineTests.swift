@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The programs as an operator starts them.
+@Suite("The programs, as an operator starts them", .serialized)
+struct CommandLineTests {
+    private static let services = ["carillon-producer", "carillon-consumer"]
+    private static let base = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "CARILLON_OPS_PORT": "0"]
+
+    // MARK: Wrong configuration
+
+    /// A start that must end by itself with status 78 and name what is wrong.
+    private func expectRefusal(
+        _ service: String,
+        _ environment: [String: String],
+        _ arguments: [String] = [],
+        names texts: String...
+    ) async throws {
+        let child = try ChildProcess(try Tools.product(service), arguments, environment: environment)
+        let status = try? await child.ended()
+        if status == nil { await child.end() }
+        #expect(status == 78, "\(service) \(environment): \(child.lastWords)")
+        for text in texts { #expect(child.errorText.contains(text), "\(child.lastWords)") }
+    }
+
+    @Test("a variable that no setting has stops the start and is named", arguments: services)
+    func unknownVariable(_ service: String) async throws {
+        try await expectRefusal(
+            service,
+            Self.base.merging(["CARILLON_KAFKA_BOOTSTRAP_SERVER": "x"]) { _, new in new },
+            names: "CARILLON_KAFKA_BOOTSTRAP_SERVER"
+        )
+    }
+
+    @Test("a wrong value stops the start, and the key is named with what is allowed", arguments: services)
+    func wrongValue(_ service: String) async throws {
+        try await expectRefusal(
+            service,
+            Self.base.merging(["CARILLON_DRAIN_TIMEOUT": "soon"]) { _, new in new },
+            names: "drain.timeout",
+            "soon"
+        )
+        try await expectRefusal(
+            service,
+            Self.base.merging(["CARILLON_OPS_PORT": "70000"]) { _, new in new },
+            names: "ops.port",
+            "70000"
+        )
+        try await expectRefusal(service, ["CARILLON_OPS_PORT": "0"], names: "kafka.bootstrap.servers")
+    }
+
+    @Test("what is wrong in the settings file is named with its line", arguments: services)
+    func wrongFile(_ service: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(
+            "kafka:\n  bootstrap:\n    servers: [\"127.0.0.1:1\"]\nops:\n  port: 0\ndrain:\n  timeuot: 5s\n",
+            to: "carillon.yaml"
+        )
+        try await expectRefusal(service, [:], ["--config", file], names: "drain.timeuot", "carillon.yaml:7")
+        let broken = try folder.write("kafka:\n  bootstrap: [\n", to: "broken.yaml")
+        try await expectRefusal(service, [:], ["--config", broken], names: "broken.yaml")
+    }
+
+    @Test("a Kafka property that librdkafka does not know stops the start and is named", arguments: services)
+    func wrongKafkaProperty(_ service: String) async throws {
+        let child = try ChildProcess(
+            try Tools.product(service),
+            environment: Self.base.merging(
+                [
+                    "CARILLON_KAFKA_PROPERTIES": "no.such.property=1",
+                    "CARILLON_RULES_FILE": Tools.client("rules.yaml"),
+                ].filter { service == "carillon-producer" || $0.key != "CARILLON_RULES_FILE" }
+            ) { _, new in new }
+            .merging(service == "carillon-producer" ? ["CARILLON_HTTP_PORT": "0"] : [:]) { _, new in new }
+        )
+        let status = try? await child.ended(within: .seconds(30))
+        if status == nil { await child.end() }
+        #expect(status != nil && status != 0, "a wrong key stops the start: \(child.lastWords)")
+        #expect(child.errorText.contains("no.such.property"), "\(child.lastWords)")
+    }
+
+    @Test("rules that do not parse stop the start, each problem with its line")
+    func wrongRules() async throws {
+        let folder = try TemporaryFolder()
+        func refuse(_ text: String, names line: String) async throws {
+            let file = try folder.write(text, to: "rules.yaml")
+            try await expectRefusal(
+                "carillon-producer",
+                Self.base.merging(["CARILLON_RULES_FILE": file, "CARILLON_HTTP_PORT": "0"]) { _, new in new },
+                names: line
+            )
+        }
+        let head = "rules:\n  - event: com.example.a\n    recipient: \"{{data.customer}}\"\n"
+        try await refuse(head + "    identifier: a\n    contents: {title: T}\n", names: "rules.yaml:5:")
+        try await refuse(head + "    identifier: \"{{data.order\"\n    content: {title: T}\n", names: "rules.yaml:4:")
+        try await refuse(head + "    identifier: [\n", names: "rules.yaml:")
+        try await refuse(
+            head
+                + "    identifier: a\n    content: {title: T}\n    trigger: {type: timeInterval, timeInterval: 30, repeats: true}\n",
+            names: "rules.yaml:6:"
+        )
+        try await refuse("", names: "rules.yaml")
+        try await expectRefusal(
+            "carillon-producer",
+            Self.base.merging(["CARILLON_RULES_FILE": folder.file("none.yaml")]) { _, new in new },
+            names: "none.yaml"
+        )
+    }
+
+    @Test("a port that is taken ends the start with the address named", arguments: services)
+    func takenPort(_ service: String) async throws {
+        let holder = try ChildProcess(try Tools.python(), [Tools.client("forward.py")], keepsInput: true)
+        try await eventually("a port is held") { !holder.outputLines.isEmpty }
+        let port = String(try #require(holder.outputLines.first))
+        var environment = Self.base.merging(["CARILLON_OPS_PORT": port]) { _, new in new }
+        if service == "carillon-producer" { environment["CARILLON_HTTP_PORT"] = "0" }
+        let child = try ChildProcess(try Tools.product(service), environment: environment)
+        let status = try? await child.ended()
+        if status == nil { await child.end() }
+        #expect(status == 1, "\(child.lastWords)")
+        #expect(child.errorText.contains(":\(port)"), "\(child.lastWords)")
+        await holder.end()
+    }
+
+    // MARK: carillon
+
+    @Test(
+        "carillon local writes the bootstrap file when all is ready and takes it away at its end",
+        .disabled(if: Cluster.isReal, "it brings its own broker")
+    )
+    func local() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("bootstrap")
+        let local = try ChildProcess(
+            try Tools.product("carillon"),
+            [
+                "local", "--http", "127.0.0.1:0", "--ops", "127.0.0.1:0", "--bootstrap-file", file,
+                "--rules", Tools.client("rules.yaml"),
+            ]
+        )
+        try await eventually("the bootstrap file is there", orSay: { local.lastWords }) {
+            guard local.isRunning else { throw ChildProcess.Failure(description: local.lastWords) }
+            return FileManager.default.fileExists(atPath: file)
+        }
+        let servers = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .newlines)
+        let lines = { local.outputLines.map { $0.split(separator: " ").map(String.init) } }
+        try await eventually("it says where everything is", orSay: { local.lastWords }) {
+            lines().contains { $0.first == "ops" }
+        }
+        let ops = try #require(lines().first { $0.first == "ops" }?.last)
+        let http = try #require(lines().first { $0.first == "http" }?.last)
+        #expect(try await Curl.send("GET", "\(ops)/health/ready").status == 200)
+
+        let put = try await Curl.send(
+            "PUT",
+            "\(http)/v1/recipients/ana/notifications/hello",
+            headers: [("content-type", "application/json")],
+            body: Data(#"{"content":{"title":"Hello"}}"#.utf8)
+        )
+        #expect(put.status == 202, "\(put.text)")
+        let tail = try await ChildProcess.run(
+            try Tools.product("carillon"),
+            ["tail", "deliveries", "--json", "--from", "beginning", "--count", "1", "--bootstrap-servers", servers]
+        )
+        #expect(JSONText.member("value.requestId", of: tail.standardOutput) == put["requestId"])
+
+        local.signal(SIGTERM)
+        #expect(try await local.ended() == 0, "\(local.lastWords)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test("tail says plainly that a topic or a broker is not there", .disabled(if: Cluster.isReal))
+    func tailOfNothing() async throws {
+        let away = try ChildProcess(
+            try Tools.product("carillon"),
+            ["tail", "requests", "--bootstrap-servers", "127.0.0.1:1"]
+        )
+        #expect(try await away.ended() == 69, "\(away.lastWords)")
+        #expect(away.errorText.contains("127.0.0.1:1"))
+    }
+}

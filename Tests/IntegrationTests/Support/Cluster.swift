@@ -1,0 +1,55 @@
+import Foundation
+
+/// The Kafka that a run of the tests uses: that of `KAFKA_BOOTSTRAP_SERVERS` when it is set, else a `carillon broker` of its own.
+final class Cluster: Sendable {
+    let bootstrapServers: String
+    /// What the names of its topics begin with.
+    let prefix: String
+    /// Nil on a real cluster.
+    let broker: ChildProcess?
+
+    /// The real cluster that was asked for. An empty value is a mistake, not a wish for the embedded broker.
+    static let requested = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
+    static var isReal: Bool { requested != nil }
+
+    private init(bootstrapServers: String, prefix: String, broker: ChildProcess?) {
+        self.bootstrapServers = bootstrapServers
+        self.prefix = prefix
+        self.broker = broker
+    }
+
+    /// The cluster of the scenarios.
+    static func start() async throws -> Cluster {
+        guard let requested else { return try await embedded() }
+        let prefix = "carillon-test-\(UUID().uuidString.prefix(8).lowercased())."
+        _ = try await ChildProcess.run(try Tools.python(), [Tools.client("topics.py"), "create", requested, prefix])
+        return Cluster(bootstrapServers: requested, prefix: prefix, broker: nil)
+    }
+
+    /// A broker of its own.
+    static func embedded() async throws -> Cluster {
+        let folder = try TemporaryFolder()
+        let file = folder.file("bootstrap")
+        let broker = try ChildProcess(try Tools.product("carillon"), ["broker", "--bootstrap-file", file])
+        var servers = ""
+        try await eventually("the embedded broker is ready", orSay: { broker.lastWords }) {
+            servers = (try? String(contentsOfFile: file, encoding: .utf8))?.trimmingCharacters(in: .newlines) ?? ""
+            return !servers.isEmpty || !broker.isRunning
+        }
+        guard !servers.isEmpty else { throw ChildProcess.Failure(description: broker.lastWords) }
+        return Cluster(bootstrapServers: servers, prefix: "carillon.", broker: broker)
+    }
+
+    func stop() async throws {
+        if let broker {
+            await broker.end()
+        } else {
+            _ = try await ChildProcess.run(
+                try Tools.python(),
+                [Tools.client("topics.py"), "delete", bootstrapServers, prefix]
+            )
+        }
+    }
+
+    func topic(_ name: String) -> String { prefix + name }
+}
