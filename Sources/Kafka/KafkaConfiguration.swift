@@ -49,6 +49,18 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
     }
 }
 
+/// Properties are shown by their names only: a value may be a password.
+extension KafkaClientConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Client, brokers and the names of the properties.
+    public var description: String {
+        "\(clientID) at \(bootstrapServers.joined(separator: ",")), properties \(properties.keys.sorted())"
+    }
+    /// The same; it is what a printed struct shows of what it contains.
+    public var debugDescription: String { description }
+    /// The same, for `dump` and for loggers that look inside.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 /// How a producer works: always idempotent, acknowledged by all in-sync replicas.
 public struct KafkaProducerConfiguration: Sendable, Hashable {
     /// How to reach the cluster.
