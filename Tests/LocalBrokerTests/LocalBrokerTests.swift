@@ -79,10 +79,10 @@ struct LocalBrokerTests {
     @Test func `injected errors are met once each, and can be taken back`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try producer(for: broker)
-        broker.inject(errors: [.topicAuthorizationFailed], on: .produce)
+        broker.inject(errors: [.messageTooLarge], on: .produce)
         let error = await #expect(throws: KafkaError.self) { try await producer.send(.init(topic: "t", value: [65])) }
-        #expect(error?.code == .topicAuthorizationFailed && error?.isRetriable == false)
-        broker.inject(errors: [.topicAuthorizationFailed], on: .produce)
+        #expect(error?.code == .messageTooLarge && error?.isRetriable == false)
+        broker.inject(errors: [.messageTooLarge], on: .produce)
         broker.clearErrors(on: .produce)
         // A failed produce request has written nothing.
         #expect(try await producer.send(.init(topic: "t", partition: 0, value: [66])).offset == 0)

@@ -88,4 +88,25 @@ struct LocalBrokerWatchTests {
         #expect(watch.lost.isEmpty && log.critical.isEmpty)
         await broker.shutDown()
     }
+
+    @Test func `watching a topic does not make it`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        let log = Log()
+        let watch = LocalBrokerWatch(broker: broker, topics: ["later", "t"], logger: log.logger)
+        let run = Task { try await watch.run(every: .milliseconds(10)) }
+        try await Task.sleep(for: .milliseconds(200))
+        try broker.createTopic("later", partitions: 3)
+        let counts = try await KafkaThread.run(name: "count") {
+            let consumer = try KafkaConsumer(
+                configuration: .init(client: broker.clientConfiguration()),
+                logger: log.logger
+            )
+            defer { consumer.close(within: .seconds(5)) }
+            return try consumer.partitionCounts(within: .seconds(20))
+        }
+        #expect(counts == ["later": 3, "t": 1])
+        run.cancel()
+        try await run.value
+        await broker.shutDown()
+    }
 }

@@ -25,4 +25,22 @@ extension RDKafkaHandle {
         }
         return found.partition_cnt
     }
+
+    /// The partitions of all topics that the broker knows, by name; makes none. Blocking.
+    func partitionCounts(within time: Duration) throws(KafkaError) -> [String: Int32] {
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        try KafkaError.check(
+            rd_kafka_metadata(pointer, 1, nil, &metadata, time.librdkafkaMilliseconds),
+            doing: "metadata of all topics"
+        )
+        guard let metadata else { throw KafkaError(RD_KAFKA_RESP_ERR__FAIL, doing: "metadata of all topics") }
+        defer { rd_kafka_metadata_destroy(metadata) }
+        var counts: [String: Int32] = [:]
+        for index in 0..<Int(metadata.pointee.topic_cnt) {
+            let found = metadata.pointee.topics[index]
+            guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = found.topic else { continue }
+            counts[String(cString: name)] = found.partition_cnt
+        }
+        return counts
+    }
 }

@@ -141,7 +141,7 @@ public final class KafkaConsumer {
 
     /// Commits the offsets to the group: of each partition the next one to read.
     ///
-    /// - Parameter time: nil to return at once; a failure is then logged. Otherwise the call blocks until the broker answered.
+    /// - Parameter time: nil to return at once; a failure is then logged and counted. Otherwise the call blocks until the broker answered.
     /// - Throws: `KafkaError`; `.timedOut` when no answer came: the commit may still happen.
     public func commit(_ offsets: [KafkaTopicPartition: Int64], within time: Duration?) throws(KafkaError) {
         let client = try client()
@@ -169,6 +169,9 @@ public final class KafkaConsumer {
             try KafkaError.check(element.error, doing: "commit the offset of \(element.place)")
         }
     }
+
+    /// How many commits that were not waited for have failed; each kind of failure is logged.
+    public var failedCommits: Int { rebalance.failedCommits.load(ordering: .relaxed) }
 
     /// The group's offsets; a partition without one is missing. Blocking.
     public func committed(
@@ -223,10 +226,16 @@ public final class KafkaConsumer {
         return (max(0, low), high)
     }
 
-    /// How many partitions a topic has; blocking.
+    /// How many partitions a topic has; blocking. A broker that makes topics by itself makes one that is not there.
     public func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
         _ = try client()
         return try handle.partitionCount(of: topic, within: time)
+    }
+
+    /// The partitions of all topics that the broker knows, by name; blocking. Unlike a question for one topic it makes none.
+    public func partitionCounts(within time: Duration) throws(KafkaError) -> [String: Int32] {
+        _ = try client()
+        return try handle.partitionCounts(within: time)
     }
 
     // MARK: - The end

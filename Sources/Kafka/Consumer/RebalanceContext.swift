@@ -15,6 +15,9 @@ final class RebalanceContext: RDKafkaContext {
     /// The consumer is gone for its owner: callbacks, now on another thread, only answer.
     let isClosing = Atomic(false)
 
+    /// Of those that nobody waited for.
+    let failedCommits = Atomic(0)
+
     private let revokeTimeout: Duration
     private var failure: (any Error)?
 
@@ -30,7 +33,9 @@ final class RebalanceContext: RDKafkaContext {
         }
         rd_kafka_conf_set_offset_commit_cb(conf) { client, code, _, _ in
             guard code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR__NO_OFFSET else { return }
-            RDKafkaContext.of(client)?.noteTrouble(KafkaError(code, doing: "commit offsets"))
+            guard let context = RDKafkaContext.of(client) as? RebalanceContext else { return }
+            context.failedCommits.add(1, ordering: .relaxed)
+            context.noteTrouble(KafkaError(code, doing: "commit offsets"))
         }
         rd_kafka_conf_set_error_cb(conf) { client, code, reason, _ in
             let text = reason.map { String(cString: $0) } ?? ""
@@ -57,7 +62,7 @@ final class RebalanceContext: RDKafkaContext {
         assignment = Set(offsets.keys)
     }
 
-    /// librdkafka keeps the pause of a partition that leaves and comes back; nobody would know of it then.
+    /// Before partitions leave: one that comes back while librdkafka still has it paused would stand still.
     private func resumeAll(_ client: OpaquePointer) {
         guard !paused.isEmpty else { return }
         RDKafkaTopicPartitionList(paused).withPointer { _ = rd_kafka_resume_partitions(client, $0) }

@@ -43,7 +43,8 @@ public final class KafkaProducer: Sendable {
         try await loop.send(record)
     }
 
-    /// How many partitions a topic has; asked once and remembered. All who wait for a topic share one question, which takes
+    /// How many partitions a topic has; asked once and remembered, so that a key keeps its partition while this producer lives,
+    /// also when the topic grows. All who wait for a topic share one question, which takes
     /// at most 5 s on a thread of its own, also when a waiter is cancelled.
     ///
     /// - Throws: `KafkaError`, retriable while no broker answers; `.destroyed` after the shutdown.
