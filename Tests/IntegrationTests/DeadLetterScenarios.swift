@@ -146,7 +146,7 @@ extension ServiceScenarios {
                 ),
                 wrong("invalid", field: "content.title", value: body(#"{"content":{"title":1}}"#)),
                 wrong("invalid", value: body(#"{"content":{"title":"T","badge":1e999}}"#)),
-                wrong("not-utf8", value: Data([0x7B, 0x22, 0xC3, 0x28, 0x22, 0x3A, 0x31, 0x7D])),
+                wrong("not-utf8", value: body(#"{"content":{"title":""#) + Data([0xC3, 0x28]) + body(#""}}"#)),
                 wrong("invalid", value: Data()),
                 wrong("invalid", key: nil, value: good),
                 wrong("invalid", key: "shop/\(recipient)", value: good),

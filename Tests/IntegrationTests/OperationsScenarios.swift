@@ -52,8 +52,9 @@ extension ServiceScenarios {
         ] {
             let page = try await service.metrics
             #expect(page.contains("\n\(expected)"), "\(page)")
-            let ours = page.split(separator: "\n").filter { !$0.hasPrefix("#") }
-            #expect(ours.allSatisfy { $0.hasPrefix("carillon_") })
+            // `process_` are the names that every Prometheus client has.
+            let samples = page.split(separator: "\n").filter { !$0.hasPrefix("#") }
+            #expect(samples.allSatisfy { $0.hasPrefix("carillon_") || $0.hasPrefix("process_") }, "\(page)")
             let checked = try ChildProcess(
                 try Tools.program("promtool"),
                 ["check", "metrics"],

@@ -213,7 +213,7 @@ struct ServiceScenarios {
     func expire() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
-        let soon = Date.now.addingTimeInterval(600).ISO8601Format(.iso8601.time(includingFractionalSeconds: true))
+        let soon = Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(.now.addingTimeInterval(600))
         let body =
             #"{"content":{"title":"Test"},"trigger":{"type":"timeInterval","timeInterval":3600},"expiration":"\#(soon)"}"#
         let request = try await stack.put(recipient, "order", body)

@@ -28,8 +28,9 @@ parser.add_argument("--pause", type=float, default=0.01)
 parser.add_argument("--immediate", action="store_true", help="no request waits for its time")
 options = parser.parse_args()
 
-ended = threading.Event()
-signal.signal(signal.SIGTERM, lambda *_: ended.set())
+# A plain list: an Event must not be set in a handler, which may run while the Event itself is being waited for.
+ended: list[bool] = []
+signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
 requests: list[str] = []
 events: list[str] = []
 refused: list[str] = []
@@ -38,7 +39,7 @@ refused: list[str] = []
 def put(worker: int) -> None:
     connection = None
     number = 0
-    while not ended.is_set():
+    while not ended:
         number += 1
         recipient, identifier = f"{options.recipients}-put-{number % 16}", f"put-{worker}-{number}"
         body = {"content": {"title": "Load", "body": identifier}}
@@ -72,7 +73,7 @@ def put(worker: int) -> None:
 def send() -> None:
     producer = Producer({"bootstrap.servers": options.bootstrap, "acks": "all", "linger.ms": 5})
     number = 0
-    while not ended.is_set():
+    while not ended:
         number += 1
         recipient, identifier = f"{options.recipients}-event-{number % 16}", f"event-{number}"
         made = CloudEvent(
@@ -103,7 +104,8 @@ def send() -> None:
 threads = [threading.Thread(target=put, args=(worker,)) for worker in range(2)] + [threading.Thread(target=send)]
 for thread in threads:
     thread.start()
-while not ended.wait(0.2):
+while not ended:
+    time.sleep(0.2)
     print(json.dumps({"accepted": len(requests), "sent": len(events)}), flush=True)
 for thread in threads:
     thread.join()

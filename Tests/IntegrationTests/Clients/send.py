@@ -8,6 +8,7 @@ A record is sent as it is: {"topic": …, "key": …, "valueBase64": … | null,
 import base64
 import json
 import sys
+import time
 
 from cloudevents.http import CloudEvent
 from cloudevents.kafka import to_binary, to_structured
@@ -59,7 +60,10 @@ def main(bootstrap: str, business_events: str) -> None:
         for name, text in order.get("headers", {}).items():
             made["headers"][name] = text.encode()
 
-        def acknowledged(error, message):
+        # Said by us: the acknowledgement of the embedded broker has none.
+        timestamp = int(time.time() * 1000)
+
+        def acknowledged(error, message, timestamp=timestamp):
             if error is not None:
                 sys.exit(f"not acknowledged: {error}")
             answers.append(
@@ -67,11 +71,15 @@ def main(bootstrap: str, business_events: str) -> None:
                     "topic": message.topic(),
                     "partition": message.partition(),
                     "offset": message.offset(),
-                    "timestamp": message.timestamp()[1],
+                    "timestamp": timestamp,
                 }
             )
 
-        producer.produce(on_delivery=acknowledged, **{k: v for k, v in made.items() if v is not None or k == "value"})
+        producer.produce(
+            on_delivery=acknowledged,
+            timestamp=timestamp,
+            **{k: v for k, v in made.items() if v is not None or k == "value"},
+        )
         # One after the other, so that answers are in the order of the lines.
         if producer.flush(60) != 0:
             sys.exit("the broker does not acknowledge")

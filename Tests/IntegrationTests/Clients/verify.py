@@ -96,8 +96,9 @@ def main() -> None:
     checked = {"requests": 0, "deliveries": 0}
     for file in options.files:
         # A line that is still being written is not looked at.
-        for line in pathlib.Path(file).read_text().split("\n")[:-1]:
-            record = json.loads(line)
+        for line in pathlib.Path(file).read_bytes().split(b"\n")[:-1]:
+            # Among what tests sent by hand are bytes that are no text.
+            record = json.loads(line.decode(errors="replace"))
             names = (record.get("headers") or [])[::2]
             # Requests that a test sent by hand have no CloudEvents headers, and are not ours to judge.
             if record["topic"].endswith("requests") and "ce_source" not in names:

@@ -12,8 +12,9 @@ import Darwin
 /// A program that a test started. Its output goes to files, so that nothing is ever lost or waited for; it is ended by its own id.
 final class ChildProcess: Sendable {
     let name: String
-    let pid: Int32
-    private let process: Mutex<Process>
+    let pid: pid_t
+    /// Nil while it runs. Asked for and kept in one step: an id that was waited for may be somebody else's.
+    private let status = Mutex<Int32?>(nil)
     private let input: Mutex<FileHandle?>
     private let folder: TemporaryFolder
 
@@ -21,52 +22,48 @@ final class ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - environment: What is added to the environment of the tests, of which nothing that begins with `CARILLON_` is passed on.
-    ///   - input: What it reads; a pipe for ``write(_:)`` when `keepsInput`.
+    ///   - input: What it reads.
+    ///   - keepsInput: It reads what ``write(_:)`` gives it instead.
     init(
         _ executable: String,
         _ arguments: [String] = [],
         environment: [String: String] = [:],
-        input: Data? = nil,
+        input: Data = Data(),
         keepsInput: Bool = false
     ) throws {
         name = URL(fileURLWithPath: executable).lastPathComponent
         folder = try TemporaryFolder()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: executable)
-        process.arguments = arguments
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("CARILLON_") }
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
-        process.environment = variables.merging(environment) { _, given in given }
-        for file in ["out", "err"] {
-            guard FileManager.default.createFile(atPath: folder.file(file), contents: nil) else {
-                throw Failure(description: "\(folder.file(file)) cannot be made")
-            }
-        }
-        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("out")))
-        let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: folder.file("err")))
-        process.standardOutput = output
-        process.standardError = errors
-        var kept: FileHandle?
+        variables.merge(environment) { _, given in given }
+
+        let reading: FileHandle
+        var writing: FileHandle?
         if keepsInput {
             let pipe = Pipe()
-            process.standardInput = pipe
-            kept = pipe.fileHandleForWriting
-        } else if let input {
-            try input.write(to: URL(fileURLWithPath: folder.file("in")))
-            process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.file("in")))
+            reading = pipe.fileHandleForReading
+            writing = pipe.fileHandleForWriting
+            // Only that program may hold its ends, or it never sees the end of its input.
+            _ = fcntl(pipe.fileHandleForReading.fileDescriptor, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         } else {
-            process.standardInput = FileHandle.nullDevice
+            try input.write(to: URL(fileURLWithPath: folder.file("in")))
+            reading = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.file("in")))
         }
-        try process.run()
-        try? output.close()
-        try? errors.close()
-        pid = process.processIdentifier
-        self.process = Mutex(process)
-        self.input = Mutex(kept)
+        defer { try? reading.close() }
+        pid = try Spawn.start(
+            executable,
+            arguments,
+            environment: variables,
+            input: reading.fileDescriptor,
+            output: folder.file("out"),
+            errors: folder.file("err")
+        )
+        self.input = Mutex(writing)
     }
 
     deinit {
-        if isRunning { kill(pid, SIGKILL) }
+        signal(SIGKILL)
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -96,23 +93,35 @@ final class ChildProcess: Sendable {
 
     // MARK: Its life
 
-    var isRunning: Bool { process.withLock { $0.isRunning } }
+    var isRunning: Bool { exitStatus == nil }
+
+    private var exitStatus: Int32? {
+        status.withLock { status in
+            if status == nil { status = Spawn.status(of: pid) }
+            return status
+        }
+    }
 
     func write(_ line: String) throws {
         try input.withLock { try $0?.write(contentsOf: Data("\(line)\n".utf8)) }
     }
 
     func signal(_ number: Int32) {
-        // An id that nobody has waited for cannot be somebody else's.
-        if isRunning { kill(pid, number) }
+        status.withLock { status in
+            if status == nil { status = Spawn.status(of: pid) }
+            if status == nil { kill(pid, number) }
+        }
     }
 
     /// The exit status; for an end by a signal its number, negative.
     func ended(within limit: Duration = .seconds(90)) async throws -> Int32 {
-        try await eventually("\(name) (\(pid)) ends", within: limit, orSay: { self.lastWords }) { !self.isRunning }
-        return process.withLock { process in
-            process.terminationReason == .uncaughtSignal ? -process.terminationStatus : process.terminationStatus
+        var ended: Int32?
+        try await eventually("\(name) (\(pid)) ends", within: limit, orSay: { self.lastWords }) {
+            ended = exitStatus
+            return ended != nil
         }
+        guard let ended else { throw Failure(description: "\(name) runs on") }
+        return ended
     }
 
     /// Ends it whatever it does: asked first, then not.
@@ -134,7 +143,7 @@ final class ChildProcess: Sendable {
         _ executable: String,
         _ arguments: [String] = [],
         environment: [String: String] = [:],
-        input: Data? = nil,
+        input: Data = Data(),
         within limit: Duration = .seconds(150)
     ) async throws -> ChildProcess {
         let child = try ChildProcess(executable, arguments, environment: environment, input: input)

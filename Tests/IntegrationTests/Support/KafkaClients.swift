@@ -1,4 +1,30 @@
 import Foundation
+import Synchronization
+
+/// What a program has printed so far, each line read once.
+final class Lines<Record: Sendable>: Sendable {
+    private let path: String
+    private let parse: @Sendable (Substring) -> Record?
+    private let known = Mutex((bytes: UInt64(0), records: [Record]()))
+
+    init(of process: ChildProcess, parse: @escaping @Sendable (Substring) -> Record?) {
+        path = process.outputPath
+        self.parse = parse
+    }
+
+    var records: [Record] {
+        known.withLock { known in
+            guard let file = FileHandle(forReadingAtPath: path) else { return known.records }
+            defer { try? file.close() }
+            try? file.seek(toOffset: known.bytes)
+            guard let data = try? file.readToEnd(), let end = data.lastIndex(of: 0x0A) else { return known.records }
+            let whole = data[...end]
+            known.bytes += UInt64(whole.count)
+            known.records += String(decoding: whole, as: UTF8.self).split(separator: "\n").compactMap(parse)
+            return known.records
+        }
+    }
+}
 
 /// A record as kcat printed it.
 struct KcatRecord: Sendable {
@@ -40,6 +66,7 @@ struct KcatRecord: Sendable {
 /// A topic as kcat shows it from its beginning on.
 final class KcatTopic: Sendable {
     let process: ChildProcess
+    private let lines: Lines<KcatRecord>
 
     init(_ cluster: Cluster, _ name: String) throws {
         process = try ChildProcess(
@@ -49,9 +76,10 @@ final class KcatTopic: Sendable {
                 "-X", "fetch.wait.max.ms=10",
             ]
         )
+        lines = Lines(of: process) { KcatRecord(line: $0) }
     }
 
-    var records: [KcatRecord] { process.outputLines.compactMap(KcatRecord.init(line:)) }
+    var records: [KcatRecord] { lines.records }
 
     /// The records that a test is about, once there are as many as it waits for.
     func records(_ count: Int = 1, _ what: String, where isWanted: (KcatRecord) -> Bool) async throws -> [KcatRecord] {
@@ -102,15 +130,17 @@ struct ByteRecord: Sendable {
 /// Topics as a Python client reads them, byte by byte.
 final class ByteTopics: Sendable {
     let process: ChildProcess
+    private let lines: Lines<ByteRecord>
 
     init(_ cluster: Cluster, _ names: String...) throws {
         process = try ChildProcess(
             try Tools.python(),
             [Tools.client("follow.py"), cluster.bootstrapServers] + names.map(cluster.topic)
         )
+        lines = Lines(of: process) { ByteRecord(line: $0) }
     }
 
-    var records: [ByteRecord] { process.outputLines.compactMap(ByteRecord.init(line:)) }
+    var records: [ByteRecord] { lines.records }
 }
 
 /// A business event for the CloudEvents SDK.
