@@ -23,7 +23,11 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
-let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let package = Package(
@@ -42,10 +46,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["YAML"]),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
-        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -58,18 +63,23 @@ let package = Package(
         .target(name: "NotificationPublisher", dependencies: ["Kafka", "NotificationModel", log]),
         .target(
             name: "ServiceSupport",
-            dependencies: [log, metrics, coreMetrics, lifecycle, configuration, hummingbird, "Kafka", yams]
+            dependencies: [
+                "NotificationModel", log, metrics, coreMetrics, lifecycle, unixSignals, configuration, hummingbird,
+                hummingbirdCore, httpTypes, nioCore, yams,
+            ]
         ),
         .target(
             name: "NotificationProducer",
             dependencies: [
                 "Kafka", "NotificationModel", "NotificationPublisher", "ServiceSupport",
-                log, metrics, lifecycle, hummingbird, mustache, yams,
+                log, metrics, lifecycle, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, yams,
             ]
         ),
         .target(
             name: "NotificationConsumer",
-            dependencies: ["Kafka", "NotificationModel", "ServiceSupport", log, metrics, lifecycle, heap, deque]
+            dependencies: [
+                "Kafka", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, lifecycle, heap, deque,
+            ]
         ),
         .executableTarget(name: "carillon-producer", dependencies: ["NotificationProducer", "ServiceSupport"]),
         .executableTarget(name: "carillon-consumer", dependencies: ["NotificationConsumer", "ServiceSupport"]),
@@ -82,17 +92,24 @@ let package = Package(
         ),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
         .testTarget(name: "LocalBrokerTests", dependencies: ["Kafka", "LocalBroker", log]),
-        .testTarget(name: "NotificationModelTests", dependencies: ["NotificationModel"], resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "NotificationModelTests",
+            dependencies: ["NotificationModel"],
+            resources: [.copy("Fixtures")]
+        ),
         .testTarget(
             name: "NotificationPublisherTests",
             dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log]
         ),
-        .testTarget(name: "ServiceSupportTests", dependencies: ["ServiceSupport", log, coreMetrics, metrics, configuration]),
+        .testTarget(
+            name: "ServiceSupportTests",
+            dependencies: ["ServiceSupport", log, coreMetrics, metrics, configuration]
+        ),
         .testTarget(
             name: "NotificationProducerTests",
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceSupport", log,
-                .product(name: "HummingbirdTesting", package: "hummingbird"), hummingbird,
+                metrics, lifecycle,
             ]
         ),
         .testTarget(

@@ -134,6 +134,17 @@ public struct KafkaHeaderBuffer: Sendable {
     /// No headers.
     public init() {}
 
+    /// Copies of the headers, for a record that is sent on its own.
+    public var headers: [KafkaHeader] {
+        entries.map { entry in
+            let name = String(decoding: entry.name.utf8.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+            return KafkaHeader(
+                name: name,
+                value: entry.count < 0 ? nil : Array(bytes[entry.start..<entry.start + entry.count])
+            )
+        }
+    }
+
     /// Forgets the headers and keeps the memory.
     public mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)

@@ -60,7 +60,7 @@ public struct ConsumerService: Service {
                     }
                     // One lane that cannot go on ends the others in order.
                     do {
-                        try await group.waitForAll()
+                        while try await group.next() != nil {}
                     } catch {
                         stop.request()
                         throw error
@@ -92,13 +92,17 @@ public struct ConsumerService: Service {
                     context.logger.critical("the consumer service cannot go on", metadata: ["error": "\(refusal)"])
                     context.stop.request()
                     throw refusal
+                } catch let error as KafkaError where error.code == .invalidArgument {
+                    // A property that librdkafka does not take will not be taken the next time either.
+                    context.stop.request()
+                    throw error
                 } catch {
                     component.notReady("the lane failed and starts again: \(error)")
                     context.logger.error(
                         "a lane failed and starts again from its marker",
                         metadata: ["lane": "\(number)", "error": "\(error)", "pause": "\(pause)"]
                     )
-                    context.stop.wait(atMost: pause)
+                    context.stop.wait(pause)
                     pause = min(pause * 2, .seconds(30))
                 }
             }

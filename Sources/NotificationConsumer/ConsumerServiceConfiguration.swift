@@ -86,23 +86,9 @@ extension ConsumerServiceConfiguration {
     public init(settings: inout ServiceSettings) {
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
         self = defaults
-        bootstrapServers = settings.list("kafka.bootstrap.servers", default: [])
-        if bootstrapServers.isEmpty {
-            settings.reject("kafka.bootstrap.servers", "is required: the brokers as host:port, with commas between")
-        }
+        bootstrapServers = settings.bootstrapServers()
         kafkaProperties = settings.dictionary("kafka.properties")
-        topics = TopicNames(
-            prefix: settings.string("topics.prefix", default: TopicNames.defaultPrefix),
-            requests: settings.optionalString("topics.requests"),
-            deliveries: settings.optionalString("topics.deliveries"),
-            state: settings.optionalString("topics.state"),
-            deadLetters: settings.optionalString("topics.deadLetters")
-        )
-        do throws(ModelError) {
-            try topics.validate()
-        } catch {
-            settings.reject("topics.prefix", "gives a wrong name for \(error.field ?? "a topic"): \(error.detail)")
-        }
+        topics = settings.topicNames(["requests", "deliveries", "state", "deadLetters"])
         deployment = settings.string("deployment", default: defaults.deployment)
         groupID = settings.string("consumer.group", default: defaults.groupID)
         lanes = settings.int("consumer.lanes", default: defaults.lanes, in: 1...64)

@@ -40,4 +40,14 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case gaveUp = "gave-up"
     /// Held back until the end of its collapse window.
     case collapseWindow = "collapse-window"
+    /// No such resource, over HTTP.
+    case notFound = "not-found"
+    /// The resource does not take this method, over HTTP.
+    case methodNotAllowed = "method-not-allowed"
+    /// A body of a kind that is not taken, over HTTP.
+    case unsupportedMediaType = "unsupported-media-type"
+    /// The broker did not answer in time: the same call is safe to repeat.
+    case unavailable = "unavailable"
+    /// A fault of Carillon's own; its log says which.
+    case internalError = "internal"
 }

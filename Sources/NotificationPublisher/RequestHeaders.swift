@@ -58,23 +58,8 @@ package struct RequestHeaders: Sendable {
         time: Timestamp,
         trace: TraceContext?
     ) -> [KafkaHeader] {
-        var id: [UInt8] = []
-        requestID.write(to: &id)
-        var headers = [
-            KafkaHeader(name: "ce_specversion", value: Self.specVersion),
-            KafkaHeader(name: "ce_id", value: id),
-            KafkaHeader(name: "ce_source", value: source),
-            KafkaHeader(name: "ce_type", value: isRemoval ? Self.removalType : Self.requestType),
-            KafkaHeader(name: "ce_time", value: Array(time.rfc3339.utf8)),
-            KafkaHeader(name: "ce_subject", value: key.encoded),
-            KafkaHeader(name: "content-type", value: Self.contentType),
-        ]
-        if let trace {
-            headers.append(KafkaHeader(name: "traceparent", value: Array(trace.traceparent.utf8)))
-            if let tracestate = trace.tracestate {
-                headers.append(KafkaHeader(name: "tracestate", value: Array(tracestate.utf8)))
-            }
-        }
-        return headers
+        var buffer = KafkaHeaderBuffer()
+        write(key: key, requestID: requestID, isRemoval: isRemoval, time: time, trace: trace, into: &buffer)
+        return buffer.headers
     }
 }

@@ -45,7 +45,8 @@ struct CenterPropertyTests {
                 case 2: plan = interval(Double.random(in: 0.1...120, using: &random), from: at(now))
                 default: plan = interval(60, repeats: true, from: at(now))
                 }
-                let expiration = Bool.random(using: &random) ? at(now + Int64.random(in: -5...200_000, using: &random)) : nil
+                let expiration =
+                    Bool.random(using: &random) ? at(now + Int64.random(in: -5...200_000, using: &random)) : nil
                 // A repeated record comes under its own key again.
                 let target = keyOf[name] ?? target
                 keyOf[name] = target

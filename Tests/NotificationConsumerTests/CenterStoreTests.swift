@@ -12,7 +12,10 @@ struct CenterStoreTests {
         var touched: [NotificationKey: Int64] = [:]
         for step in 0..<2_000 {
             let now = Int64(step)
-            let target = key("i\(Int.random(in: 0..<60, using: &random))", recipient: "r\(Int.random(in: 0..<9, using: &random))")
+            let target = key(
+                "i\(Int.random(in: 0..<60, using: &random))",
+                recipient: "r\(Int.random(in: 0..<9, using: &random))"
+            )
             store.update(target, at: at(now)) { $0.delivered = .init(requestID: id("q\(step)"), at: at(now)) }
             model[target] = id("q\(step)")
             touched[target] = now

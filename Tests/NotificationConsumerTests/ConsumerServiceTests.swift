@@ -172,8 +172,12 @@ struct ConsumerServiceTests {
 
     @Test func `a restart goes on at the marker: nothing twice, nothing missing`() async throws {
         let broker = try Self.broker()
-        let first = (0..<300).map { Self.record("a\($0)", key("i\($0)", recipient: "r\($0 % 9)"), #""content":{"title":"T"}"#) }
-        let second = (0..<300).map { Self.record("b\($0)", key("j\($0)", recipient: "r\($0 % 9)"), #""content":{"title":"T"}"#) }
+        let first = (0..<300).map {
+            Self.record("a\($0)", key("i\($0)", recipient: "r\($0 % 9)"), #""content":{"title":"T"}"#)
+        }
+        let second = (0..<300).map {
+            Self.record("b\($0)", key("j\($0)", recipient: "r\($0 % 9)"), #""content":{"title":"T"}"#)
+        }
         var configuration = Self.configuration(broker)
         try await Self.publish(first, on: broker)
         try await Self.serving(configuration) {
@@ -250,7 +254,16 @@ struct ConsumerServiceTests {
         let broker = try Self.broker()
         let (health, registry) = (Health(), PrometheusRegistry())
         #expect(health.notReady.isEmpty)
-        try await Self.publish([Self.record("a", key("order"), #""trigger":{"type":"timeInterval","timeInterval":3600},"content":{"title":"T"}"#)], on: broker)
+        try await Self.publish(
+            [
+                Self.record(
+                    "a",
+                    key("order"),
+                    #""trigger":{"type":"timeInterval","timeInterval":3600},"content":{"title":"T"}"#
+                )
+            ],
+            on: broker
+        )
         let page = try await Self.serving(Self.configuration(broker), health: health, registry: registry) {
             #expect(health.notReady.map(\.component) == ["lane-0"])
             _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 1 }

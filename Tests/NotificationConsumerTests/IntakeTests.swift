@@ -10,7 +10,8 @@ struct IntakeTests {
     }
     private let home = KafkaPartitioner.partition(forKey: Array("ana".utf8), count: 8)
 
-    private func record(_ key: String?, _ value: String?, partition: Int32? = nil, at time: Int64? = 0) -> Intake.Record {
+    private func record(_ key: String?, _ value: String?, partition: Int32? = nil, at time: Int64? = 0) -> Intake.Record
+    {
         .init(
             partition: partition ?? home,
             offset: 42,
@@ -40,7 +41,8 @@ struct IntakeTests {
         ("shop/ana/a", #"{"content":{"title":"T"},"x":1}"#, .unknownField, "x"),
         ("shop/ana/a", #"{"content":{"title":"T"},"trigger":{"type":"moon"}}"#, .unknownTrigger, "trigger.type"),
         (
-            "shop/ana/a", #"{"content":{"title":"T"},"trigger":{"type":"timeInterval","timeInterval":59,"repeats":true}}"#,
+            "shop/ana/a",
+            #"{"content":{"title":"T"},"trigger":{"type":"timeInterval","timeInterval":59,"repeats":true}}"#,
             .invalid, "trigger.timeInterval"
         ),
         (

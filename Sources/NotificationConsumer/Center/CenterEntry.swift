@@ -16,7 +16,7 @@ struct CenterEntry: Sendable {
         /// The raw JSON object, as requested.
         var content: ArraySlice<UInt8>
         var expiration: Timestamp?
-        var trace: TraceContext
+        var trace: CarriedTrace
         var timer: Timer
         /// When it is handed over: never before this instant.
         var due: Timestamp
@@ -43,12 +43,12 @@ struct CenterEntry: Sendable {
     var isEmpty: Bool { pending == nil && delivered == nil && known.isEmpty && version == nil }
 }
 
-/// Trace context of the record that caused an event, carried as it came (W3C Trace Context).
-struct TraceContext: Hashable, Sendable {
+/// The trace headers of the record that caused an event, carried byte for byte: who published it has checked them.
+struct CarriedTrace: Hashable, Sendable {
     var traceparent: [UInt8]?
     var tracestate: [UInt8]?
 
-    static let none = TraceContext()
+    static let none = CarriedTrace()
 }
 
 /// The newest closed request ids of one identifier, bounded by count and, when asked, by time.

@@ -11,7 +11,7 @@ struct NotificationCenter: Sendable {
     /// An event to publish, and the trace that it continues.
     struct Effect: Sendable {
         var event: DeliveryEvent
-        var trace: TraceContext
+        var trace: CarriedTrace
     }
 
     /// A request as the centre sees it.
@@ -22,7 +22,7 @@ struct NotificationCenter: Sendable {
         var content: ArraySlice<UInt8>
         var plan: Plan
         var expiration: Timestamp?
-        var trace: TraceContext
+        var trace: CarriedTrace
     }
 
     /// What a trigger asks for, seen from the request record.
@@ -38,7 +38,7 @@ struct NotificationCenter: Sendable {
         var key: NotificationKey
         var scope: RemovalScope
         var version: Int64?
-        var trace: TraceContext
+        var trace: CarriedTrace
     }
 
     /// What became of an input, for counting.
@@ -206,7 +206,7 @@ struct NotificationCenter: Sendable {
         key: NotificationKey,
         in entry: inout CenterEntry,
         at now: Timestamp,
-        _ trace: TraceContext,
+        _ trace: CarriedTrace,
         _ effects: inout [Effect]
     ) -> Bool {
         guard let version else { return true }
@@ -225,7 +225,7 @@ struct NotificationCenter: Sendable {
         _ id: RequestID,
         _ key: NotificationKey,
         _ content: ArraySlice<UInt8>,
-        _ trace: TraceContext,
+        _ trace: CarriedTrace,
         occurrence: Timestamp? = nil,
         closes: Bool = true,
         in entry: inout CenterEntry,
@@ -246,7 +246,7 @@ struct NotificationCenter: Sendable {
     func expire(
         _ id: RequestID,
         _ key: NotificationKey,
-        _ trace: TraceContext,
+        _ trace: CarriedTrace,
         in entry: inout CenterEntry,
         at now: Timestamp,
         _ effects: inout [Effect]

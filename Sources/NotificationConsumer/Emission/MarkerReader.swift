@@ -44,7 +44,9 @@ struct MarkerReader {
             }
             logger.error(
                 "requests between the marker and what the topic still holds are lost; going on as configured",
-                metadata: ["partition": "\(partition)", "marker": "\(offset)", "low": "\(held.low)", "high": "\(held.high)"]
+                metadata: [
+                    "partition": "\(partition)", "marker": "\(offset)", "low": "\(held.low)", "high": "\(held.high)",
+                ]
             )
             return offset < held.low ? held.low : held.high
         }
@@ -56,7 +58,8 @@ struct MarkerReader {
         switch configuration.start {
         case .earliest: return held.low
         case .latest: return held.high
-        case .refuse: throw ConsumerRefusal.noMarker(topic: topics.requests, partition: partition, records: held.high - held.low)
+        case .refuse:
+            throw ConsumerRefusal.noMarker(topic: topics.requests, partition: partition, records: held.high - held.low)
         }
     }
 

@@ -17,13 +17,17 @@ struct Intake: Sendable {
         var timestamp: Int64?
         var key: [UInt8]?
         var value: [UInt8]?
-        var trace: TraceContext
+        var trace: CarriedTrace
     }
 
     /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
     func input(from record: Record, at now: Timestamp) throws(ModelError) -> PartitionCenter.Input {
         guard let keyBytes = record.key else {
-            throw ModelError(.invalid, field: "key", "a request has a key application/recipient/identifier; this has none")
+            throw ModelError(
+                .invalid,
+                field: "key",
+                "a request has a key application/recipient/identifier; this has none"
+            )
         }
         let key = try NotificationKey(encoded: keyBytes)
         let home = partition(key)
@@ -54,7 +58,11 @@ struct Intake: Sendable {
             return .removal(removal)
         case .request(let scanned):
             guard !key.isWholeRecipient else {
-                throw ModelError(.invalid, field: "identifier", "a request needs an identifier; only a removal may omit it")
+                throw ModelError(
+                    .invalid,
+                    field: "identifier",
+                    "a request needs an identifier; only a removal may omit it"
+                )
             }
             return .request(
                 .init(

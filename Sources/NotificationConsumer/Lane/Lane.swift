@@ -177,14 +177,16 @@ final class Lane {
             timestamp: message.timestamp,
             key: message.key(),
             value: message.value(),
-            trace: TraceContext(
+            trace: CarriedTrace(
                 traceparent: message.headerValue(TraceHeader.traceparent),
                 tracestate: message.headerValue(TraceHeader.tracestate)
             )
         )
         do throws(ModelError) {
             let input = try intake.input(from: record, at: now)
-            if let outcome = centers[Int(partition)]?.apply(input, at: now, effects: &effects) { metrics.count(outcome) }
+            if let outcome = centers[Int(partition)]?.apply(input, at: now, effects: &effects) {
+                metrics.count(outcome)
+            }
         } catch {
             logger.warning(
                 "dead letter",
@@ -236,7 +238,9 @@ final class Lane {
                     try emission.publish(marker(at: offset, now: now), partition: partition)
                 }
             case .commit(let offsets):
-                let places = offsets.map { (KafkaTopicPartition(topic: configuration.topics.requests, partition: $0), $1) }
+                let places = offsets.map {
+                    (KafkaTopicPartition(topic: configuration.topics.requests, partition: $0), $1)
+                }
                 try consumer.commit(
                     Dictionary(uniqueKeysWithValues: places),
                     within: waiting ? .seconds(5) : nil
@@ -336,7 +340,10 @@ final class Lane {
                 logger.error("not all events were acknowledged in time; they are read again at the next start")
             }
         } catch {
-            logger.error("no checkpoint at the end; records are read again at the next start", metadata: ["error": "\(error)"])
+            logger.error(
+                "no checkpoint at the end; records are read again at the next start",
+                metadata: ["error": "\(error)"]
+            )
         }
         let pending = centers.reduce(0) { $0 + ($1?.pendingCount ?? 0) }
         if pending > 0 {

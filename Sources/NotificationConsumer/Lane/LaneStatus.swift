@@ -1,4 +1,3 @@
-import Glibc
 import Kafka
 import Synchronization
 
@@ -20,22 +19,5 @@ final class LaneStatus: Sendable {
 
     func update(_ change: (inout Snapshot) -> Void) {
         current.withLock { change(&$0) }
-    }
-}
-
-/// Asks a lane to end; it looks at every turn.
-final class StopSignal: Sendable {
-    private let requested = Atomic(false)
-
-    var isRequested: Bool { requested.load(ordering: .acquiring) }
-
-    func request() { requested.store(true, ordering: .releasing) }
-
-    /// Blocks the calling thread, a lane's own, for the time or until asked to stop.
-    func wait(atMost time: Duration) {
-        let end = ContinuousClock.now.advanced(by: time)
-        while !isRequested, ContinuousClock.now < end {
-            usleep(50_000)
-        }
     }
 }

@@ -14,12 +14,17 @@ extension BusinessEvent {
         body: [UInt8]
     ) throws(ModelError) -> [BusinessEvent] {
         var contentType: String?
-        var trace = TraceContext()
+        var (traceparent, tracestate): (String?, String?)
         for header in headers {
             let name = header.name.lowercased()
-            if name == "content-type" { contentType = header.value }
-            trace.read(name, Array(header.value.utf8))
+            switch name {
+            case "content-type": contentType = header.value
+            case "traceparent": traceparent = header.value
+            case "tracestate": tracestate = header.value
+            default: break
+            }
         }
+        let trace = TraceContext(traceparent: traceparent, tracestate: tracestate)
         var events: [BusinessEvent]
         if let contentType, isBatch(contentType) {
             events = try batch(contentType: contentType, body: body)
@@ -29,7 +34,7 @@ extension BusinessEvent {
             events = [try binary(headers, contentType: contentType, body: body)]
         }
         for index in events.indices {
-            trace.apply(to: &events[index])
+            trace?.apply(to: &events[index])
         }
         return events
     }

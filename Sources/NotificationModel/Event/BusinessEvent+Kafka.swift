@@ -10,16 +10,15 @@ extension BusinessEvent {
     ///   - value: the record's value; null is no data
     public init(kafkaHeaders headers: [(name: String, value: [UInt8]?)], value: [UInt8]?) throws(ModelError) {
         var contentType: String?
-        var trace = TraceContext()
+        var (traceparent, tracestate): (String?, String?)
         for header in headers {
             let name = header.name.lowercased()
             switch name {
             case "content-type":
                 contentType = try BusinessEventBuilder.text(header.value ?? [], of: "datacontenttype")
-            case "traceparent", "tracestate":
-                trace.read(name, header.value ?? [])
-            default:
-                break
+            case "traceparent": traceparent = header.value.flatMap { String(validating: $0, as: UTF8.self) }
+            case "tracestate": tracestate = header.value.flatMap { String(validating: $0, as: UTF8.self) }
+            default: break
             }
         }
         if let contentType, Self.isStructured(contentType) {
@@ -39,7 +38,7 @@ extension BusinessEvent {
             }
             self = try builder.event()
         }
-        trace.apply(to: &self)
+        TraceContext(traceparent: traceparent, tracestate: tracestate)?.apply(to: &self)
     }
 
     /// The headers of the event in binary mode; ``data`` is the record's value. Extensions come in order of their

@@ -170,12 +170,12 @@ struct RuleCompiler {
             if let checked, let constant = member.constantBytes {
                 // A content needs something to show, and no name may be there twice.
                 var body = Array("{\"\(checked)\":{\"\(key == "body" ? "title" : "body")\":\".\",".utf8)
-                JSONText.appendString(Array(key.utf8), to: &body)
+                JSONWriter.append(string: key, to: &body)
                 body += Array(":".utf8) + constant + Array("}}".utf8)
                 checkWithModel(body, fallback: place)
             }
             var name = Array((isFirst ? "" : ",").utf8)
-            JSONText.appendString(Array(key.utf8), to: &name)
+            JSONWriter.append(string: key, to: &name)
             json.append(json: name + [UInt8(ascii: ":")])
             json.append(member)
             isFirst = false
@@ -253,7 +253,7 @@ struct RuleCompiler {
                 continue
             }
             var name = Array((index == 0 ? "" : ",").utf8)
-            JSONText.appendString(Array(key.utf8), to: &name)
+            JSONWriter.append(string: key, to: &name)
             json.append(json: name + [UInt8(ascii: ":")])
             json.append(member)
         }

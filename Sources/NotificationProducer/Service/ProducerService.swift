@@ -108,7 +108,8 @@ public struct ProducerService: Service {
                 )
                 group.addTask { await watchBroker(producer) }
             }
-            try await group.waitForAll()
+            // The first failure ends the others.
+            while try await group.next() != nil {}
         }
     }
 

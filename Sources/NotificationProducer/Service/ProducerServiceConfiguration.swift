@@ -93,22 +93,9 @@ extension ProducerServiceConfiguration {
     public init(settings: inout ServiceSettings) {
         let defaults = ProducerServiceConfiguration(bootstrapServers: [])
         self = defaults
-        bootstrapServers = settings.list("kafka.bootstrap.servers", default: [])
-        if bootstrapServers.isEmpty {
-            settings.reject("kafka.bootstrap.servers", "is required: the brokers as host:port, with commas between")
-        }
+        bootstrapServers = settings.bootstrapServers()
         kafkaProperties = settings.dictionary("kafka.properties")
-        topics = TopicNames(
-            prefix: settings.string("topics.prefix", default: TopicNames.defaultPrefix),
-            businessEvents: settings.optionalString("topics.businessEvents"),
-            requests: settings.optionalString("topics.requests"),
-            deadLetters: settings.optionalString("topics.deadLetters")
-        )
-        do throws(ModelError) {
-            try topics.validate()
-        } catch {
-            settings.reject("topics.prefix", "gives a wrong name for \(error.field ?? "a topic"): \(error.detail)")
-        }
+        topics = settings.topicNames(["businessEvents", "requests", "deadLetters"])
         deployment = settings.string("deployment", default: defaults.deployment)
         defaultApplication = settings.string("application.default", default: defaults.defaultApplication)
         do throws(ModelError) {

@@ -1,4 +1,4 @@
-import NotificationPublisher
+import NotificationModel
 import Testing
 
 @Suite("Trace context")
