@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import LocalBroker
 import Logging
@@ -43,5 +44,18 @@ struct PublisherExampleTests {
         #expect(records[0].header("ce_type") == "carillon.notification.request.v1")
         #expect(records[1].header("ce_type") == "carillon.notification.removal.v1")
         await broker.shutDown()
+    }
+
+    @Test("The README shows the lines that run here")
+    func readme() throws {
+        let here = URL(filePath: #filePath)
+        let source = try String(contentsOf: here, encoding: .utf8)
+        let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let begin = try #require(source.range(of: "// README begins\n"))
+        let end = try #require(source.range(of: "        // README ends", range: begin.upperBound..<source.endIndex))
+        let lines = source[begin.upperBound..<end.lowerBound].split(separator: "\n").map { $0.dropFirst(8) }
+        #expect(lines.count >= 10)
+        #expect(readme.contains(lines.joined(separator: "\n")))
     }
 }
