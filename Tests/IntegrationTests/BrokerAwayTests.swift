@@ -67,6 +67,8 @@ struct BrokerAwayTests {
             let broker = try #require(started.broker)
             broker.signal(SIGSTOP)
             try await notReady(producer, mentions: "broker")
+            // Its member of the group is lost; that is what it says.
+            try await notReady(consumer)
             #expect(try await put().status == 503)
             for service in [producer, consumer] { #expect(try await service.health("live").status == 200) }
             broker.signal(SIGCONT)
@@ -105,16 +107,16 @@ struct BrokerAwayTests {
         #expect(try await service.child.ended() == 0, "\(service.child.lastWords)")
     }
 
-    /// It says that it is not ready, and the reason mentions a word.
-    private func notReady(_ service: ServiceProcess, mentions word: String) async throws {
+    /// It says that it is not ready and why, and the reason mentions a word.
+    private func notReady(_ service: ServiceProcess, mentions word: String? = nil) async throws {
         var last = ""
         try await eventually(
-            "\(service.child.name) is not ready because of the \(word)",
+            "\(service.child.name) is not ready because of \(word ?? "something")",
             orSay: { "\(last)\n\(service.child.lastWords)" }
         ) {
             let answer = try await service.health("ready")
             last = answer.text
-            return answer.status == 503 && answer.text.contains(word)
+            return answer.status == 503 && answer.text.contains("\"why\":\"") && answer.text.contains(word ?? "why")
         }
     }
 }

@@ -21,6 +21,11 @@ final class Cluster: Sendable {
     /// The cluster of the scenarios.
     static func start() async throws -> Cluster {
         guard let requested else { return try await embedded() }
+        guard !requested.allSatisfy(\.isWhitespace) else {
+            throw ChildProcess.Failure(
+                description: "KAFKA_BOOTSTRAP_SERVERS is set and empty: name the cluster, or unset it"
+            )
+        }
         let prefix = "carillon-test-\(UUID().uuidString.prefix(8).lowercased())."
         _ = try await ChildProcess.run(try Tools.python(), [Tools.client("topics.py"), "create", requested, prefix])
         return Cluster(bootstrapServers: requested, prefix: prefix, broker: nil)
