@@ -158,3 +158,17 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
         "max.in.flight.requests.per.connection", "max.in.flight", "sticky.partitioning.linger.ms",
     ]
 }
+
+extension KafkaProducerConfiguration {
+    /// Asks librdkafka whether it takes every property, without making a client.
+    ///
+    /// - Throws: `KafkaError` that names the property.
+    public func check() throws(KafkaError) { try RDKafkaConf.check(properties) }
+}
+
+extension KafkaConsumerConfiguration {
+    /// Asks librdkafka whether it takes every property, without making a client.
+    ///
+    /// - Throws: `KafkaError` that names the property.
+    public func check() throws(KafkaError) { try RDKafkaConf.check(properties) }
+}

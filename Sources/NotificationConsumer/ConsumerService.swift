@@ -22,13 +22,16 @@ public struct ConsumerService: Service {
     /// - Parameters:
     ///   - registry: where gauges are shown; its counters too.
     ///   - clock: the owner's wall clock; no timer fires before it says so.
+    /// - Throws: `KafkaError` that names a property librdkafka does not take.
     public init(
         configuration: ConsumerServiceConfiguration,
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,
         clock: (@Sendable () -> Timestamp)? = nil
-    ) {
+    ) throws {
+        try configuration.groupConsumer.check()
+        try configuration.laneProducer.check()
         self.configuration = configuration
         self.health = health
         self.metrics = registry

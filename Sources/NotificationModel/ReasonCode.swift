@@ -8,7 +8,7 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case unknownField = "unknown-field"
     /// A trigger `type` that the contract does not know.
     case unknownTrigger = "unknown-trigger"
-    /// More bytes than ``ModelLimits`` allows.
+    /// A value or body with more bytes than ``ModelLimits`` allows.
     case tooLarge = "too-large"
     /// Bytes that are not UTF-8.
     case notUTF8 = "not-utf8"

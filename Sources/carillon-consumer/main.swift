@@ -18,7 +18,7 @@ let status = await service.run { settings in
     let configuration = ConsumerServiceConfiguration(settings: &settings)
     return { here in
         [
-            ConsumerService(
+            try ConsumerService(
                 configuration: configuration,
                 health: here.health,
                 registry: here.registry,

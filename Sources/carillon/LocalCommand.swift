@@ -73,7 +73,7 @@ struct LocalCommand: AsyncParsableCommand {
         producer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
         consumer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
         let producerService = try ProducerService(configuration: producer, health: here.health, logger: here.logger)
-        let consumerService = ConsumerService(
+        let consumerService = try ConsumerService(
             configuration: consumer,
             health: here.health,
             registry: here.registry,

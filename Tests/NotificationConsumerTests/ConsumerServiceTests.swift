@@ -35,7 +35,7 @@ struct ConsumerServiceTests {
         registry: PrometheusRegistry = PrometheusRegistry(),
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let service = ConsumerService(configuration: configuration, health: health, registry: registry, logger: quiet)
+        let service = try ConsumerService(configuration: configuration, health: health, registry: registry, logger: quiet)
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask {
                 try await service.run()

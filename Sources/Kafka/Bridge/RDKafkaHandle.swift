@@ -25,6 +25,12 @@ struct RDKafkaConf: ~Copyable {
         throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(said)")
     }
 
+    /// Sets them all on a configuration that is then thrown away.
+    static func check(_ properties: [(name: String, value: String)]) throws(KafkaError) {
+        let conf = RDKafkaConf()
+        for (name, value) in properties { try conf.set(name, value) }
+    }
+
     static func isSecret(_ name: String) -> Bool {
         ["password", "secret", "key.pem", "ssl_key", "oauthbearer.config", "token"].contains { name.contains($0) }
     }

@@ -56,6 +56,7 @@ public final class KafkaLaneProducer {
     private var nextRecreation = ContinuousClock.now
     private var pause = Duration.milliseconds(50)
     private var isPurged = false
+    private var nextPurge = ContinuousClock.now
     private var isClosing = false
     private var isClosed = false
 
@@ -249,6 +250,12 @@ public final class KafkaLaneProducer {
                 "outstanding": "\(outstanding)", "reason": "\(client.fatalReason ?? "unknown")",
             ]
             logger.error("the producer failed for good and is made anew", metadata: metadata)
+            nextPurge = .now
+        }
+        // Again and again: a purge can miss records that a broker thread moves from one queue to another at that moment,
+        // and a failed client would keep them for ever.
+        if nextPurge <= .now {
+            nextPurge = .now.advanced(by: .milliseconds(100))
             client.purge()
         }
         // Purged records come back as reports; all that was not acknowledged is in `replay` when none is left.

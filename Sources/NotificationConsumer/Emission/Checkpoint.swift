@@ -26,6 +26,8 @@ struct Checkpoint: Sendable {
     struct Tag: RawRepresentable, Hashable, Sendable {
         let rawValue: UInt
         static let marker = Tag(rawValue: 0)
+        /// A marker written when a partition is taken over without one; no checkpoint waits for it.
+        static let firstMarker = Tag(rawValue: .max)
     }
 
     private var phase = Phase.collecting
@@ -60,7 +62,9 @@ struct Checkpoint: Sendable {
 
     /// What carried the tag is acknowledged.
     mutating func acknowledged(_ tag: Tag) {
-        if tag == .marker {
+        if tag == .firstMarker {
+            return
+        } else if tag == .marker {
             if case .marking(let offsets, let outstanding) = phase {
                 phase = .marking(offsets, outstanding: outstanding - 1)
             }

@@ -119,9 +119,9 @@ struct Emission {
     }
 
     /// Writes the marker of one partition into the same partition of `state`.
-    mutating func publish(_ marker: StateMarker, partition: Int32) throws {
+    mutating func publish(_ marker: StateMarker, partition: Int32, tag: Checkpoint.Tag = .marker) throws {
         headers.removeAll()
-        try enqueue(to: state, partition, key: Self.markerKey, value: marker.json, tag: .marker)
+        try enqueue(to: state, partition, key: Self.markerKey, value: marker.json, tag: tag)
     }
 
     private func enqueue(

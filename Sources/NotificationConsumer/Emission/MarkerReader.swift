@@ -15,28 +15,36 @@ struct MarkerReader {
     private static let tail: Int64 = 1000
     private static let deadline = Duration.seconds(30)
 
-    /// The next offset to read of each partition of `requests`.
-    ///
-    /// - Throws: `ConsumerRefusal` when going on would lose or guess something; `KafkaError` when the broker does not answer.
-    func resumeOffsets(of places: Set<KafkaTopicPartition>) throws -> [KafkaTopicPartition: Int64] {
-        let consumer = try KafkaConsumer(configuration: configuration.stateConsumer, logger: logger)
-        defer { consumer.close(within: .seconds(5)) }
-        var offsets: [KafkaTopicPartition: Int64] = [:]
-        for place in places { offsets[place] = try resumeOffset(of: place.partition, with: consumer) }
-        return offsets
+    /// Where a partition goes on.
+    struct Position {
+        /// The next offset to read.
+        var offset: Int64
+        /// False when a marker is yet to be written.
+        var isMarked: Bool
     }
 
-    private func resumeOffset(of partition: Int32, with consumer: KafkaConsumer) throws -> Int64 {
+    /// Where each partition of `requests` goes on.
+    ///
+    /// - Throws: `ConsumerRefusal` when going on would lose or guess something; `KafkaError` when the broker does not answer.
+    func positions(of places: Set<KafkaTopicPartition>) throws -> [KafkaTopicPartition: Position] {
+        let consumer = try KafkaConsumer(configuration: configuration.stateConsumer, logger: logger)
+        defer { consumer.close(within: .seconds(5)) }
+        var positions: [KafkaTopicPartition: Position] = [:]
+        for place in places { positions[place] = try position(of: place.partition, with: consumer) }
+        return positions
+    }
+
+    private func position(of partition: Int32, with consumer: KafkaConsumer) throws -> Position {
         let input = KafkaTopicPartition(topic: topics.requests, partition: partition)
         let held = try consumer.watermarks(of: input, within: Self.deadline)
         guard let marker = try marker(of: partition, with: consumer) else {
-            return try startWithoutMarker(of: partition, held: held)
+            return Position(offset: try startWithoutMarker(of: partition, held: held), isMarked: false)
         }
         guard marker.partitions == partitions else {
             throw ConsumerRefusal.partitionCountChanged(partition, marker: marker.partitions, now: partitions)
         }
         guard let offset = marker.offsets[topics.requests] else {
-            return try startWithoutMarker(of: partition, held: held)
+            return Position(offset: try startWithoutMarker(of: partition, held: held), isMarked: false)
         }
         guard offset >= held.low, offset <= held.high else {
             guard configuration.gap == .continue else {
@@ -48,9 +56,9 @@ struct MarkerReader {
                     "partition": "\(partition)", "marker": "\(offset)", "low": "\(held.low)", "high": "\(held.high)",
                 ]
             )
-            return offset < held.low ? held.low : held.high
+            return Position(offset: offset < held.low ? held.low : held.high, isMarked: true)
         }
-        return offset
+        return Position(offset: offset, isMarked: true)
     }
 
     private func startWithoutMarker(of partition: Int32, held: (low: Int64, high: Int64)) throws -> Int64 {

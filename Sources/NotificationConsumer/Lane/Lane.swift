@@ -286,7 +286,12 @@ final class Lane {
             retention: configuration.retention.milliseconds
         )
         var starts: [KafkaTopicPartition: Int64] = [:]
-        for (place, offset) in try reader.resumeOffsets(of: places) {
+        for (place, position) in try reader.positions(of: places) {
+            let offset = position.offset
+            if !position.isMarked {
+                let marker = marker(at: offset, now: context.clock())
+                try emission.publish(marker, partition: place.partition, tag: .firstMarker)
+            }
             let kept = context.parked.take(place.partition, at: offset)
             if kept == nil, offset > 0 {
                 logger.warning(
@@ -298,6 +303,10 @@ final class Lane {
             positions[Int(place.partition)] = offset
             owned.insert(place.partition)
             starts[place] = offset
+        }
+        // A crash before the first checkpoint must find where this began.
+        guard producer.flush(within: .seconds(10), ledger.settle) else {
+            throw FirstMarkersNotWritten()
         }
         isPaused = false
         health.ready()
@@ -324,7 +333,11 @@ final class Lane {
         for partition in leaving { centers[Int(partition)] = nil }
         owned.subtract(leaving)
         ledger.checkpoint.forget(leaving)
-        health.notReady("partitions are being reassigned")
+        health.notReady(
+            lost
+                ? "the session with the group is lost: the broker does not answer, or did not in time"
+                : "partitions are being reassigned"
+        )
         reportStatus()
     }
 
@@ -379,6 +392,11 @@ final class Lane {
         }
         status.update { $0 = snapshot }
     }
+}
+
+/// The broker went away while partitions were taken over; the lane starts again.
+private struct FirstMarkersNotWritten: Error, CustomStringConvertible {
+    let description = "the first markers of the assigned partitions were not acknowledged in time"
 }
 
 private enum TraceHeader {

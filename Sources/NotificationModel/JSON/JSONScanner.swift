@@ -55,7 +55,7 @@ struct JSONScanner {
             guard position == count else { throw grammar("expected the end") }
         } catch {
             // A wrong encoding explains whatever else was found.
-            if error.reason == .invalid, !UTF8Validation.isValid(bytes) { throw notUTF8() }
+            if error.reason != .tooLarge, !UTF8Validation.isValid(bytes) { throw notUTF8() }
             throw error.field == "" ? ModelError(error.reason, error.detail) : error
         }
         if sawNonASCII, !UTF8Validation.isValid(bytes) { throw notUTF8() }

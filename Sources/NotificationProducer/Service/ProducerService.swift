@@ -35,7 +35,7 @@ public struct ProducerService: Service {
     ///   - logger: For everything that happens.
     ///   - now: The clock, for expirations and `ce_time`; the system's if not given.
     ///   - makeRequestID: The ids of what comes over HTTP; random if not given.
-    /// - Throws: ``RuleFileError`` with every problem of the rule file.
+    /// - Throws: `KafkaError` that names a property librdkafka does not take, ``RuleFileError`` with every problem of the rule file.
     public init(
         configuration: ProducerServiceConfiguration,
         health: Health,
@@ -50,6 +50,9 @@ public struct ProducerService: Service {
         kafkaHealth = health.component("kafka")
         let rulesHealth = health.component("rules")
         httpHealth = health.component("http")
+        try configuration.callProducer.check()
+        try configuration.ingest.producer.check()
+        try configuration.ingest.consumer.check()
         rules = try configuration.rulesFile.map { path throws(RuleFileError) in try RuleFile.load(path: path) }
         rulesHealth.ready()
     }
