@@ -35,7 +35,12 @@ struct ConsumerServiceTests {
         registry: PrometheusRegistry = PrometheusRegistry(),
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
-        let service = try ConsumerService(configuration: configuration, health: health, registry: registry, logger: quiet)
+        let service = try ConsumerService(
+            configuration: configuration,
+            health: health,
+            registry: registry,
+            logger: quiet
+        )
         return try await withThrowingTaskGroup(of: Result?.self) { group in
             group.addTask {
                 try await service.run()
@@ -191,6 +196,20 @@ struct ConsumerServiceTests {
         }
         let ids = events.map { $0.header("ce_id") }
         #expect(ids.count == 600 && Set(ids).count == 600)
+        await broker.shutDown()
+    }
+
+    @Test func `a partition taken over without a marker gets one before anything is read`() async throws {
+        let broker = try Self.broker()
+        let markers = try await Self.serving(Self.configuration(broker)) {
+            try await Self.read(Self.topics.state, on: broker) { $0.count == Self.partitions }
+        }
+        for record in markers {
+            let marker = try StateMarker(json: record.value ?? [])
+            #expect(record.key == Array("marker".utf8))
+            #expect(marker.offsets == [Self.topics.requests: 0] && marker.partitions == Int32(Self.partitions))
+        }
+        #expect(Set(markers.map(\.partition)).count == Self.partitions)
         await broker.shutDown()
     }
 
