@@ -218,8 +218,6 @@ final class RDKafkaProducerClient {
             default: break
             }
         }
-        // The failure itself counts, whether its event came or not.
-        if !hasFailed { _ = hasRaisedFatalError() }
     }
 
     /// Whether a report of a failed client says nothing about the record itself: it is to be published again.
