@@ -103,7 +103,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ServiceSupportTests",
-            dependencies: ["ServiceSupport", log, coreMetrics, metrics, configuration]
+            dependencies: ["LocalBroker", "ServiceSupport", log, coreMetrics, metrics, configuration]
         ),
         .testTarget(
             name: "NotificationProducerTests",
@@ -116,7 +116,7 @@ let package = Package(
             name: "NotificationConsumerTests",
             dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log]
         ),
-        .testTarget(name: "IntegrationTests", resources: [.copy("Clients")]),
+        .testTarget(name: "IntegrationTests", dependencies: ["LocalBroker"], resources: [.copy("Clients")]),
     ],
     swiftLanguageModes: [.v6]
 )

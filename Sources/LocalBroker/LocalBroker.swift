@@ -18,6 +18,7 @@ import Synchronization
 /// - Two members of a group whose first assignors differ end the whole process: keep to `range`, this package's default.
 /// - It does not wake a waiting fetch: latency is `fetch.wait.max.ms`. Admin requests are not answered.
 /// - Its ports are chosen by the system.
+/// - A process that is started at the very moment when a broker goes down ends this one: see `whileNoBrokerGoesDown`.
 public final class LocalBroker: Sendable {
     /// A request of the protocol that a fault can be injected into.
     public struct RequestKind: RawRepresentable, Sendable, Hashable {
@@ -220,7 +221,7 @@ public final class LocalBroker: Sendable {
         Thread.sleep(forTimeInterval: Double(delay.mockMilliseconds) / 1000)
         return cluster.withLock { cluster in
             guard let now = cluster else { return false }
-            rd_kafka_mock_broker_set_down(now.pointer, loss.broker)
+            _ = Self.takeDown(now.pointer, loss.broker)
             if now.down.isDisjoint(with: [-1, Int(loss.broker)]) {
                 rd_kafka_mock_broker_set_up(now.pointer, loss.broker)
             }
@@ -237,7 +238,7 @@ public final class LocalBroker: Sendable {
             let code =
                 isUp
                 ? rd_kafka_mock_broker_set_up(cluster.pointer, Int32(clamping: broker))
-                : rd_kafka_mock_broker_set_down(cluster.pointer, Int32(clamping: broker))
+                : Self.takeDown(cluster.pointer, Int32(clamping: broker))
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return code }
             if !isUp {
                 cluster.down.insert(broker)
@@ -249,6 +250,20 @@ public final class LocalBroker: Sendable {
             }
             return code
         }
+    }
+
+    private static let portsInMotion = Mutex(())
+
+    /// Does what starts a process, in a program that also takes brokers down.
+    ///
+    /// A broker that goes down gives its port back and takes it again at once. A child process holds all ports of its parent
+    /// until it runs its own program; then the port is not free, and librdkafka ends the parent.
+    public static func whileNoBrokerGoesDown<Result>(_ start: () throws -> Result) rethrows -> Result {
+        try portsInMotion.withLock { _ in try start() }
+    }
+
+    private static func takeDown(_ cluster: OpaquePointer, _ broker: Int32) -> rd_kafka_resp_err_t {
+        portsInMotion.withLock { _ in rd_kafka_mock_broker_set_down(cluster, broker) }
     }
 
     /// How long a broker takes to answer, whole milliseconds.

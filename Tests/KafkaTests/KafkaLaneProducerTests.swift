@@ -183,6 +183,31 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
+    @Test func `a fatal error does not wait for a broker that has gone silent`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try await withLane(on: broker) { producer, topic in
+            let empty = KafkaHeaderBuffer()
+            _ = try producer.partitionCount(of: "t", within: .seconds(10))
+            try producer.enqueue(topic: topic, partition: 0, key: nil, value: [1], headers: empty, tag: 1)
+            #expect(producer.flush(within: .seconds(30)) { _ in })
+            // Longer than the 60 s after which librdkafka gives up on a request.
+            try broker.setLatency(.seconds(3600))
+            try producer.enqueue(topic: topic, partition: 0, key: nil, value: [2], headers: empty, tag: 2)
+            #expect(!producer.flush(within: .milliseconds(200)) { _ in })
+            producer.failForTest("as after a lost batch")
+            let deadline = ContinuousClock.now.advanced(by: .seconds(30))
+            while producer.recreations == 0, ContinuousClock.now < deadline {
+                producer.serveReports(within: .milliseconds(10)) { _ in }
+            }
+            #expect(producer.recreations == 1 && producer.outstanding == 1)
+            try broker.setLatency(.zero)
+            var reported: [UInt] = []
+            #expect(producer.flush(within: .seconds(30)) { reported.append($0.error == nil ? $0.tag : .max) })
+            #expect(reported == [2])
+        }
+        await broker.shutDown()
+    }
+
     @Test func `with a delivery timeout, fatal errors without end fail the record`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try broker.setBroker(isUp: false)

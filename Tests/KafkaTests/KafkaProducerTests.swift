@@ -176,8 +176,11 @@ struct KafkaProducerTests {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         _ = try await producer.send(record("first"))
+        try broker.setBroker(isUp: false)
         let sends = (0..<100).map { number in Task { try await producer.send(record("\(number)")).offset } }
+        #expect(try await eventually { producer.waitingForTest == 100 })
         producer.failForTest("as after a lost batch")
+        try broker.setBroker(isUp: true)
         for send in sends { _ = try await send.value }
         _ = try await producer.send(record("last"))
         #expect(try await producer.partitionCount(of: "t") == 1)

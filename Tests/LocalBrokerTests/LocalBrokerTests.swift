@@ -162,7 +162,7 @@ struct LocalBrokerTests {
                 process.standardInput = stdin
                 process.standardOutput = stdout
                 process.standardError = FileHandle.nullDevice
-                try process.run()
+                try LocalBroker.whileNoBrokerGoesDown { try process.run() }
                 try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
                 try stdin.fileHandleForWriting.close()
                 let output = try stdout.fileHandleForReading.readToEnd() ?? Data()

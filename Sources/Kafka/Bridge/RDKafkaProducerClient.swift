@@ -208,12 +208,12 @@ final class RDKafkaProducerClient {
                     report(message, UInt(bitPattern: message.pointee._private))
                 }
             case RD_KAFKA_EVENT_ERROR:
-                let code = rd_kafka_event_error(event)
-                if code == RD_KAFKA_RESP_ERR__FATAL {
+                // The event of a fatal error carries what led to it, not `_FATAL`.
+                if rd_kafka_event_error_is_fatal(event) != 0 {
                     hasFailed = true
                 } else {
                     let text = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? ""
-                    context.noteTrouble(KafkaError(code, doing: text))
+                    context.noteTrouble(KafkaError(rd_kafka_event_error(event), doing: text))
                 }
             default: break
             }

@@ -1,4 +1,5 @@
 import Foundation
+import LocalBroker
 
 #if canImport(Glibc)
 import Glibc
@@ -30,6 +31,9 @@ enum Spawn {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        // Sockets of in-process brokers have no close-on-exec: a child would keep their connections alive.
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+        for descriptor in open where descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -45,7 +49,9 @@ enum Spawn {
         var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for text in words + variables { free(text) } }
         var pid = pid_t()
-        let code = posix_spawn(&pid, executable, &actions, &attributes, &words, &variables)
+        let code = LocalBroker.whileNoBrokerGoesDown {
+            posix_spawn(&pid, executable, &actions, &attributes, &words, &variables)
+        }
         guard code == 0 else {
             throw ChildProcess.Failure(
                 description: "\(executable) cannot be started: \(String(cString: strerror(code)))"
