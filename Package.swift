@@ -86,9 +86,13 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "NotificationConsumer",
-                "ServiceSupport", log, lifecycle, argumentParser,
+                "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", "NotificationProducer",
+                "NotificationConsumer", "ServiceSupport", log, lifecycle, unixSignals, argumentParser,
             ]
+        ),
+        .testTarget(
+            name: "CommandLineTests",
+            dependencies: ["carillon", "Kafka", "LocalBroker", "NotificationModel", "ServiceSupport", log, argumentParser]
         ),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
         .testTarget(name: "LocalBrokerTests", dependencies: ["Kafka", "LocalBroker", log]),

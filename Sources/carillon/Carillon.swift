@@ -7,7 +7,8 @@ struct Carillon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "carillon",
         abstract: "A notification pipeline on Kafka.",
+        discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
-        subcommands: [LocalCommand.self, BrokerCommand.self, TailCommand.self]
+        subcommands: [LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self]
     )
 }

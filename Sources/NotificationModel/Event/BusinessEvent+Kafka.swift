@@ -67,6 +67,11 @@ extension BusinessEvent {
         return headers
     }
 
+    /// The record's key, which also decides its partition: the subject, and without one the id.
+    public var kafkaKey: [UInt8] {
+        Array((subject ?? id).utf8)
+    }
+
     /// The record's value in binary mode; null when there is no data.
     public var kafkaValue: [UInt8]? {
         data.isEmpty ? nil : data
