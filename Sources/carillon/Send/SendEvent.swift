@@ -10,8 +10,10 @@ struct SendEvent: AsyncParsableCommand {
         discussion: """
             Examples:
 
-              carillon send event --type com.example.order.shipped --source /shop --data '{"customer":"ana","order":"1"}'
-              carillon send event --type com.example.score --subject match-7 --data '{"goals":{n}}' --count 90 --rate 1
+              carillon send event --type com.example.order.shipped --source /shop \\
+                --data '{"customer":"ana","order":"1001"}'
+              carillon send event --type com.example.match.minute --subject match-7 \\
+                --data '{"minute":{n}}' --count 90 --rate 1
               carillon send event --file events.jsonl
 
             A file holds structured CloudEvents: one in JSON, JSON Lines, or an array. What is sent is in binary mode, its key \

@@ -9,8 +9,10 @@ struct SendNotification: AsyncParsableCommand {
         discussion: """
             Examples:
 
-              carillon send notification --recipient user-42 --identifier order-1 --title "On its way" --in 15m
-              carillon send notification --recipient user-{n} --identifier hello --title "Hello {n}" --count 1000 --rate 100
+              carillon send notification --recipient ana --identifier order-1 \\
+                --title "On its way" --body "It comes today." --in 15m
+              carillon send notification --recipient 'user-{n}' --identifier news \\
+                --title 'Hello {n}' --count 1000 --rate 100
               carillon send notification --file requests.jsonl --keep-going
 
             A file holds requests as the topic has them: one in JSON, JSON Lines, or an array; an object with "remove" is a \

@@ -65,8 +65,12 @@ struct SendOptions: ParsableArguments {
         }
         let result = summary ?? SendSummary()
         // The objects stay alone on standard output.
-        json ? Terminal.writeError(result.text + "\n") : Terminal.write(result.text + "\n")
         let status = result.status(signal: signal)
+        if json {
+            Terminal.writeError(result.text + "\n")
+        } else {
+            _ = Terminal.writeIfRead(Array("\(result.text)\n".utf8))
+        }
         if status != 0 { throw ExitCode(status) }
     }
 }
@@ -77,6 +81,7 @@ private final class Teller {
     private let total: Int?
     private let json: Bool
     private var bar: ProgressBar?
+    private var isRead = true
 
     init(topic: String, total: Int?, json: Bool, hasBar: Bool) {
         self.topic = topic
@@ -107,10 +112,15 @@ private final class Teller {
                     .init("topic", .string(topic)), .init("partition", .number("\(partition)")),
                     .init("offset", .number("\(offset)")),
                 ]
-            Terminal.write(JSONValue.object(members).json + [0x0A])
+            write(JSONValue.object(members).json + [0x0A])
         } else if total == 1 {
             clear()
-            Terminal.write("\(label) is at \(topic) \(partition)/\(offset)\n")
+            write(Array("\(label) is at \(topic) \(partition)/\(offset)\n".utf8))
         }
+    }
+
+    /// What is sent is sent, whether anybody reads of it or not.
+    private func write(_ bytes: [UInt8]) {
+        if isRead { isRead = Terminal.writeIfRead(bytes) }
     }
 }

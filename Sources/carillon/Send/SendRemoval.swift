@@ -7,9 +7,10 @@ struct SendRemoval: AsyncParsableCommand {
         commandName: "removal",
         abstract: "Cancel what is pending, recall what was delivered, or both.",
         discussion: """
-            Example:
+            Examples:
 
-              carillon send removal --recipient user-42 --identifier order-1 --state pending
+              carillon send removal --recipient ana --identifier order-1 --state pending
+              carillon send removal --recipient ana --all-identifiers
             """
     )
 

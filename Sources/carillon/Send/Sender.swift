@@ -66,7 +66,8 @@ struct Sender {
             )
             topic = try lane.topic(name)
         } catch {
-            throw CommandFailure(error.reason, status: ExitStatus.failed)
+            // librdkafka takes every other property: only one of the options or the environment can be wrong.
+            throw CommandFailure(error.reason, status: ExitStatus.usage)
         }
         begin = .now
         let lane = lane

@@ -4,6 +4,8 @@ import ArgumentParser
 enum ExitStatus {
     /// Something was refused or failed while the command ran.
     static let failed: Int32 = 1
+    /// EX_USAGE, as ArgumentParser has it.
+    static let usage: Int32 = 64
     /// EX_DATAERR: what was to be sent is wrong.
     static let badData: Int32 = 65
     /// EX_NOINPUT: the file or the topic is not there.
@@ -16,8 +18,18 @@ enum ExitStatus {
 
     /// For `--help`.
     static let help = """
-        Exit status: 0 done, 1 something failed or was refused, 64 wrong usage, 65 wrong data, 66 a file or topic is not \
-        there, 69 no broker answered in time, 78 wrong settings of a service, 130 ended by Ctrl-C.
+        Exit status:
+          0    done
+          1    something failed, or a broker refused it
+          64   wrong usage
+          65   wrong data
+          66   a file or a topic is not there
+          69   no broker answered in time
+          78   wrong settings of a service
+          130  ended by Ctrl-C
+
+        Completions for a shell (bash, zsh, fish):
+          carillon --generate-completion-script bash
         """
 }
 
@@ -33,6 +45,7 @@ struct CommandFailure: Error, Hashable, CustomStringConvertible {
 
     /// Runs a command's body; a failure is told and becomes the exit status.
     static func told(by command: String, _ body: () async throws -> Void) async throws {
+        Terminal.ignoreBrokenPipes()
         do {
             try await body()
         } catch let failure as CommandFailure {

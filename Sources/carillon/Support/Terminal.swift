@@ -23,20 +23,29 @@ enum Terminal {
 
     /// Writes at once, so that whoever reads a pipe sees each line as it comes. A reader that is gone ends the process quietly,
     /// with status 0.
-    static func write(_ text: String) {
-        var text = text
-        text.withUTF8 { write(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
-    }
+    static func write(_ text: String) { write(Array(text.utf8)) }
 
     /// The same for bytes.
     static func write(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { write($0, to: STDOUT_FILENO) }
+        if !writeIfRead(bytes) { exit(0) }
+    }
+
+    /// The same for a command that has more to do than to be read.
+    ///
+    /// - Returns: False when the reader is gone.
+    static func writeIfRead(_ bytes: [UInt8]) -> Bool {
+        switch bytes.withUnsafeBytes({ put($0, to: STDOUT_FILENO) }) {
+        case 0: return true
+        case EPIPE: return false
+        case let code:
+            writeError("standard output: \(String(cString: strerror(code)))\n")
+            exit(ExitStatus.failed)
+        }
     }
 
     /// Writes to standard error; that nobody reads it changes nothing.
     static func writeError(_ text: String) {
-        var text = text
-        text.withUTF8 { write(UnsafeRawBufferPointer($0), to: STDERR_FILENO) }
+        _ = Array(text.utf8).withUnsafeBytes { put($0, to: STDERR_FILENO) }
     }
 
     /// Ends the process at once: nothing is buffered here, and threads of librdkafka must not meet a process that is being taken
@@ -48,26 +57,25 @@ enum Terminal {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) {
+    /// - Returns: 0, or why not all was written.
+    private static func put(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes
         while let start = rest.baseAddress, !rest.isEmpty {
-            let written = put(descriptor, start, rest.count)
-            if written < 0 {
-                if errno == EINTR { continue }
-                if errno == EAGAIN {
-                    // Somebody made the other end of a terminal or pipe non-blocking.
-                    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&waiting, 1, 100)
-                    continue
-                }
-                guard descriptor == STDOUT_FILENO else { return }
-                exit(errno == EPIPE ? 0 : ExitStatus.failed)
+            let written = writeSome(descriptor, start, rest.count)
+            if written >= 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+            } else if errno == EAGAIN {
+                // Somebody made the other end of a terminal or pipe non-blocking.
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&waiting, 1, 100)
+            } else if errno != EINTR {
+                return errno
             }
-            rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
         }
+        return 0
     }
 }
 
-private func put(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
+private func writeSome(_ descriptor: Int32, _ start: UnsafeRawPointer, _ count: Int) -> Int {
     write(descriptor, start, count)
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import Logging
 import NotificationModel
-import ServiceSupport
 
 /// `carillon tail`: reads a topic from any broker, without a consumer group.
 struct TailCommand: AsyncParsableCommand {
@@ -51,7 +49,7 @@ struct TailCommand: AsyncParsableCommand {
     )
     var type: [String] = []
 
-    @Option(help: "Where to begin. Default: end, with --no-follow beginning.")
+    @Option(help: ArgumentHelp("Where to begin. Default: end, with --no-follow beginning.", valueName: "where"))
     var from: Start?
 
     @Option(
@@ -127,8 +125,7 @@ struct TailCommand: AsyncParsableCommand {
             // A short name gets the prefix that the services use.
             topic: connection.topics.all.first { $0.name == topic }?.topic ?? topic,
             start: start,
-            follows: follow,
-            logger: LoggingConfiguration(level: .error, format: .text).logger(label: "carillon tail")
+            follows: follow
         )
     }
 }
