@@ -91,8 +91,11 @@ let package = Package(
             ]
         ),
         .testTarget(
-            name: "CommandLineTests",
-            dependencies: ["carillon", "Kafka", "LocalBroker", "NotificationModel", "ServiceSupport", log, argumentParser]
+            name: "CommandTests",
+            dependencies: [
+                "carillon", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", "ServiceSupport", log,
+                argumentParser,
+            ]
         ),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
         .testTarget(name: "LocalBrokerTests", dependencies: ["Kafka", "LocalBroker", log]),

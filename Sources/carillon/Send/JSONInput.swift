@@ -5,7 +5,7 @@ import NotificationModel
 /// When the first value takes one line, each line is a value: what is wrong with one is no matter of the next. When it takes more,
 /// values end where their braces close. An array stands for its elements. Blank lines are passed over.
 struct JSONInput {
-    /// Bytes of one value, arrays included.
+    /// Bytes of one value that are read if nobody says otherwise.
     static let maximumBytes = 16 << 20
 
     enum Step: Equatable {
@@ -17,6 +17,7 @@ struct JSONInput {
     }
 
     private let name: String
+    private let maximumBytes: Int
     private let lines: LineReader
     private var number = 0
     private var isByLine: Bool?
@@ -24,12 +25,15 @@ struct JSONInput {
     private var open: (bytes: [UInt8], line: Int, nesting: JSONNesting)?
     private var elements: (place: String, rest: ArraySlice<JSONValue>, next: Int) = ("", [], 1)
 
-    /// - Parameter path: `-` for standard input.
-    init(path: String) throws(CommandFailure) {
+    /// - Parameters:
+    ///   - path: `-` for standard input.
+    ///   - maximumBytes: Of one value, arrays included.
+    init(path: String, maximumBytes: Int = JSONInput.maximumBytes) throws(CommandFailure) {
+        self.maximumBytes = maximumBytes
         let isStandardInput = path == "-"
         name = isStandardInput ? "standard input" : path
         do throws(LineReader.Failure) {
-            lines = try LineReader(path: isStandardInput ? nil : path, maximumBytes: Self.maximumBytes)
+            lines = try LineReader(path: isStandardInput ? nil : path, maximumBytes: maximumBytes)
         } catch {
             throw CommandFailure(error.description, status: ExitStatus.noInput)
         }
@@ -54,7 +58,7 @@ struct JSONInput {
                 number += 1
                 let first = open?.line ?? number
                 open = nil
-                return .refused(place: place(first), Self.tooLarge)
+                return .refused(place: place(first), tooLarge)
             case .line(let bytes):
                 number += 1
                 if let step = take(bytes) { return step }
@@ -80,9 +84,9 @@ struct JSONInput {
         guard !nesting.isOpen else {
             isByLine = false
             open = (bytes, first, nesting)
-            guard bytes.count > Self.maximumBytes else { return nil }
+            guard bytes.count > maximumBytes else { return nil }
             open = nil
-            return .refused(place: place(first), Self.tooLarge)
+            return .refused(place: place(first), tooLarge)
         }
         isByLine = isByLine ?? true
         open = nil
@@ -104,7 +108,7 @@ struct JSONInput {
 
     private func place(_ line: Int) -> String { "\(name):\(line)" }
 
-    private static let tooLarge = ModelError(.tooLarge, "a value has at most \(maximumBytes) bytes")
+    private var tooLarge: ModelError { ModelError(.tooLarge, "a value has at most \(maximumBytes) bytes") }
 }
 
 /// How deep a JSON text is open, as far as brackets and strings tell.

@@ -35,6 +35,7 @@ struct Sender {
     private let configuration: Configuration
     private let output: Output
     private let stop: StopSignal
+    private let now: () -> ContinuousClock.Instant
     private let lane: KafkaLaneProducer
     private let topic: KafkaTopicHandle
     private let partitions: Int32
@@ -49,9 +50,17 @@ struct Sender {
 
     /// Connects.
     ///
+    /// - Parameter now: The clock behind the rate and the deadline.
     /// - Returns: Nil when it was told to stop before a broker answered.
     /// - Throws: ``CommandFailure``.
-    init?(_ configuration: Configuration, stop: StopSignal, logger: Logger, output: Output) throws(CommandFailure) {
+    init?(
+        _ configuration: Configuration,
+        stop: StopSignal,
+        logger: Logger,
+        output: Output,
+        now: @escaping () -> ContinuousClock.Instant = { .now }
+    ) throws(CommandFailure) {
+        self.now = now
         self.configuration = configuration
         self.output = output
         self.stop = stop
@@ -69,7 +78,7 @@ struct Sender {
             // librdkafka takes every other property: only one of the options or the environment can be wrong.
             throw CommandFailure(error.reason, status: ExitStatus.usage)
         }
-        begin = .now
+        begin = now()
         let lane = lane
         var found: Int32?
         do throws(CommandFailure) {
@@ -83,7 +92,7 @@ struct Sender {
             return nil
         }
         partitions = found
-        begin = .now
+        begin = now()
         bucket = configuration.rate.map { TokenBucket(perSecond: $0, now: begin) }
     }
 
@@ -137,15 +146,16 @@ struct Sender {
 
     /// Serves reports meanwhile; false when sending is to end first.
     private mutating func waitForToken() -> Bool {
-        while let wait = bucket?.take(at: .now) {
-            let end = ContinuousClock.now + wait
+        while true {
+            let start = now()
+            guard let wait = bucket?.take(at: start) else { return true }
+            let end = start + wait
             repeat {
                 guard !stop.isRequested, configuration.keepsGoing || summary.failed == 0 else { return false }
-                serve(within: max(.zero, min(end - .now, .milliseconds(50))))
+                serve(within: max(.zero, min(end - now(), .milliseconds(50))))
                 tell()
-            } while .now < end
+            } while now() < end
         }
-        return true
     }
 
     /// False when sending ends with it.
@@ -180,20 +190,20 @@ struct Sender {
     private mutating func finish() {
         if stop.isRequested { pending = nil }
         // Each record fails when its time is up, so this ends.
-        let deadline = ContinuousClock.now + configuration.connection.timeout + .seconds(1)
-        while lane.outstanding > 0 || pending != nil, ContinuousClock.now < deadline {
+        let deadline = now() + configuration.connection.timeout + .seconds(1)
+        while lane.outstanding > 0 || pending != nil, now() < deadline {
             if let message = pending, enqueue(message) { pending = nil }
             serve(within: .milliseconds(50))
             tell()
         }
         lane.close(within: .milliseconds(500)) { settle($0) }
-        summary.elapsed = .now - begin
+        summary.elapsed = now() - begin
         let untold = summary.failed - Self.toldFailures
         if untold > 0 { output.trouble("and \(SendSummary.grouped(untold)) more records failed") }
     }
 
     private mutating func tell() {
-        summary.elapsed = .now - begin
+        summary.elapsed = now() - begin
         output.progress(summary)
     }
 
