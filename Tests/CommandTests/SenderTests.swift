@@ -62,7 +62,7 @@ struct SenderTests {
                     progress: onProgress
                 )
                 var source = source()
-                if var sender = try Sender(configuration, stop: stop, logger: quiet, output: output, now: now) {
+                if var sender = try Sender(configuration, stop: stop, output: output, now: now) {
                     result.summary = try sender.run(&source)
                 }
                 (result.acknowledged, result.troubles) = (acknowledged, troubles)

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
-import Logging
 import NotificationModel
-import ServiceSupport
 
 /// How much is sent, how fast, and what is said of it: the options of every `carillon send`.
 struct SendOptions: ParsableArguments {
@@ -51,13 +49,11 @@ struct SendOptions: ParsableArguments {
             rate: rate,
             keepsGoing: keepGoing
         )
-        // What fails is told below, record by record.
-        let logger = LoggingConfiguration(level: .critical, format: .text).logger(label: "carillon send")
         let isSilent = json && Terminal.isOutput
         let (summary, signal) = try await Interruption.watched(thread: "send") { [json] stop -> SendSummary? in
             var source = try source()
             let teller = Teller(topic: topic, total: source.total, json: json, hasBar: Terminal.isError && !isSilent)
-            guard var sender = try Sender(configuration, stop: stop, logger: logger, output: teller.output) else {
+            guard var sender = try Sender(configuration, stop: stop, output: teller.output) else {
                 return nil
             }
             defer { teller.clear() }

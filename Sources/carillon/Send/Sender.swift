@@ -1,5 +1,4 @@
 import Kafka
-import Logging
 import NotificationModel
 import ServiceSupport
 
@@ -56,7 +55,6 @@ struct Sender {
     init?(
         _ configuration: Configuration,
         stop: StopSignal,
-        logger: Logger,
         output: Output,
         now: @escaping () -> ContinuousClock.Instant = { .now }
     ) throws(CommandFailure) {
@@ -71,7 +69,7 @@ struct Sender {
                     client: configuration.connection.client("carillon-send"),
                     deliveryTimeout: configuration.connection.timeout
                 ),
-                logger: logger
+                logger: configuration.connection.log.logger("carillon send")
             )
             topic = try lane.topic(name)
         } catch {

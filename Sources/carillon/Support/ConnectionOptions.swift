@@ -107,13 +107,15 @@ struct ConnectionOptions: ParsableArguments {
 }
 
 /// What a command knows of the cluster.
-struct Connection: Sendable, Hashable {
+struct Connection: Sendable {
     var bootstrapServers: [String]
     var properties: [String: String]
     var topics: TopicNames
     var defaultApplication: String
     /// How long an answer of the broker is waited for.
     var timeout: Duration
+    /// Of its clients.
+    let log = ConnectionLog()
 
     /// - Parameter name: What brokers show in their logs.
     func client(_ name: String) -> KafkaClientConfiguration {
@@ -139,7 +141,10 @@ struct Connection: Sendable, Hashable {
                 throw failure
             } catch let error as KafkaError where error.isRetriable && !Self.isOfTopic(error) {
                 guard ContinuousClock.now < deadline else {
-                    throw CommandFailure("no answer from \(servers): \(error.reason)", status: ExitStatus.unavailable)
+                    throw CommandFailure(
+                        "no answer from \(servers) within \(DurationText.write(timeout)): \(log.last ?? error.reason)",
+                        status: ExitStatus.unavailable
+                    )
                 }
                 stop.wait(.milliseconds(50))
             } catch {

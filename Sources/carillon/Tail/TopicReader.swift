@@ -1,9 +1,7 @@
 import Kafka
 import LocalBroker
-import Logging
 import NotificationModel
 import ServiceSupport
-import Synchronization
 
 /// Reads every partition of a topic, without a group, on the calling thread.
 struct TopicReader: Sendable {
@@ -26,13 +24,12 @@ struct TopicReader: Sendable {
     /// - Parameter take: Gets each record; false ends reading.
     /// - Throws: ``CommandFailure``.
     func read(until stop: StopSignal, _ take: (KafkaConsumerRecord) -> Bool) throws(CommandFailure) {
-        let log = ReadingLog()
-        let consumer = try consumer(log)
+        let consumer = try consumer()
         defer { consumer.close(within: .seconds(1)) }
         guard let plan = try plan(consumer, stop) else { return }
         do {
             try consumer.assign(plan.starts)
-            log.isOpen = true
+            connection.log.tell()
             var unread = follows ? [:] : plan.ends
             while !stop.isRequested, follows || !unread.isEmpty {
                 let record = try consumer.poll(within: .milliseconds(100))?.record()
@@ -55,14 +52,14 @@ struct TopicReader: Sendable {
         }
     }
 
-    private func consumer(_ log: ReadingLog) throws(CommandFailure) -> KafkaConsumer {
+    private func consumer() throws(CommandFailure) -> KafkaConsumer {
         var configuration = KafkaConsumerConfiguration(client: connection.client("carillon-tail"))
         // The embedded broker answers a waiting fetch only when its time is up; a real one answers at once either way.
         configuration.client.properties["fetch.wait.max.ms"] =
             configuration.client.properties["fetch.wait.max.ms"] ?? "50"
         configuration.client.properties["enable.partition.eof"] = "true"
         do throws(KafkaError) {
-            return try KafkaConsumer(configuration: configuration, logger: log.logger)
+            return try KafkaConsumer(configuration: configuration, logger: connection.log.logger("carillon tail"))
         } catch {
             // librdkafka takes every other property: only one of the options or the environment can be wrong.
             throw CommandFailure(error.reason, status: ExitStatus.usage)
@@ -128,22 +125,6 @@ struct TopicReader: Sendable {
         if let cluster, let id = cluster, LocalBroker.isEmbedded(clusterID: id) { return lows }
         return try connection.asked(until: stop) { within in
             try consumer.offsets(of: places, since: max(0, instant.rawValue), within: within)
-        }
-    }
-}
-
-/// Tells of trouble once reading has begun; before that, the one message of why it cannot begin is enough.
-private final class ReadingLog: Sendable {
-    private let state = Atomic(false)
-
-    var isOpen: Bool {
-        get { state.load(ordering: .relaxed) }
-        set { state.store(newValue, ordering: .relaxed) }
-    }
-
-    var logger: Logger {
-        LoggingConfiguration(level: .error, format: .text).logger(label: "carillon tail") { [self] line in
-            if isOpen { Terminal.writeError(line) }
         }
     }
 }
