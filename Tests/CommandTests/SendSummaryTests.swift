@@ -20,7 +20,8 @@ struct SendSummaryTests {
     @Test func `a signal comes before a failure, a failure before bad data`() {
         #expect(SendSummary(acknowledged: 1).status(signal: nil) == 0)
         #expect(SendSummary(refused: 1).status(signal: nil) == 65)
-        #expect(SendSummary(failed: 1, refused: 1).status(signal: nil) == 1)
+        #expect(SendSummary(refused: 1, hasInputFailed: true).status(signal: nil) == 66)
+        #expect(SendSummary(failed: 1, refused: 1, hasInputFailed: true).status(signal: nil) == 1)
         #expect(SendSummary(failed: 1, refused: 1).status(signal: 2) == 130)
         #expect(SendSummary().status(signal: 15) == 143)
     }

@@ -63,7 +63,7 @@ struct SenderTests {
                 )
                 var source = source()
                 if var sender = try Sender(configuration, stop: stop, output: output, now: now) {
-                    result.summary = try sender.run(&source)
+                    result.summary = sender.run(&source)
                 }
                 (result.acknowledged, result.troubles) = (acknowledged, troubles)
             } catch {

@@ -57,7 +57,7 @@ struct SendOptions: ParsableArguments {
                 return nil
             }
             defer { teller.clear() }
-            return try sender.run(&source)
+            return sender.run(&source)
         }
         let result = summary ?? SendSummary()
         // The objects stay alone on standard output.

@@ -7,6 +7,8 @@ struct SendSummary: Sendable, Hashable {
     var failed = 0
     /// Could not be used, so nothing of it was sent.
     var refused = 0
+    /// The input could not be read to its end.
+    var hasInputFailed = false
     /// From the first record to the end.
     var elapsed = Duration.zero
 
@@ -23,10 +25,11 @@ struct SendSummary: Sendable, Hashable {
         return text
     }
 
-    /// A signal comes before a failure, a failure before bad data.
+    /// A signal comes before a failure, a failure before an input that broke, that before bad data.
     func status(signal: Int32?) -> Int32 {
         if let signal { return ExitStatus.ended(by: signal) }
         if failed > 0 { return ExitStatus.failed }
+        if hasInputFailed { return ExitStatus.noInput }
         return refused > 0 ? ExitStatus.badData : 0
     }
 

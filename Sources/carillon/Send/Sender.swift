@@ -42,7 +42,7 @@ struct Sender {
     /// What is on its way, by its tag.
     private var inFlight: [UInt: MessageLabel] = [:]
     private var nextTag: UInt = 0
-    /// Found the queue full.
+    /// Made, and not handed over; what is left of it when sending has to end is not sent.
     private var pending: OutgoingMessage?
     private var bucket: TokenBucket?
     private var begin: ContinuousClock.Instant
@@ -95,19 +95,19 @@ struct Sender {
     }
 
     /// Sends until the source ends, something goes wrong, or it is told to stop; then waits for the acknowledgements.
-    mutating func run(_ source: inout some MessageSource) throws(CommandFailure) -> SendSummary {
-        var failure: CommandFailure?
+    mutating func run(_ source: inout some MessageSource) -> SendSummary {
         do throws(CommandFailure) {
-            while !stop.isRequested, configuration.keepsGoing || summary.failed == 0 {
-                guard try send(&source) else { break }
-                tell()
-            }
+            while !mustEnd, try send(&source) { tell() }
         } catch {
-            failure = error
+            summary.hasInputFailed = true
+            output.trouble(RecordText.safe(error.description))
         }
         finish()
-        if let failure { throw failure }
         return summary
+    }
+
+    private var mustEnd: Bool {
+        stop.isRequested || (summary.failed > 0 && !configuration.keepsGoing)
     }
 
     /// One turn; false at the end.
@@ -149,7 +149,7 @@ struct Sender {
             guard let wait = bucket?.take(at: start) else { return true }
             let end = start + wait
             repeat {
-                guard !stop.isRequested, configuration.keepsGoing || summary.failed == 0 else { return false }
+                guard !mustEnd else { return false }
                 serve(within: max(.zero, min(end - now(), .milliseconds(50))))
                 tell()
             } while now() < end
@@ -186,11 +186,9 @@ struct Sender {
     }
 
     private mutating func finish() {
-        if stop.isRequested { pending = nil }
         // Each record fails when its time is up, so this ends.
         let deadline = now() + configuration.connection.timeout + .seconds(1)
-        while lane.outstanding > 0 || pending != nil, now() < deadline {
-            if let message = pending, enqueue(message) { pending = nil }
+        while lane.outstanding > 0, now() < deadline {
             serve(within: .milliseconds(50))
             tell()
         }

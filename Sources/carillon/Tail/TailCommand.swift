@@ -2,6 +2,14 @@ import ArgumentParser
 import Foundation
 import NotificationModel
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// `carillon tail`: reads a topic from any broker, without a consumer group.
 struct TailCommand: AsyncParsableCommand {
     /// Where reading begins.
@@ -108,7 +116,8 @@ struct TailCommand: AsyncParsableCommand {
                     return shown != count
                 }
             }
-            if let signal { throw ExitCode(ExitStatus.ended(by: signal)) }
+            // What follows has no other end: a supervisor's SIGTERM is its orderly one.
+            if let signal, !(follow && signal == SIGTERM) { throw ExitCode(ExitStatus.ended(by: signal)) }
         }
     }
 
