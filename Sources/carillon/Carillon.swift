@@ -1,4 +1,5 @@
 import ArgumentParser
+import CarillonBench
 import ServiceSupport
 
 /// The command line.
@@ -8,6 +9,6 @@ struct Carillon: AsyncParsableCommand {
         commandName: "carillon",
         abstract: "A notification pipeline on Kafka.",
         version: "carillon \(CarillonVersion.current)",
-        subcommands: [LocalCommand.self, BrokerCommand.self, TailCommand.self]
+        subcommands: [LocalCommand.self, BrokerCommand.self, TailCommand.self, BenchCommand.self]
     )
 }
