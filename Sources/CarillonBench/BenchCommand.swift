@@ -2,6 +2,7 @@ public import ArgumentParser
 
 /// `carillon bench`: what is measured, beside what others would do.
 public struct BenchCommand: AsyncParsableCommand {
+    /// Name, help and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure Carillon on the embedded broker, beside other programs that do the same work.",
@@ -13,5 +14,6 @@ public struct BenchCommand: AsyncParsableCommand {
         subcommands: [PipelineBenchCommand.self]
     )
 
+    /// As the parser makes it.
     public init() {}
 }

@@ -10,7 +10,7 @@ struct PipelineBenchCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "pipeline",
-        abstract: "From requests to delivery events: the consumer service beside a C++ program, a Python loop and Quix Streams.",
+        abstract: "From requests to delivery events, beside a C++ program, a Python loop and Quix Streams.",
         discussion: """
             Immediate requests of about 400 bytes over 50,000 identifiers, read from the embedded broker; every subject must \
             make the same events, byte for byte. First 200,000 over 8 partitions, then 1,000,000 over 40; then both services \

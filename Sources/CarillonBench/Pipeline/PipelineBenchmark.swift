@@ -64,16 +64,22 @@ struct PipelineBenchmark {
             subject.arguments(work),
             environment: subject.environment(work)
         )
-        let result = try watch(process, &progress, name: subject.name)
-        process.stop()
-        progress.close()
+        let result: SubjectResult
+        do {
+            defer {
+                process.stop()
+                progress.close()
+            }
+            result = try watch(process, &progress, name: subject.name)
+        }
         return (
             result, try DeliveryCheck(reading: topics.deliveries, expected: expected, on: broker, logger: logger)
         )
     }
 
     /// Measures from the first event that is seen to the last: start and joining the group are left out for all alike.
-    private func watch(_ process: SubjectProcess, _ progress: inout TopicProgress, name: String) throws -> SubjectResult {
+    private func watch(_ process: SubjectProcess, _ progress: inout TopicProgress, name: String) throws -> SubjectResult
+    {
         // A question costs the broker about a quarter of a millisecond a partition.
         let pause = Double(workload.partitions) * 0.004
         let deadline = ContinuousClock.now.advanced(by: timeLimit)

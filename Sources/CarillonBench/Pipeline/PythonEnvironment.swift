@@ -2,7 +2,7 @@ import Foundation
 
 /// A virtual environment with the pinned packages of the Python subjects, kept for later runs.
 struct PythonEnvironment {
-    static let packages = ["confluent-kafka==2.12.2", "orjson==3.11.4", "quixstreams==3.23.1"]
+    static let packages = ["confluent-kafka==2.12.2", "orjson==3.13.0", "quixstreams==3.28.1"]
 
     private let directory: URL
 

@@ -6,8 +6,8 @@ The last version by key is in the application's state (RocksDB), delivery is at 
 Quix Streams' default. It produces events with the same headers, id and bytes as the C++ program, prints `done` when
 COUNT events are acknowledged, and then waits to be terminated.
 
-Two things flatter it, since the embedded broker answers no admin requests: the state has no changelog topic, and
-so each event is one record where it would be two; and nothing is created.
+The embedded broker answers no admin requests, so no topics are created, and the state has no changelog topic. That
+flatters it: with a changelog, as is the default, each request would make two records and not one.
 
 Requirements: quixstreams==3.28.1 confluent-kafka==2.12.2 orjson==3.13.0
 """
@@ -36,12 +36,16 @@ class MetadataAdmin(TopicAdmin):
 
     def inspect_topics(self, topic_names, timeout=30):
         known = self.list_topics(timeout)
-        return {
-            name: TopicConfig(num_partitions=len(known[name].partitions), replication_factor=1, extra_config={})
-            if name in known
-            else None
-            for name in topic_names
-        }
+        return {name: self.config_of(known[name]) if name in known else None for name in topic_names}
+
+    @staticmethod
+    def config_of(metadata):
+        # A stateful application asks for the retention, even where it makes no changelog topic of it.
+        return TopicConfig(
+            num_partitions=len(metadata.partitions),
+            replication_factor=1,
+            extra_config={"retention.ms": "-1"},
+        )
 
 
 def event_id(request_id):
