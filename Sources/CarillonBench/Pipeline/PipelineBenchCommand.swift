@@ -22,7 +22,7 @@ struct PipelineBenchCommand: AsyncParsableCommand {
     var records: Int?
     @Option(help: "Its partitions.")
     var partitions: Int32 = 8
-    @Option(help: "How often each subject runs on up to 200,000 records; beyond that once.")
+    @Option(help: "How often each subject runs; the median counts. Quix Streams runs once.")
     var rounds = 3
     @Option(parsing: .upToNextOption, help: "What runs; jemalloc repeats carillon and native with that allocator.")
     var subjects: [SubjectName] = SubjectName.allCases
@@ -48,7 +48,7 @@ struct PipelineBenchCommand: AsyncParsableCommand {
         let workloads = try requests.map { requests in
             let benchmark = PipelineBenchmark(
                 workload: requests,
-                rounds: requests.records > 200_000 ? 1 : rounds,
+                rounds: rounds,
                 timeLimit: .seconds(600),
                 logger: output.logger,
                 report: output.progress
@@ -62,7 +62,19 @@ struct PipelineBenchCommand: AsyncParsableCommand {
                 ratios: .init(results)
             )
         }
-        return PipelineReport(workloads: workloads, latency: nil)
+        return PipelineReport(workloads: workloads, latency: try measureLatency(after: workloads))
+    }
+
+    private func measureLatency(after workloads: [PipelineReport.Workload]) throws -> LatencyResult? {
+        let peak = workloads[0].subjects.first { $0.name == SubjectName.carillon.rawValue }?.messagesPerSecond
+        guard latency, let peak else { return nil }
+        return try LatencyBenchmark(
+            eventsPerSecond: peak / 4,
+            duration: .seconds(10),
+            partitions: 8,
+            logger: output.logger,
+            report: output.progress
+        ).run()
     }
 
     private var requests: [RequestWorkload] {
@@ -73,10 +85,9 @@ struct PipelineBenchCommand: AsyncParsableCommand {
     }
 
     private func findSubjects() throws -> [Subject] {
-        let directory = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         var found: [Subject] = []
-        if subjects.contains(.carillon) { found.append(try .carillon(beside: directory)) }
-        if subjects.contains(.native) { found.append(try .native(beside: directory)) }
+        if subjects.contains(.carillon) { found.append(try .carillon()) }
+        if subjects.contains(.native) { found.append(try .native()) }
         if subjects.contains(.jemalloc) {
             let library = "/usr/lib/\(Self.architecture)-linux-gnu/libjemalloc.so.2"
             if FileManager.default.fileExists(atPath: library) {
@@ -92,7 +103,9 @@ struct PipelineBenchCommand: AsyncParsableCommand {
                 found.append(environment.subject("python", source: PackageResources.confluent_loop_py))
             }
             if subjects.contains(.quixstreams) {
-                found.append(environment.subject("quixstreams", source: PackageResources.quix_streams_py))
+                found.append(
+                    environment.subject("quixstreams", source: PackageResources.quix_streams_py, runsOnce: true)
+                )
             }
         } catch {
             output.progress("without the Python subjects: \(error)")

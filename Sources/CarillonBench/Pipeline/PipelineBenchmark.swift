@@ -14,7 +14,7 @@ struct PipelineBenchmark {
     var logger: Logger
     var report: (String) -> Void
 
-    private static let properties = [
+    static let properties = [
         // The embedded broker keeps 5 MiB a partition as it was sent, and does not wake a waiting fetch.
         "compression.type": "lz4",
         "fetch.wait.max.ms": "10",
@@ -28,7 +28,7 @@ struct PipelineBenchmark {
         var runs: [String: [SubjectResult]] = [:]
         var reference: (name: String, check: DeliveryCheck)?
         for round in 1...rounds {
-            for subject in subjects {
+            for subject in subjects where round == 1 || !subject.runsOnce {
                 report("\(subject.name), round \(round) of \(rounds): \(workload.records) requests")
                 let (result, check) = try measure(subject)
                 runs[subject.name, default: []].append(result)
@@ -45,76 +45,25 @@ struct PipelineBenchmark {
     }
 
     private func measure(_ subject: Subject) throws -> (SubjectResult, DeliveryCheck) {
-        let topics = TopicNames()
-        let broker = try LocalBroker(
-            topics: Dictionary(topics.all.map { ($0.topic, Int(workload.partitions)) }) { first, _ in first }
-        )
-        defer { Self.shutDown(broker) }
-        let expected = try workload.fill(topics.requests, of: broker, time: Timestamp(rawValue: 0), logger: logger)
-        let work = Subject.Work(
-            bootstrapServers: broker.bootstrapServers.joined(separator: ","),
-            topics: topics,
-            partitions: workload.partitions,
-            records: workload.records,
-            properties: Self.properties
-        )
-        var progress = try TopicProgress(of: topics.deliveries, expected: expected, on: broker, logger: logger)
-        let process = try SubjectProcess(
-            subject.executable,
-            subject.arguments(work),
-            environment: subject.environment(work)
-        )
-        let result: SubjectResult
-        do {
-            defer {
-                process.stop()
-                progress.close()
-            }
-            result = try watch(process, &progress, name: subject.name)
-        }
-        return (
-            result, try DeliveryCheck(reading: topics.deliveries, expected: expected, on: broker, logger: logger)
-        )
-    }
-
-    /// Measures from the first event that is seen to the last: start and joining the group are left out for all alike.
-    private func watch(_ process: SubjectProcess, _ progress: inout TopicProgress, name: String) throws -> SubjectResult
-    {
-        // A question costs the broker about a quarter of a millisecond a partition.
-        let pause = Double(workload.partitions) * 0.004
-        let deadline = ContinuousClock.now.advanced(by: timeLimit)
-        var start: (at: ContinuousClock.Instant, count: Int, sample: ProcessSample)?
-        while true {
-            let count = try progress.count()
-            let now = ContinuousClock.now
-            let sample = try process.sample()
-            if let start, count >= workload.records {
-                let seconds = (now - start.at) / .seconds(1)
-                let measured = Double(count - start.count)
-                guard measured >= Double(workload.records) / 2 else {
-                    throw BenchmarkError("\(name) was done before it could be measured: use more records")
-                }
-                return SubjectResult(
-                    name: name,
-                    messagesPerSecond: measured / seconds,
-                    cpuSecondsPerMillion: (sample.cpuSeconds - start.sample.cpuSeconds) / measured * 1e6,
-                    peakResidentBytes: sample.peakResidentBytes
+        try LocalBroker.with(partitions: workload.partitions) { broker, topics in
+            let expected = try workload.fill(topics.requests, of: broker, time: Timestamp(rawValue: 0), logger: logger)
+            let rate = TopicRate(topic: topics.deliveries, expected: expected, timeLimit: timeLimit, logger: logger)
+            let process = try subject.start(
+                Subject.Work(
+                    bootstrapServers: broker.bootstrapServers.joined(separator: ","),
+                    topics: topics,
+                    partitions: workload.partitions,
+                    records: workload.records,
+                    properties: Self.properties
                 )
-            }
-            if start == nil, count > 0 { start = (now, count, sample) }
-            guard now < deadline else {
-                throw BenchmarkError("\(name) made \(count) of \(workload.records) events in \(timeLimit)")
-            }
-            Thread.sleep(forTimeInterval: start == nil ? 0.005 : pause)
+            )
+            defer { process.stop() }
+            let result = try rate.measure(process, name: subject.name, on: broker)
+            // Reading all of it costs time that the next subject should have for itself.
+            process.stop()
+            return (
+                result, try DeliveryCheck(reading: topics.deliveries, expected: expected, on: broker, logger: logger)
+            )
         }
-    }
-
-    static func shutDown(_ broker: LocalBroker) {
-        let done = DispatchSemaphore(value: 0)
-        Task.detached {
-            await broker.shutDown()
-            done.signal()
-        }
-        done.wait()
     }
 }

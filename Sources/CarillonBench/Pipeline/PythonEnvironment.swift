@@ -26,11 +26,12 @@ struct PythonEnvironment {
     }
 
     /// The program's source is part of this one; it is given to the interpreter as its argument.
-    func subject(_ name: String, source: [UInt8]) -> Subject {
+    func subject(_ name: String, source: [UInt8], runsOnce: Bool = false) -> Subject {
         Subject(
             name: name,
             executable: interpreter,
-            arguments: { ["-c", String(decoding: source, as: UTF8.self)] + $0.arguments }
+            arguments: { ["-c", String(decoding: source, as: UTF8.self)] + $0.arguments },
+            runsOnce: runsOnce
         )
     }
 

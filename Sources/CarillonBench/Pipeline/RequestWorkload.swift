@@ -45,22 +45,11 @@ struct RequestWorkload: Sendable {
     ///
     /// - Returns: how many records each partition has.
     func fill(_ topic: String, of broker: LocalBroker, time: Timestamp, logger: Logger) throws -> [Int] {
-        let client = KafkaClientConfiguration(
-            bootstrapServers: broker.bootstrapServers,
-            clientID: "carillon-bench",
-            properties: ["compression.type": "lz4"]
-        )
-        let producer = try KafkaLaneProducer(configuration: .init(client: client), logger: logger)
-        defer { producer.close(within: .seconds(5)) }
-        _ = try producer.partitionCount(of: topic, within: .seconds(10))
-        let handle = try producer.topic(topic)
+        var feed = try RecordFeed(topic, of: broker, logger: logger)
         let headers = RequestHeaders(source: "/carillon/bench")
         var buffer = KafkaHeaderBuffer()
-        var counts = [Int](repeating: 0, count: Int(partitions))
-        var failure: KafkaError?
         for index in 0..<records {
             let key = try key(of: index)
-            let partition = key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: partitions) }
             headers.write(
                 key: key,
                 requestID: try requestID(of: index),
@@ -69,30 +58,11 @@ struct RequestWorkload: Sendable {
                 trace: trace(of: index),
                 into: &buffer
             )
-            let value = value(of: index)
-            while true {
-                do throws(KafkaError) {
-                    try producer.enqueue(
-                        topic: handle,
-                        partition: partition,
-                        key: key.encoded,
-                        value: value,
-                        headers: buffer,
-                        tag: 0
-                    )
-                    break
-                } catch {
-                    guard error.code == .queueFull else { throw error }
-                    producer.serveReports(within: .milliseconds(100)) { failure = failure ?? $0.error }
-                }
-            }
-            counts[Int(partition)] += 1
-            if index % 1_000 == 0 { producer.serveReports(within: .zero) { failure = failure ?? $0.error } }
+            let partition = key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: partitions) }
+            try feed.put(key.encoded, value(of: index), buffer, partition: partition)
         }
-        let isFlushed = producer.flush(within: .seconds(120)) { failure = failure ?? $0.error }
-        if let failure { throw failure }
-        guard isFlushed else { throw BenchmarkError("the input could not be published within two minutes") }
-        return counts
+        try feed.finish()
+        return feed.counts
     }
 
     /// A number with leading zeros.

@@ -16,34 +16,51 @@ struct Subject {
             [bootstrapServers, topics.requests, topics.deliveries, "\(partitions)", "\(records)"]
                 + properties.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         }
+
+        /// The same for a service.
+        var settings: [String: String] {
+            [
+                "CARILLON_KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
+                "CARILLON_KAFKA_PROPERTIES": properties.sorted { $0.key < $1.key }
+                    .map { "\($0.key)=\($0.value)" }.joined(separator: ","),
+                "CARILLON_OPS_PORT": "0",
+            ]
+        }
     }
 
     var name: String
     var executable: URL
     var arguments: (Work) -> [String]
     var environment: (Work) -> [String: String] = { _ in [:] }
+    /// Too slow to be run again for a median.
+    var runsOnce = false
 
     /// The consumer service as it ships, with one lane: a thread that reads, as the loops have.
-    static func carillon(beside directory: URL) throws -> Subject {
+    static func carillon(beside directory: URL = directory) throws -> Subject {
         Subject(
             name: "carillon",
             executable: try executable("carillon-consumer", in: directory),
             arguments: { _ in [] },
             environment: { work in
-                [
-                    "CARILLON_KAFKA_BOOTSTRAP_SERVERS": work.bootstrapServers,
-                    "CARILLON_KAFKA_PROPERTIES": work.properties.sorted { $0.key < $1.key }
-                        .map { "\($0.key)=\($0.value)" }.joined(separator: ","),
-                    "CARILLON_CONSUMER_LANES": "1",
-                    "CARILLON_CONSUMER_START": "earliest",
-                    "CARILLON_OPS_PORT": "0",
-                ]
+                work.settings.merging(["CARILLON_CONSUMER_LANES": "1", "CARILLON_CONSUMER_START": "earliest"]) { $1 }
+            }
+        )
+    }
+
+    /// The producer service with a file of rules.
+    static func producer(beside directory: URL = directory, rules: URL, port: Int = 0) throws -> Subject {
+        Subject(
+            name: "carillon-producer",
+            executable: try executable("carillon-producer", in: directory),
+            arguments: { _ in [] },
+            environment: { work in
+                work.settings.merging(["CARILLON_RULES_FILE": rules.path, "CARILLON_HTTP_PORT": "\(port)"]) { $1 }
             }
         )
     }
 
     /// The C++ program of this package.
-    static func native(beside directory: URL) throws -> Subject {
+    static func native(beside directory: URL = directory) throws -> Subject {
         Subject(
             name: "native",
             executable: try executable("carillon-bench-native", in: directory),
@@ -60,7 +77,16 @@ struct Subject {
         return subject
     }
 
-    static func executable(_ name: String, in directory: URL) throws -> URL {
+    func start(_ work: Work) throws -> SubjectProcess {
+        try SubjectProcess(executable, arguments(work), environment: environment(work))
+    }
+
+    /// Where this program lies, and the others of the package with it.
+    static var directory: URL {
+        URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+    }
+
+    private static func executable(_ name: String, in directory: URL) throws -> URL {
         let url = directory.appendingPathComponent(name)
         guard FileManager.default.isExecutableFile(atPath: url.path) else {
             throw BenchmarkError("\(url.path) is not there: swift build -c release")
