@@ -85,7 +85,7 @@ let package = Package(
         .target(
             name: "CarillonBench",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log, argumentParser,
+                "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log, argumentParser, hummingbird,
             ],
             resources: [.embedInCode("Python/confluent_loop.py"), .embedInCode("Python/quix_streams.py")]
         ),

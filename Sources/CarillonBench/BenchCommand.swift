@@ -11,7 +11,7 @@ public struct BenchCommand: AsyncParsableCommand {
             Build with -c release. What runs beside Carillon is found next to this executable, or installed when it is \
             asked for: Python's packages into a virtual environment of their own.
             """,
-        subcommands: [PipelineBenchCommand.self]
+        subcommands: [PipelineBenchCommand.self, IngestBenchCommand.self, BareRouteCommand.self]
     )
 
     /// As the parser makes it.
