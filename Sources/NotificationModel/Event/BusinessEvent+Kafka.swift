@@ -29,7 +29,7 @@ public struct BusinessEventReader {
 
     private mutating func add(lowercased name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) {
         let value = value ?? UnsafeRawBufferPointer(start: nil, count: 0)
-        if name.count > 3, name[0] == 0x63, name[1] == 0x65, name[2] == 0x5F {
+        if name.count >= 3, name[0] == 0x63, name[1] == 0x65, name[2] == 0x5F {
             do throws(ModelError) {
                 try set(UnsafeRawBufferPointer(rebasing: name[3...]), value)
             } catch {
