@@ -1,4 +1,5 @@
 import ArgumentParser
+import CarillonBench
 import ServiceSupport
 
 /// The command line.
@@ -9,6 +10,8 @@ struct Carillon: AsyncParsableCommand {
         abstract: "A notification pipeline on Kafka.",
         discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
-        subcommands: [LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self]
+        subcommands: [
+            LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, BenchCommand.self,
+        ]
     )
 }

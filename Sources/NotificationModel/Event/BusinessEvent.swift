@@ -51,6 +51,7 @@ public struct BusinessEvent: Sendable, Hashable {
     }
 
     static func isJSON(_ contentType: String) -> Bool {
+        if contentType == "application/json" { return true }
         let media = contentType.lowercased().prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
         return media == "application/json" || media == "text/json" || media.hasSuffix("+json")
     }
@@ -86,7 +87,8 @@ public struct BusinessEvent: Sendable, Hashable {
                 "has \(value.utf8.count) bytes, at most \(ModelLimits.businessEventAttributeBytes) are allowed"
             )
         }
-        let control = Array(value.utf8).withUnsafeBytes { PercentEncoding.firstControlCharacter(in: $0) }
+        var text = value
+        let control = text.withUTF8 { PercentEncoding.firstControlCharacter(in: UnsafeRawBufferPointer($0)) }
         guard control == nil else { throw ModelError(.invalid, field: name, "must not hold control characters") }
     }
 
