@@ -27,7 +27,15 @@ struct BenchTests {
     @Test("the C++ program makes the same events as the consumer service, byte for byte")
     func pipeline() async throws {
         let result = try await run(
-            "pipeline", "--records", "60000", "--rounds", "1", "--no-latency", "--subjects", "carillon", "native"
+            "pipeline",
+            "--records",
+            "60000",
+            "--rounds",
+            "1",
+            "--no-latency",
+            "--subjects",
+            "carillon",
+            "native"
         )
         #expect(result.benchmark == "pipeline")
         #expect(result.subjects.map(\.name) == ["carillon", "native"])
@@ -41,7 +49,15 @@ struct BenchTests {
     @Test("calls and business events are counted, none is lost")
     func ingest() async throws {
         let result = try await run(
-            "ingest", "--records", "60000", "--rounds", "1", "--seconds", "1", "--connections", "16"
+            "ingest",
+            "--records",
+            "60000",
+            "--rounds",
+            "1",
+            "--seconds",
+            "1",
+            "--connections",
+            "16"
         )
         #expect(result.subjects.map(\.name) == ["business_events", "pipeline"])
         #expect(result.ratios["puts_vs_bare_route"] ?? 0 > 0 && result.ratios["events_vs_pipeline"] ?? 0 > 0)
