@@ -91,7 +91,7 @@ struct LocalCommand: AsyncParsableCommand {
         // They stop in reverse: first what takes work in, last what the others need.
         return [
             BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
-            producerService, ready,
+            producerService, HangupService(logger: here.logger) { await producerService.reloadRules() }, ready,
         ]
     }
 

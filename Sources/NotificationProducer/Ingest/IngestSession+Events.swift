@@ -17,7 +17,7 @@ extension IngestSession {
                 kafkaHeaders: message.headers().map { ($0.name, $0.value) },
                 value: message.value()
             )
-            switch engine.apply(to: event) {
+            switch rules.engine.apply(to: event) {
             case .noRule:
                 throw ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")
             case .skipped:
