@@ -96,12 +96,14 @@ extension RuleCompiler {
             }
             return compileScalar(scalar, as: shape, at: path)
         case .object(let shapes):
-            return wholeVariable(node, at: path) ?? object(node, shapes, at: path, depth: depth)
+            if isWholeVariable(node) { return wholeVariable(node, at: path) }
+            return object(node, shapes, at: path, depth: depth)
         case .textOrObject(let shapes):
             if case .mapping = node { return object(node, shapes, at: path, depth: depth) }
-            return wholeVariable(node, at: path) ?? compile(node, as: .text, at: path, depth: depth)
+            if isWholeVariable(node) { return wholeVariable(node, at: path) }
+            return compile(node, as: .text, at: path, depth: depth)
         case .array(let element):
-            if let whole = wholeVariable(node, at: path) { return whole }
+            if isWholeVariable(node) { return wholeVariable(node, at: path) }
             guard case .sequence(let sequence) = node else { return refuse(node, path, "a list") }
             return array(sequence, of: element, at: path, depth: depth)
         case .any:
@@ -153,13 +155,17 @@ extension RuleCompiler {
         return complete ? json : nil
     }
 
-    /// One `{{path}}` where an object or a list is wanted: the variable's own JSON.
+    /// One `{{path}}` where an object or a list is wanted.
+    private func isWholeVariable(_ node: Node) -> Bool {
+        guard case .scalar(let scalar) = node, node.tagName == .str else { return false }
+        return (try? Text(scalar.string))?.soleVariable != nil
+    }
+
+    /// The variable's own JSON.
     private mutating func wholeVariable(_ node: Node, at path: String) -> Text? {
-        guard case .scalar(let scalar) = node, node.tagName == .str,
-            (try? Text(scalar.string))?.soleVariable != nil, let path = template(node, at: path)?.soleVariable
-        else { return nil }
+        guard let variable = template(node, at: path)?.soleVariable else { return nil }
         var json = Text()
-        json.append(json: path)
+        json.append(json: variable)
         return json
     }
 

@@ -18,8 +18,10 @@ enum YAMLBounds {
         let bytes = text.utf8
         guard bytes.contains(UInt8(ascii: "*")), bytes.contains(UInt8(ascii: "&")) else { return nil }
         var expansion = Expansion()
-        if let root = try Parser(yaml: text.replacing("*", with: String(marker))).singleRoot() {
-            _ = expansion.weight(of: root)
+        let parser = try Parser(yaml: text.replacing("*", with: String(marker)))
+        // Nodes know their anchors only as long as the parser is there.
+        try withExtendedLifetime(parser) {
+            if let root = try parser.singleRoot() { _ = expansion.weight(of: root) }
         }
         return expansion.excess.map { mark in
             .init(

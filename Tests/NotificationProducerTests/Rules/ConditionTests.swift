@@ -90,7 +90,7 @@ struct ConditionTests {
             ("true or true and false", true), ("(true or true) and false", false), ("not false and false", false),
             ("not (false and false)", true), ("not not true", true), ("not data.count == 4", true),
             ("not data.country in ['DE']", false), ("false or not false", true), ("data.yes and not data.no", true),
-            ("((((true))))", true), ("data.total>1and data.count<4", true),
+            ("((((true))))", true), ("data.total>1 and(data.count<4)", true),
         ]
     )
     func binding(condition: String, holds: Bool) throws {
@@ -159,7 +159,7 @@ struct ConditionTests {
             ("data.a AND data.b", 19, "small letters"), ("data.a == 1 # x", 24, "`#`"), ("data..a", 12, "empty"),
             ("{{data.a", 12, "`}}`"), ("{{#data.a}}", 12, "sections"), ("{data.a}", 12, "`{`"),
             ("item.x", 12, "`recipients`"),
-            ("", 12, "empty"), (" ", 13, "the end"), ("data.a == 1;", 23, "`;`"),
+            ("", 12, "empty"), (" ", 13, "empty"), ("data.a == 1;", 23, "`;`"),
         ]
     )
     func refused(condition: String, column: Int, words: String) throws {
@@ -229,18 +229,5 @@ struct ConditionTests {
             _ = engine.apply(to: .sample(type: "e", data: #"{"a":[1],"b":["x"]}"#))
         }
         #expect(parsed > 100)
-    }
-}
-
-/// A small generator with a seed.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

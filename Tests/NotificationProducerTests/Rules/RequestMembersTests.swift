@@ -217,7 +217,7 @@ struct RequestMembersTests {
             ("content: {body: x}\nexpiration: {after: 316224001}", 7, "expiration.after"),
             ("content: {body: x}\nexpiration: {after: soon}", 7, "expiration.after"),
             ("content: {body: x}\nexpiration: {after: [1]}", 7, "expiration.after"),
-            ("content: {body: x}\nexpiration: {afer: 1}", 7, "did you mean `after`?"),
+            ("content: {body: x}\nexpiration: {after: 1, afer: 1}", 7, "did you mean `after`?"),
             ("content: {body: x}\nexpiration: {}", 7, "no `after`"),
             ("content: {body: x}\nexpiration: tomorrow", 7, "expiration"),
             ("content: {body: x}\ncollapseWindow: -1", 7, "collapseWindow"),
