@@ -8,6 +8,6 @@ struct Carillon: AsyncParsableCommand {
         commandName: "carillon",
         abstract: "A notification pipeline on Kafka.",
         version: "carillon \(CarillonVersion.current)",
-        subcommands: [LocalCommand.self, BrokerCommand.self, TailCommand.self]
+        subcommands: [LocalCommand.self, BrokerCommand.self, TailCommand.self, RulesCommand.self]
     )
 }

@@ -65,6 +65,19 @@ public struct RulePreview: Sendable {
         }
     }
 
+    /// What the rules make of a CloudEvent in structured mode, one JSON object. One that cannot be read goes to dead letters as one
+    /// does that no rule is for.
+    public func apply(toStructured json: [UInt8]) -> Result {
+        do throws(ModelError) {
+            let headers: [(name: String, value: [UInt8]?)] = [
+                ("content-type", Array("application/cloudevents+json".utf8))
+            ]
+            return apply(to: try BusinessEvent(kafkaHeaders: headers, value: json))
+        } catch {
+            return Result(records: [], failures: [Failure(rule: nil, error: error)])
+        }
+    }
+
     /// What the rules make of an event.
     public func apply(to event: BusinessEvent) -> Result {
         switch engine.apply(to: event) {
