@@ -27,7 +27,7 @@ struct LocalCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Write the bootstrap servers to this file once all is ready.", valueName: "path"))
     var bootstrapFile: String?
 
-    @Option(help: ArgumentHelp("The YAML file of rules for business events.", valueName: "file"))
+    @Option(help: ArgumentHelp("The YAML file of rules for business events; SIGHUP reads it again.", valueName: "file"))
     var rules: String?
 
     @Option(help: "Partitions of each topic.")

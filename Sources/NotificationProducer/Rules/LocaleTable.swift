@@ -28,7 +28,10 @@ struct LocaleTable: Hashable, Sendable {
     ///
     /// - Parameter locale: Nil when the event has none.
     func body(for locale: String?) -> Int {
-        if let locale, let body = lookUp(Self.canonical(locale)) { return body }
+        // A locale is what somebody sent: longer than a tag with all that systems hang on it, it is none.
+        if let locale, locale.utf8.count <= 2 * Self.maximumTagBytes, let body = lookUp(Self.canonical(locale)) {
+            return body
+        }
         return fallback.flatMap(lookUp) ?? 0
     }
 
@@ -37,8 +40,6 @@ struct LocaleTable: Hashable, Sendable {
     }
 
     private func lookUp(_ range: String) -> Int? {
-        // A range is what somebody sent: no more steps than a tag can have.
-        guard range.utf8.count <= Self.maximumTagBytes else { return nil }
         var subtags = range.split(separator: "-", omittingEmptySubsequences: false)
         while !subtags.isEmpty {
             if let body = bodies[subtags.joined(separator: "-")] { return body }

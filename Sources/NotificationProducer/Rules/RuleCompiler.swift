@@ -20,6 +20,8 @@ struct RuleCompiler {
         self.source = source
     }
 
+    static let fileKeys: Set<String> = ["rules", "defaults"]
+
     static let ruleKeys: Set<String> = notificationKeys.union([
         "name", "event", "when", "application", "recipient", "recipients", "version", "cancel", "state",
     ])
@@ -31,7 +33,7 @@ struct RuleCompiler {
     ]
 
     mutating func compile(_ root: Node) -> [WrittenRule] {
-        guard let file = members(of: root, at: "the file", allowed: ["rules", "defaults"]) else { return [] }
+        guard let file = members(of: root, at: "the file", allowed: Self.fileKeys) else { return [] }
         if let node = file["defaults"] { defaults = compileDefaults(node) }
         guard let list = file["rules"] else {
             note(root.mark, "the file has no list `rules:`")
@@ -244,7 +246,7 @@ struct RuleCompiler {
 
     // MARK: Defaults
 
-    private static let defaultKeys: Set<String> = [
+    static let defaultKeys: Set<String> = [
         "application", "locale", "fallbackLocale", "content", "expiration", "collapseWindow", "recipients",
     ]
 

@@ -117,16 +117,25 @@ struct RuleEngine: Sendable {
     private func key(of rule: Rule<BoundVariable>, _ recipient: Template<BoundVariable>, _ context: RuleContext)
         throws(ModelError) -> NotificationKey
     {
-        let identifier = try text(rule.identifier, context)
-        guard !identifier.isEmpty else {
+        var parts: [UInt8] = []
+        parts.reserveCapacity(128)
+        try rule.identifier.render(context, into: &parts)
+        let identifier = parts.count
+        guard identifier > 0 else {
             // An empty identifier would mean all of the recipient's notifications: never by accident.
             throw ModelError(.invalid, field: "identifier", "the rule gave an empty identifier")
         }
+        if let application = rule.application {
+            try application.render(context, into: &parts)
+        } else {
+            parts.append(contentsOf: defaultApplication.utf8)
+        }
+        let application = parts.count
+        try recipient.render(context, into: &parts)
         return try NotificationKey(
-            application: try rule.application.map { template throws(ModelError) in try text(template, context) }
-                ?? defaultApplication,
-            recipient: try text(recipient, context),
-            identifier: identifier
+            application: parts[identifier..<application],
+            recipient: parts[application...],
+            identifier: parts[..<identifier]
         )
     }
 

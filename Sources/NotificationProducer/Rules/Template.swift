@@ -131,7 +131,9 @@ extension Template<BoundVariable> {
     func render(_ context: borrowing RuleContext, into out: inout [UInt8]) throws(ModelError) {
         for piece in pieces {
             switch piece {
-            case .bytes(let range): out.append(contentsOf: bytes[range])
+            case .bytes(let range):
+                // A slice of the array would count a reference.
+                bytes.withUnsafeBytes { out.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
             case .text(let variable): try context.appendText(of: variable, to: &out)
             case .escaped(let variable): try context.appendEscapedText(of: variable, to: &out)
             case .json(let variable): try context.appendJSON(of: variable, to: &out)
