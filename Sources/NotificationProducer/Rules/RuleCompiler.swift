@@ -141,7 +141,7 @@ struct RuleCompiler {
                 allowsItem = true
                 id = template(given, at: "recipients.id")
                 allowsItem = false
-                if let id, id.constantBytes != nil {
+                if let id, !id.variables.contains(where: { $0.root == .item }) {
                     note(given.mark, "`recipients.id` is the same for all; it needs a variable such as {{item.id}}")
                 }
             }
