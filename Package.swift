@@ -41,6 +41,7 @@ let package = Package(
         .executable(name: "carillon", targets: ["carillon"]),
         .executable(name: "carillon-producer", targets: ["carillon-producer"]),
         .executable(name: "carillon-consumer", targets: ["carillon-consumer"]),
+        .executable(name: "carillon-bench-native", targets: ["carillon-bench-native"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -81,13 +82,38 @@ let package = Package(
                 "Kafka", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, lifecycle, heap, deque,
             ]
         ),
+        .target(
+            name: "CarillonBench",
+            dependencies: [
+                "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log, argumentParser, hummingbird,
+            ],
+            resources: [.embedInCode("Python/confluent_loop.py"), .embedInCode("Python/quix_streams.py")]
+        ),
+        .executableTarget(
+            name: "carillon-bench-native",
+            dependencies: ["CRDKafka", "COpenSSL"],
+            // Not used by any library product, so nobody who depends on one is concerned.
+            cxxSettings: [
+                .unsafeFlags(["-O3"], .when(configuration: .release)),
+                // RapidJSON 1.1.0 has a member function that newer compilers refuse when they read it.
+                .unsafeFlags(["-fdelayed-template-parsing", "-Wno-deprecated"]),
+            ]
+        ),
         .executableTarget(name: "carillon-producer", dependencies: ["NotificationProducer", "ServiceSupport"]),
         .executableTarget(name: "carillon-consumer", dependencies: ["NotificationConsumer", "ServiceSupport"]),
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "NotificationConsumer",
-                "ServiceSupport", log, lifecycle, argumentParser,
+                "CarillonBench", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher",
+                "NotificationProducer", "NotificationConsumer", "ServiceSupport", log, lifecycle, unixSignals,
+                argumentParser,
+            ]
+        ),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: [
+                "carillon", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", "ServiceSupport", log,
+                argumentParser,
             ]
         ),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
@@ -118,9 +144,10 @@ let package = Package(
         ),
         .testTarget(name: "IntegrationTests", dependencies: ["LocalBroker"], resources: [.copy("Clients")]),
     ],
-    swiftLanguageModes: [.v6]
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx20
 )
 
-for target in package.targets where target.type != .system {
+for target in package.targets where target.type != .system && target.name != "carillon-bench-native" {
     target.swiftSettings = swiftSettings
 }

@@ -121,11 +121,11 @@ public struct KafkaHeaderName: Sendable, Hashable, ExpressibleByStringLiteral {
 
 /// Headers of a record to publish, in one flat buffer that is used again for the next.
 public struct KafkaHeaderBuffer: Sendable {
+    /// Where a header's name and value lie in the buffer; nothing here is counted by reference.
     struct Entry: Sendable {
-        var name: KafkaHeaderName
-        var start: Int
-        /// -1 for a null value.
-        var count: Int
+        var name: Range<Int>
+        /// nil for a null value.
+        var value: Range<Int>?
     }
 
     private(set) var entries: [Entry] = []
@@ -137,10 +137,9 @@ public struct KafkaHeaderBuffer: Sendable {
     /// Copies of the headers, for a record that is sent on its own.
     public var headers: [KafkaHeader] {
         entries.map { entry in
-            let name = String(decoding: entry.name.utf8.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-            return KafkaHeader(
-                name: name,
-                value: entry.count < 0 ? nil : Array(bytes[entry.start..<entry.start + entry.count])
+            KafkaHeader(
+                name: String(decoding: bytes[entry.name], as: UTF8.self),
+                value: entry.value.map { Array(bytes[$0]) }
             )
         }
     }
@@ -153,18 +152,30 @@ public struct KafkaHeaderBuffer: Sendable {
 
     /// Adds a header with what the closure appends; it may not remove what is there already.
     public mutating func append(_ name: KafkaHeaderName, writing: (inout [UInt8]) -> Void) {
-        let start = bytes.count
+        let name = append(name)
         writing(&bytes)
-        entries.append(Entry(name: name, start: start, count: bytes.count - start))
+        guard bytes.count >= name.upperBound else {
+            // Cut off against the rule: what is no longer there must not be read.
+            let end = bytes.count
+            entries.removeAll { ($0.value ?? $0.name).upperBound > end }
+            return
+        }
+        entries.append(Entry(name: name, value: name.upperBound..<bytes.count))
     }
 
     /// Adds a header; nil is a null value.
     public mutating func append(_ name: KafkaHeaderName, _ value: [UInt8]?) {
         guard let value else {
-            entries.append(Entry(name: name, start: 0, count: -1))
+            entries.append(Entry(name: append(name), value: nil))
             return
         }
         append(name) { $0.append(contentsOf: value) }
+    }
+
+    private mutating func append(_ name: KafkaHeaderName) -> Range<Int> {
+        let start = bytes.count
+        name.utf8.withUnsafeBytes { bytes.append(contentsOf: $0.dropLast()) }
+        return start..<bytes.count
     }
 
     /// Adds a header with constant text.

@@ -17,6 +17,7 @@ import Synchronization
 ///   read again. A hook that runs because its consumer closes can commit.
 /// - Two members of a group whose first assignors differ end the whole process: keep to `range`, this package's default.
 /// - It does not wake a waiting fetch: latency is `fetch.wait.max.ms`. Admin requests are not answered.
+/// - It finds no offset by time: asked for one, it says that nothing is that new. `isEmbedded(clusterID:)` tells it from Kafka.
 /// - Its ports are chosen by the system.
 /// - A process that is started at the very moment when a broker goes down ends this one: see `whileNoBrokerGoesDown`.
 public final class LocalBroker: Sendable {
@@ -154,6 +155,9 @@ public final class LocalBroker: Sendable {
             properties: Self.recommendedConsumerProperties
         )
     }
+
+    /// Whether a cluster that calls itself so is an embedded one, of this process or another.
+    public static func isEmbedded(clusterID: String) -> Bool { clusterID.hasPrefix("mockCluster") }
 
     // MARK: - Faults
 

@@ -13,13 +13,21 @@ struct BrokerCommand: AsyncParsableCommand {
         discussion: """
             It speaks the Kafka protocol to any client on this machine, on a free port. It is no Kafka: everything is in \
             memory and gone when it ends, a partition keeps its latest 5 MiB, and transactions isolate nothing.
+
+            Example:
+
+              carillon broker --bootstrap-file bootstrap &
+              kcat -b "$(cat bootstrap)" -L
             """
     )
 
-    @Option(help: "Partitions of each of Carillon's topics.")
+    @Option(help: ArgumentHelp("Partitions of each of Carillon's topics.", valueName: "n"))
     var topicsPartitions = 8
 
-    @Option(help: ArgumentHelp("Write the bootstrap servers to this file while the broker runs.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the bootstrap servers to this file while the broker runs.", valueName: "file"),
+        completion: .file()
+    )
     var bootstrapFile: String?
 
     func validate() throws {

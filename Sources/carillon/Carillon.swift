@@ -1,4 +1,5 @@
 import ArgumentParser
+import CarillonBench
 import ServiceSupport
 
 /// The command line.
@@ -7,7 +8,11 @@ struct Carillon: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "carillon",
         abstract: "A notification pipeline on Kafka.",
+        discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
-        subcommands: [LocalCommand.self, BrokerCommand.self, TailCommand.self, RulesCommand.self]
+        subcommands: [
+            LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, RulesCommand.self,
+            BenchCommand.self,
+        ]
     )
 }

@@ -15,6 +15,11 @@ struct LocalCommand: AsyncParsableCommand {
         discussion: """
             Everything is in memory and gone when it ends. Settings of the services can be given as for the services \
             themselves: in a file or as CARILLON_ variables. Those of the options here win.
+
+            Example:
+
+              carillon local --rules rules.yaml --bootstrap-file bootstrap &
+              carillon tail deliveries --bootstrap-file bootstrap
             """
     )
 
@@ -24,16 +29,25 @@ struct LocalCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where /metrics and /health listen; port 0 takes a free one.", valueName: "host:port"))
     var ops = HostPort(host: "127.0.0.1", port: 8081)
 
-    @Option(help: ArgumentHelp("Write the bootstrap servers to this file once all is ready.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("Write the bootstrap servers to this file once all is ready.", valueName: "file"),
+        completion: .file()
+    )
     var bootstrapFile: String?
 
-    @Option(help: ArgumentHelp("The YAML file of rules for business events; SIGHUP reads it again.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The YAML file of rules for business events; SIGHUP reads it again.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"])
+    )
     var rules: String?
 
-    @Option(help: "Partitions of each topic.")
+    @Option(help: ArgumentHelp("Partitions of each topic.", valueName: "n"))
     var partitions = 8
 
-    @Option(help: ArgumentHelp("A YAML file with settings of the services.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("A YAML file with settings of the services.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"])
+    )
     var config: String?
 
     func validate() throws {

@@ -121,7 +121,7 @@ struct RulesCheckTests {
         #expect(text.child.outputText.contains(reason ?? "skipped"), "\(text.child.outputText)")
     }
 
-    @Test("a wrong command line is status 64, an event that is not there status 1")
+    @Test("a wrong command line is status 64, an event that is not there status 66")
     func usage() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(Self.rules, to: "rules.yaml")
@@ -129,7 +129,7 @@ struct RulesCheckTests {
         #expect(try await check([path, "--evnt", "x"]).status == 64)
         #expect(try await check([path, "--application", ""]).status == 64)
         let missing = try await check([path, "--event", folder.file("none.json")])
-        #expect(missing.status == 1)
-        #expect(missing.child.errorText.contains("none.json"))
+        #expect(missing.status == 66)
+        #expect(missing.child.errorText.contains("none.json does not exist"))
     }
 }

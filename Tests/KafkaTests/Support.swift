@@ -7,7 +7,14 @@ import Testing
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// The first records of a topic, in the order of each partition.
-func records(of topic: String, on broker: LocalBroker, count: Int) async throws -> [KafkaConsumerRecord] {
+///
+/// - Parameter isDistinct: count values and not records, where some may be there twice.
+func records(
+    of topic: String,
+    on broker: LocalBroker,
+    count: Int,
+    isDistinct: Bool = false
+) async throws -> [KafkaConsumerRecord] {
     let sequence = KafkaConsumerRecords(
         configuration: .init(client: broker.clientConfiguration()),
         topics: [topic],
@@ -15,9 +22,11 @@ func records(of topic: String, on broker: LocalBroker, count: Int) async throws 
         logger: quiet
     )
     var read: [KafkaConsumerRecord] = []
+    var values: Set<[UInt8]?> = []
     for try await record in sequence {
         read.append(record)
-        if read.count == count { break }
+        values.insert(record.value)
+        if (isDistinct ? values.count : read.count) == count { break }
     }
     return read
 }

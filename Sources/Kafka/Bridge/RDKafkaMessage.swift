@@ -1,4 +1,5 @@
 import CRDKafka
+import Foundation
 
 /// Reading what a `rd_kafka_message_t` points at.
 enum RDKafkaMessage {
@@ -9,15 +10,28 @@ enum RDKafkaMessage {
     }
 
     static func headers(of message: UnsafePointer<rd_kafka_message_t>) -> [KafkaHeader] {
-        var list: OpaquePointer?
-        guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR else { return [] }
         var headers: [KafkaHeader] = []
-        headers.reserveCapacity(rd_kafka_header_cnt(list))
-        var (name, value, size): (UnsafePointer<CChar>?, UnsafeRawPointer?, Int) = (nil, nil, 0)
-        while rd_kafka_header_get_all(list, headers.count, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
-            headers.append(KafkaHeader(name: name.map { String(cString: $0) } ?? "", value: bytes(value, size)))
+        forEachHeader(of: message) { name, value in
+            headers.append(KafkaHeader(name: String(decoding: name, as: UTF8.self), value: value.map { Array($0) }))
         }
         return headers
+    }
+
+    static func forEachHeader(
+        of message: UnsafePointer<rd_kafka_message_t>,
+        _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) -> Void
+    ) {
+        var list: OpaquePointer?
+        guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+        var index = 0
+        var (name, value, size): (UnsafePointer<CChar>?, UnsafeRawPointer?, Int) = (nil, nil, 0)
+        while rd_kafka_header_get_all(list, index, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            body(
+                UnsafeRawBufferPointer(start: name, count: name.map { strlen($0) } ?? 0),
+                value.map { UnsafeRawBufferPointer(start: $0, count: size) }
+            )
+            index += 1
+        }
     }
 
     static func header(_ name: KafkaHeaderName, of message: UnsafePointer<rd_kafka_message_t>) -> [UInt8]? {

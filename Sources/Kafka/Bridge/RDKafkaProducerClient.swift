@@ -171,11 +171,11 @@ final class RDKafkaProducerClient {
     private static func makeHeaders(_ buffer: KafkaHeaderBuffer) -> OpaquePointer? {
         guard !buffer.entries.isEmpty, let list = rd_kafka_headers_new(buffer.entries.count) else { return nil }
         buffer.bytes.withUnsafeBytes { bytes in
-            for entry in buffer.entries where entry.start + max(0, entry.count) <= bytes.count {
-                entry.name.utf8.withUnsafeBufferPointer { name in
-                    let value = entry.count < 0 ? nil : bytes.baseAddress.map { $0 + entry.start } ?? Self.nothing
-                    _ = rd_kafka_header_add(list, name.baseAddress, name.count - 1, value, max(0, entry.count))
-                }
+            guard let start = bytes.baseAddress else { return }
+            for entry in buffer.entries {
+                let name = (start + entry.name.lowerBound).assumingMemoryBound(to: CChar.self)
+                let value = entry.value.map { start + $0.lowerBound }
+                _ = rd_kafka_header_add(list, name, entry.name.count, value, entry.value?.count ?? 0)
             }
         }
         return list

@@ -25,6 +25,10 @@ public final class KafkaConsumer {
     private let logger: Logger
     private var isOpen = true
 
+    /// Partitions that were read to their end since `assign`, whatever came after; told only with the property
+    /// `enable.partition.eof`. What is not visible there (markers of transactions, gaps of compaction) counts as read.
+    public private(set) var atEnd: Set<KafkaTopicPartition> = []
+
     /// - Throws: `KafkaError` that names a property librdkafka does not take. It does not connect.
     public init(configuration: KafkaConsumerConfiguration, logger: Logger) throws(KafkaError) {
         self.logger = logger
@@ -87,6 +91,7 @@ public final class KafkaConsumer {
     public func assign(_ offsets: [KafkaTopicPartition: Int64]) throws(KafkaError) {
         let client = try client()
         for place in offsets.keys { try KafkaError.checkName(place.topic) }
+        atEnd = []
         try rebalance.assign(offsets, to: client)
     }
 
@@ -114,7 +119,8 @@ public final class KafkaConsumer {
         error.reason += ": \(text)"
         switch error.code {
         case .fatal, .topicAuthorizationFailed, .autoOffsetReset: throw error
-        case .partitionEnd: break
+        case .partitionEnd:
+            atEnd.insert(KafkaTopicPartition(topic: message.topic, partition: message.partition))
         default: rebalance.noteTrouble(error)
         }
         return nil
@@ -224,6 +230,43 @@ public final class KafkaConsumer {
                 == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0
         else { return nil }
         return (max(0, low), high)
+    }
+
+    /// Of each partition the offset of its first record that is not older than the time; blocking. A partition that holds none
+    /// is missing.
+    ///
+    /// - Parameter timestamp: milliseconds since 1970, 0 or more.
+    /// - Throws: `KafkaError`, also when only one partition could not be asked.
+    public func offsets(
+        of partitions: Set<KafkaTopicPartition>,
+        since timestamp: Int64,
+        within time: Duration
+    ) throws(KafkaError) -> [KafkaTopicPartition: Int64] {
+        let client = try client()
+        for place in partitions { try KafkaError.checkName(place.topic) }
+        // A negative one would mean the beginning or the end.
+        guard timestamp >= 0 else {
+            throw KafkaError(code: .invalidArgument, reason: "offsets by time: a timestamp is 0 or more")
+        }
+        guard !partitions.isEmpty else { return [:] }
+        let list = RDKafkaTopicPartitionList(partitions, offset: timestamp)
+        try KafkaError.check(
+            list.withPointer { rd_kafka_offsets_for_times(client, $0, time.librdkafkaMilliseconds) },
+            doing: "offsets by time"
+        )
+        var found: [KafkaTopicPartition: Int64] = [:]
+        for element in list.elements {
+            try KafkaError.check(element.error, doing: "the offset by time of \(element.place)")
+            if element.offset >= 0 { found[element.place] = element.offset }
+        }
+        return found
+    }
+
+    /// What the cluster calls itself; nil when it did not say so in time. Blocking.
+    public func clusterID(within time: Duration) throws(KafkaError) -> String? {
+        guard let text = rd_kafka_clusterid(try client(), time.librdkafkaMilliseconds) else { return nil }
+        defer { rd_kafka_mem_free(handle.pointer, text) }
+        return String(cString: text)
     }
 
     /// How many partitions a topic has; blocking. A broker that makes topics by itself makes one that is not there.

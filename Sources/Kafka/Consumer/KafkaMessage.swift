@@ -38,6 +38,11 @@ public struct KafkaMessage: ~Copyable {
     /// The last header of that name; nil when there is none, or its value is null.
     public func headerValue(_ name: KafkaHeaderName) -> [UInt8]? { RDKafkaMessage.header(name, of: pointer) }
 
+    /// Calls the body with each header in order; names and values are borrowed until it returns, a null value is nil.
+    public func forEachHeader(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) -> Void) {
+        RDKafkaMessage.forEachHeader(of: pointer, body)
+    }
+
     /// All headers, in order.
     public func headers() -> [KafkaHeader] { RDKafkaMessage.headers(of: pointer) }
 

@@ -19,6 +19,9 @@ private final class Waker: Sendable {
 }
 
 /// What `KafkaProducer` and its thread share. The thread does not hold the producer, so that one may be forgotten.
+///
+/// A sender hands its record to librdkafka itself, which never waits: the thread need not wake for it. While the thread serves
+/// reports or mends the client, or when there is no room, the record goes to it as mail.
 final class ProducerLoop: Sendable {
     private typealias Continuation = CheckedContinuation<KafkaAcknowledgement, any Error>
 
@@ -26,6 +29,29 @@ final class ProducerLoop: Sendable {
         var record: KafkaProducerRecord
         var tag: UInt
         var deadline: ContinuousClock.Instant
+    }
+
+    /// The lane, and the headers of the record at hand.
+    private struct Desk {
+        let lane: KafkaLaneProducer
+        var headers = KafkaHeaderBuffer()
+        /// Mail waits for room: who comes later must not take it away.
+        var isBacklogged = false
+
+        /// - Throws: as the lane's `enqueue`.
+        mutating func enqueue(_ record: KafkaProducerRecord, tag: UInt) throws(KafkaError) {
+            headers.removeAll()
+            for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
+            try lane.enqueue(
+                topic: lane.topic(record.topic),
+                partition: record.partition ?? -1,
+                key: record.key,
+                value: record.value,
+                headers: headers,
+                timestamp: record.timestamp,
+                tag: tag
+            )
+        }
     }
 
     private struct State {
@@ -42,23 +68,28 @@ final class ProducerLoop: Sendable {
     private let queueFullTimeout: Duration
     private let waker: Waker
     private let state: Mutex<State>
+    /// Senders only try this lock; inside it `state` may be locked, not the other way round.
+    private let desk: Mutex<Desk>
 
-    private init(_ configuration: KafkaProducerConfiguration, _ waker: Waker, _ handle: RDKafkaHandle) {
+    private init(
+        _ configuration: KafkaProducerConfiguration,
+        _ waker: Waker,
+        _ handle: RDKafkaHandle,
+        _ desk: sending Desk
+    ) {
         queueFullTimeout = configuration.queueFullTimeout
         self.waker = waker
         state = Mutex(State(handle: handle))
+        self.desk = Mutex(desk)
     }
 
     static func start(_ configuration: KafkaProducerConfiguration, _ logger: Logger) throws -> ProducerLoop {
         let waker = Waker()
-        // Made here so that a wrong property is known at once; only the thread uses it from then on.
-        nonisolated(unsafe) let lane = try KafkaLaneProducer(
-            configuration: configuration,
-            logger: logger,
-            wake: { waker.wake() }
-        )
-        let loop = ProducerLoop(configuration, waker, lane.handle)
-        KafkaThread.start(name: "kafka-producer") { loop.run(lane) }
+        // Made here so that a wrong property is known at once.
+        let lane = try KafkaLaneProducer(configuration: configuration, logger: logger, wake: { waker.wake() })
+        let handle = lane.handle
+        let loop = ProducerLoop(configuration, waker, handle, Desk(lane: lane))
+        KafkaThread.start(name: "kafka-producer") { loop.run() }
         return loop
     }
 
@@ -76,12 +107,10 @@ final class ProducerLoop: Sendable {
                     guard !Task.isCancelled, state.closing == nil else { return false }
                     // The slot is there before the record is: its report may come first.
                     state.waiting[tag] = (record.topic, continuation)
-                    let deadline = ContinuousClock.now.advanced(by: queueFullTimeout)
-                    state.mail.append(Mail(record: record, tag: tag, deadline: deadline))
                     return true
                 }
                 if isTaken {
-                    waker.wake()
+                    handOver(record, tag)
                 } else {
                     continuation.resume(
                         throwing: Task.isCancelled ? CancellationError() : KafkaError.producerIsShutDown
@@ -91,6 +120,25 @@ final class ProducerLoop: Sendable {
         } onCancel: {
             take(tag)?.continuation.resume(throwing: CancellationError())
         }
+    }
+
+    private func handOver(_ record: KafkaProducerRecord, _ tag: UInt) {
+        let isDone =
+            desk.withLockIfAvailable { desk in
+                guard !desk.isBacklogged else { return false }
+                do throws(KafkaError) {
+                    try desk.enqueue(record, tag: tag)
+                } catch {
+                    // The thread waits for room.
+                    if error.code == .queueFull { return false }
+                    take(tag)?.continuation.resume(throwing: error)
+                }
+                return true
+            } ?? false
+        guard !isDone else { return }
+        let deadline = ContinuousClock.now.advanced(by: queueFullTimeout)
+        state.withLock { $0.mail.append(Mail(record: record, tag: tag, deadline: deadline)) }
+        waker.wake()
     }
 
     /// On a thread of its own, while the client may be made anew.
@@ -135,11 +183,10 @@ final class ProducerLoop: Sendable {
 
     // MARK: - The thread
 
-    private func run(_ lane: KafkaLaneProducer) {
-        lane.onRecreation = { [self] handle in state.withLock { $0.handle = handle } }
-        defer { lane.onRecreation = nil }
+    private func run() {
+        desk.withLock { desk in desk.lane.onRecreation = { [self] handle in state.withLock { $0.handle = handle } } }
+        defer { desk.withLock { $0.lane.onRecreation = nil } }
         var backlog: [Mail] = []
-        var headers = KafkaHeaderBuffer()
         while true {
             waker.prepare()
             let (mail, closing) = state.withLock { state in
@@ -148,20 +195,24 @@ final class ProducerLoop: Sendable {
                 return (mail, state.closing)
             }
             backlog.append(contentsOf: mail)
-            // Reports first: they make room, and one that comes after this wakes the thread.
-            lane.serveReports(within: .zero, settle)
-            handOver(&backlog, to: lane, &headers)
-            if let closing, (backlog.isEmpty && lane.outstanding == 0) || closing <= .now {
-                finish(lane, by: closing)
+            let (outstanding, isRecovering) = desk.withLock { desk in
+                // Reports first: they make room, and one that comes after this wakes the thread.
+                desk.lane.serveReports(within: .zero, settle)
+                handOver(&backlog, to: &desk)
+                desk.isBacklogged = !backlog.isEmpty
+                return (desk.lane.outstanding, desk.lane.isRecovering)
+            }
+            if let closing, (backlog.isEmpty && outstanding == 0) || closing <= .now {
+                finish(by: closing)
                 return
             }
             // Reports, records and the shutdown wake it; the bounds are for deadlines and for recovery.
-            let isIdle = lane.outstanding == 0 && backlog.isEmpty && closing == nil
-            waker.wait(atMost: isIdle ? 10_000 : lane.isRecovering ? 20 : 100)
+            let isIdle = outstanding == 0 && backlog.isEmpty && closing == nil
+            waker.wait(atMost: isIdle ? 10_000 : isRecovering ? 20 : 100)
         }
     }
 
-    private func handOver(_ backlog: inout [Mail], to lane: KafkaLaneProducer, _ headers: inout KafkaHeaderBuffer) {
+    private func handOver(_ backlog: inout [Mail], to desk: inout Desk) {
         var done = 0
         loop: for mail in backlog {
             // Cancelled before librdkafka had it.
@@ -169,18 +220,8 @@ final class ProducerLoop: Sendable {
                 done += 1
                 continue
             }
-            headers.removeAll()
-            for header in mail.record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
             do throws(KafkaError) {
-                try lane.enqueue(
-                    topic: lane.topic(mail.record.topic),
-                    partition: mail.record.partition ?? -1,
-                    key: mail.record.key,
-                    value: mail.record.value,
-                    headers: headers,
-                    timestamp: mail.record.timestamp,
-                    tag: mail.tag
-                )
+                try desk.enqueue(mail.record, tag: mail.tag)
             } catch {
                 // All wait equally long, so none behind this one is due before it.
                 if error.code == .queueFull, mail.deadline > .now { break loop }
@@ -202,8 +243,9 @@ final class ProducerLoop: Sendable {
         }
     }
 
-    private func finish(_ lane: KafkaLaneProducer, by deadline: ContinuousClock.Instant) {
-        lane.close(within: max(.zero, deadline - .now), settle)
+    private func finish(by deadline: ContinuousClock.Instant) {
+        // Senders no longer get through: the shutdown has begun.
+        desk.withLock { $0.lane.close(within: max(.zero, deadline - .now), settle) }
         let (waiting, whenClosed) = state.withLock { state in
             defer {
                 state.waiting = [:]

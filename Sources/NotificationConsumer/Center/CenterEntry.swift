@@ -39,6 +39,9 @@ struct CenterEntry: Sendable {
         pending?.requestID == id || delivered?.requestID == id || known.contains(id, since: horizon)
     }
 
+    /// When what is pending is due.
+    var due: Timestamp? { pending?.due }
+
     /// True when the entry says nothing any more.
     var isEmpty: Bool { pending == nil && delivered == nil && known.isEmpty && version == nil }
 }

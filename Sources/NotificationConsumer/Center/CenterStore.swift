@@ -4,14 +4,13 @@ import NotificationModel
 
 /// The entries of one partition, in memory: found by key and by recipient, with the timers of what is pending.
 ///
-/// Entries live in one array and are named by their slot; the two dictionaries map a hash to the first slot of a chain,
-/// so that a look-up makes no key object and compares the full key. Slots are reused.
+/// Entries are named by their slot in three arrays, apart so that finding one copies and counts no references of the others;
+/// two dictionaries map a hash to the first slot of a chain, and the full key is compared. Slots are reused.
 struct CenterStore {
     typealias Slot = Int32
 
-    private struct Record {
-        var key: NotificationKey
-        var entry: CenterEntry
+    /// What is known of a slot without looking at its entry.
+    private struct Link {
         var keyHash: Int
         var recipientHash: Int
         /// The next slot with the same key hash, or of the same recipient hash; -1 ends the chain.
@@ -20,6 +19,8 @@ struct CenterStore {
         var previousOfRecipient: Slot = -1
         /// When it was last applied to, for forgetting.
         var touched: Timestamp
+        /// When what is pending is due.
+        var due: Timestamp?
     }
 
     private struct Alarm: Comparable {
@@ -28,7 +29,9 @@ struct CenterStore {
         static func < (a: Self, b: Self) -> Bool { (a.due, a.slot) < (b.due, b.slot) }
     }
 
-    private var records: [Record] = []
+    private var keys: [NotificationKey] = []
+    private var entries: [CenterEntry] = []
+    private var links: [Link] = []
     private var free: [Slot] = []
     private var firstOfKey: [Int: Slot] = [:]
     private var firstOfRecipient: [Int: Slot] = [:]
@@ -41,7 +44,7 @@ struct CenterStore {
     /// How many are pending.
     private(set) var pendingCount = 0
     /// How many entries are kept, pending or only remembered.
-    var count: Int { records.count - free.count }
+    var count: Int { links.count - free.count }
 
     // MARK: - Finding
 
@@ -52,23 +55,23 @@ struct CenterStore {
     private func slot(of key: NotificationKey, hash: Int) -> Slot? {
         var next = firstOfKey[hash] ?? -1
         while next >= 0 {
-            if records[Int(next)].key == key { return next }
-            next = records[Int(next)].nextOfKey
+            if keys[Int(next)] == key { return next }
+            next = links[Int(next)].nextOfKey
         }
         return nil
     }
 
-    func key(of slot: Slot) -> NotificationKey { records[Int(slot)].key }
+    func key(of slot: Slot) -> NotificationKey { keys[Int(slot)] }
 
-    func entry(of slot: Slot) -> CenterEntry { records[Int(slot)].entry }
+    func entry(of slot: Slot) -> CenterEntry { entries[Int(slot)] }
 
     /// All entries of the key's recipient in its application, in no order that means anything.
     func slots(ofRecipientOf key: NotificationKey) -> [Slot] {
         var found: [Slot] = []
         var next = firstOfRecipient[Self.recipientHash(of: key)] ?? -1
         while next >= 0 {
-            if records[Int(next)].key.isSameRecipient(as: key) { found.append(next) }
-            next = records[Int(next)].nextOfRecipient
+            if keys[Int(next)].isSameRecipient(as: key) { found.append(next) }
+            next = links[Int(next)].nextOfRecipient
         }
         return found
     }
@@ -91,29 +94,37 @@ struct CenterStore {
 
     /// Changes the entry in a slot, in place, and arms its timer anew.
     mutating func update<Result>(_ slot: Slot, at now: Timestamp, _ change: (inout CenterEntry) -> Result) -> Result {
-        let before = records[Int(slot)].entry.pending?.due
-        let result = change(&records[Int(slot)].entry)
-        records[Int(slot)].touched = now
-        track(slot, from: before, to: records[Int(slot)].entry.pending?.due)
+        let result = change(&entries[Int(slot)])
+        links[Int(slot)].touched = now
+        track(slot)
         return result
     }
 
     private mutating func insert(_ key: NotificationKey, hash: Int, _ entry: CenterEntry, at now: Timestamp) {
         let recipientHash = Self.recipientHash(of: key)
-        var record = Record(key: key, entry: entry, keyHash: hash, recipientHash: recipientHash, touched: now)
-        let slot = free.popLast() ?? Slot(records.count)
-        if let first = firstOfKey.updateValue(slot, forKey: hash) { record.nextOfKey = first }
+        var link = Link(keyHash: hash, recipientHash: recipientHash, touched: now)
+        let slot = free.popLast() ?? Slot(links.count)
+        if let first = firstOfKey.updateValue(slot, forKey: hash) { link.nextOfKey = first }
         if let first = firstOfRecipient.updateValue(slot, forKey: recipientHash) {
-            record.nextOfRecipient = first
-            records[Int(first)].previousOfRecipient = slot
+            link.nextOfRecipient = first
+            links[Int(first)].previousOfRecipient = slot
         }
-        if Int(slot) == records.count { records.append(record) } else { records[Int(slot)] = record }
+        if Int(slot) == links.count {
+            keys.append(key)
+            entries.append(entry)
+            links.append(link)
+        } else {
+            (keys[Int(slot)], entries[Int(slot)], links[Int(slot)]) = (key, entry, link)
+        }
         forgetting.append(slot)
-        track(slot, from: nil, to: entry.pending?.due)
+        track(slot)
     }
 
-    private mutating func track(_ slot: Slot, from before: Timestamp?, to after: Timestamp?) {
+    /// Follows what became of the entry's timer.
+    private mutating func track(_ slot: Slot) {
+        let (before, after) = (links[Int(slot)].due, entries[Int(slot)].due)
         guard before != after else { return }
+        links[Int(slot)].due = after
         if before != nil {
             pendingCount -= 1
             staleAlarms += 1
@@ -127,8 +138,8 @@ struct CenterStore {
     }
 
     private mutating func rebuildAlarms() {
-        let live = records.indices.compactMap { index in
-            records[index].entry.pending.map { Alarm(due: $0.due, slot: Slot(index)) }
+        let live = links.indices.compactMap { index in
+            links[index].due.map { Alarm(due: $0, slot: Slot(index)) }
         }
         alarms = Heap(live)
         staleAlarms = 0
@@ -139,7 +150,7 @@ struct CenterStore {
     /// The earliest instant at which something is due.
     mutating func nextDue() -> Timestamp? {
         while let alarm = alarms.min {
-            if records[Int(alarm.slot)].entry.pending?.due == alarm.due { return alarm.due }
+            if links[Int(alarm.slot)].due == alarm.due { return alarm.due }
             alarms.removeMin()
             staleAlarms -= 1
         }
@@ -160,10 +171,10 @@ struct CenterStore {
         var early = 0
         for _ in 0..<64 {
             guard let slot = forgetting.first else { break }
-            let isOld = records[Int(slot)].touched < horizon
+            let isOld = links[Int(slot)].touched < horizon
             guard isOld || count > maximum else { break }
             forgetting.removeFirst()
-            guard records[Int(slot)].entry.pending == nil else {
+            guard links[Int(slot)].due == nil else {
                 forgetting.append(slot)
                 continue
             }
@@ -174,26 +185,27 @@ struct CenterStore {
     }
 
     private mutating func remove(_ slot: Slot) {
-        let (nextOfKey, nextOfRecipient) = (records[Int(slot)].nextOfKey, records[Int(slot)].nextOfRecipient)
+        let (nextOfKey, nextOfRecipient) = (links[Int(slot)].nextOfKey, links[Int(slot)].nextOfRecipient)
         var before: Slot = -1
-        var next = firstOfKey[records[Int(slot)].keyHash] ?? -1
+        var next = firstOfKey[links[Int(slot)].keyHash] ?? -1
         while next >= 0, next != slot {
             before = next
-            next = records[Int(next)].nextOfKey
+            next = links[Int(next)].nextOfKey
         }
         if before >= 0 {
-            records[Int(before)].nextOfKey = nextOfKey
+            links[Int(before)].nextOfKey = nextOfKey
         } else {
-            firstOfKey[records[Int(slot)].keyHash] = nextOfKey >= 0 ? nextOfKey : nil
+            firstOfKey[links[Int(slot)].keyHash] = nextOfKey >= 0 ? nextOfKey : nil
         }
-        let previous = records[Int(slot)].previousOfRecipient
+        let previous = links[Int(slot)].previousOfRecipient
         if previous >= 0 {
-            records[Int(previous)].nextOfRecipient = nextOfRecipient
+            links[Int(previous)].nextOfRecipient = nextOfRecipient
         } else {
-            firstOfRecipient[records[Int(slot)].recipientHash] = nextOfRecipient >= 0 ? nextOfRecipient : nil
+            firstOfRecipient[links[Int(slot)].recipientHash] = nextOfRecipient >= 0 ? nextOfRecipient : nil
         }
-        if nextOfRecipient >= 0 { records[Int(nextOfRecipient)].previousOfRecipient = previous }
-        records[Int(slot)].entry = CenterEntry()
+        if nextOfRecipient >= 0 { links[Int(nextOfRecipient)].previousOfRecipient = previous }
+        entries[Int(slot)] = CenterEntry()
+        links[Int(slot)].due = nil
         free.append(slot)
     }
 

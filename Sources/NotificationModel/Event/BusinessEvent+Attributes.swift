@@ -1,71 +1,108 @@
+/// The attributes of a CloudEvent that are not extensions.
+enum EventAttribute: UInt8 {
+    case specversion, id, source, type, subject, time, datacontenttype, dataschema
+
+    @inline(__always)
+    static func named(_ name: FieldName) -> EventAttribute? {
+        switch name {
+        case "specversion": .specversion
+        case "id": .id
+        case "source": .source
+        case "type": .type
+        case "subject": .subject
+        case "time": .time
+        case "datacontenttype": .datacontenttype
+        case "dataschema": .dataschema
+        default: nil
+        }
+    }
+}
+
 /// Puts an event together from its attributes, whatever carried them.
 struct BusinessEventBuilder {
-    private var known: [String: String] = [:]
+    private var specversion: String?
+    private var id: String?
+    private var source: String?
+    private var type: String?
+    private var subject: String?
+    private var time: String?
+    private var dataSchema: String?
     private var extensions: [String: String] = [:]
     var dataContentType: String?
     var data: [UInt8] = []
 
     /// Takes an attribute by its CloudEvents name. Throws when it is there twice or has an impossible name.
     mutating func set(_ name: String, _ value: String) throws(ModelError) {
-        switch name {
-        case "specversion", "id", "source", "type", "subject", "time", "dataschema":
-            guard known.updateValue(value, forKey: name) == nil else {
-                throw ModelError(.invalid, field: name, "is given twice")
-            }
-        case "datacontenttype":
-            guard dataContentType == nil else { throw ModelError(.invalid, field: name, "is given twice") }
-            dataContentType = value
-        default:
-            try BusinessEvent.checkExtension(name)
-            guard extensions.updateValue(value, forKey: name) == nil else {
-                throw ModelError(.invalid, field: name, "is given twice")
-            }
+        let attribute = Array(name.utf8).withUnsafeBytes { EventAttribute.named(FieldName(bytes: $0)) }
+        if let attribute {
+            try set(attribute, value)
+        } else {
+            try setExtension(name, value)
         }
+    }
+
+    /// Takes an attribute. Throws when it is there twice.
+    mutating func set(_ attribute: EventAttribute, _ value: String) throws(ModelError) {
+        switch attribute {
+        case .specversion: try Self.put(value, into: &specversion, "specversion")
+        case .id: try Self.put(value, into: &id, "id")
+        case .source: try Self.put(value, into: &source, "source")
+        case .type: try Self.put(value, into: &type, "type")
+        case .subject: try Self.put(value, into: &subject, "subject")
+        case .time: try Self.put(value, into: &time, "time")
+        case .datacontenttype: try Self.put(value, into: &dataContentType, "datacontenttype")
+        case .dataschema: try Self.put(value, into: &dataSchema, "dataschema")
+        }
+    }
+
+    /// Takes an extension. Throws when it is there twice or has an impossible name.
+    mutating func setExtension(_ name: String, _ value: String) throws(ModelError) {
+        try BusinessEvent.checkExtension(name)
+        guard extensions.updateValue(value, forKey: name) == nil else {
+            throw ModelError(.invalid, field: name, "is given twice")
+        }
+    }
+
+    private static func put(_ value: String, into field: inout String?, _ name: String) throws(ModelError) {
+        guard field == nil else { throw ModelError(.invalid, field: name, "is given twice") }
+        field = value
     }
 
     /// The event, validated.
     func event() throws(ModelError) -> BusinessEvent {
-        guard let version = known["specversion"] else {
+        guard let specversion else {
             throw ModelError(
                 .invalid,
                 field: "specversion",
                 "is missing: a CloudEvent 1.0 has specversion, id, source and type"
             )
         }
-        guard version == "1.0" else {
-            throw ModelError(.invalid, field: "specversion", "must be 1.0, found \"\(version.prefix(16))\"")
+        guard specversion == "1.0" else {
+            throw ModelError(.invalid, field: "specversion", "must be 1.0, found \"\(specversion.prefix(16))\"")
         }
-        func required(_ name: String) throws(ModelError) -> String {
-            guard let value = known[name] else { throw ModelError(.invalid, field: name, "is missing") }
+        func required(_ value: String?, _ name: String) throws(ModelError) -> String {
+            guard let value else { throw ModelError(.invalid, field: name, "is missing") }
             return value
         }
-        var time: Timestamp?
-        if let text = known["time"] {
-            guard let read = Timestamp(rfc3339: text) else {
+        var instant: Timestamp?
+        if let time {
+            guard let read = Timestamp(rfc3339: time) else {
                 throw ModelError(.invalid, field: "time", "must be an RFC 3339 date and time")
             }
-            time = read
+            instant = read
         }
         let event = BusinessEvent(
-            id: try required("id"),
-            source: try required("source"),
-            type: try required("type"),
-            subject: known["subject"],
-            time: time,
+            id: try required(id, "id"),
+            source: try required(source, "source"),
+            type: try required(type, "type"),
+            subject: subject,
+            time: instant,
             dataContentType: dataContentType,
-            dataSchema: known["dataschema"],
+            dataSchema: dataSchema,
             data: data,
             extensions: extensions
         )
         try event.validate()
         return event
-    }
-
-    /// UTF-8 bytes as text. Throws `not-utf8` with the attribute's name.
-    static func text(_ bytes: [UInt8], of name: String) throws(ModelError) -> String {
-        guard bytes.withUnsafeBytes({ UTF8Validation.isValid($0) }) else {
-            throw ModelError(.notUTF8, field: name, "is not UTF-8")
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

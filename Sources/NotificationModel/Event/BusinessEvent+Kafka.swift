@@ -1,44 +1,114 @@
-extension BusinessEvent {
-    /// Reads an event from a record, structured when its `content-type` begins with `application/cloudevents` in any
-    /// case, else binary.
+/// Reads an event from a record: its headers one by one as they lie in memory, then its value.
+///
+/// An event is structured when its `content-type` begins with `application/cloudevents` in any case, else binary. Well-formed
+/// headers `traceparent` and `tracestate` become extensions unless the event has its own. Header names are compared
+/// without regard to case.
+public struct BusinessEventReader {
+    private var builder = BusinessEventBuilder()
+    private var contentType: String?
+    /// `ce_datacontenttype`: the media type has its own header; this one counts only without it.
+    private var dataContentType: String?
+    private var traceparent: String?
+    private var tracestate: String?
+    /// What is wrong with an attribute, or with the content type; a structured event does not look at attributes.
+    private var failure: ModelError?
+    private var contentTypeFailure: ModelError?
+
+    /// Nothing read yet.
+    public init() {}
+
+    /// Takes a header; a null value counts as an empty one.
+    public mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?) {
+        if name.contains(where: { (0x41...0x5A).contains($0) }) {
+            let lowercased = name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+            lowercased.withUnsafeBytes { add(lowercased: $0, value) }
+        } else {
+            add(lowercased: name, value)
+        }
+    }
+
+    private mutating func add(lowercased name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) {
+        let value = value ?? UnsafeRawBufferPointer(start: nil, count: 0)
+        if name.count >= 3, name[0] == 0x63, name[1] == 0x65, name[2] == 0x5F {
+            do throws(ModelError) {
+                try set(UnsafeRawBufferPointer(rebasing: name[3...]), value)
+            } catch {
+                failure = failure ?? error
+            }
+            return
+        }
+        switch FieldName(bytes: name) {
+        case "content-type":
+            do throws(ModelError) {
+                contentType = try Self.text(value, of: "datacontenttype")
+            } catch {
+                contentTypeFailure = contentTypeFailure ?? error
+            }
+        case "traceparent": traceparent = String(validating: value, as: UTF8.self)
+        case "tracestate": tracestate = String(validating: value, as: UTF8.self)
+        default: break
+        }
+    }
+
+    private mutating func set(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(ModelError) {
+        guard let attribute = EventAttribute.named(FieldName(bytes: name)) else {
+            let name = String(decoding: name, as: UTF8.self)
+            return try builder.setExtension(name, try Self.text(value, of: name))
+        }
+        let text = try Self.text(value, of: "\(attribute)")
+        guard attribute == .datacontenttype else { return try builder.set(attribute, text) }
+        guard dataContentType == nil else { throw ModelError(.invalid, field: "datacontenttype", "is given twice") }
+        dataContentType = text
+    }
+
+    /// The event. Throws `invalid` with the attribute's name, `not-utf8` or `too-large`.
     ///
-    /// Well-formed headers `traceparent` and `tracestate` become extensions unless the event has its own. Header names
-    /// are compared without regard to case. Throws `invalid` with the attribute's name, `not-utf8` or `too-large`.
+    /// - Parameter value: the record's value; null is no data
+    public consuming func event(value: [UInt8]?) throws(ModelError) -> BusinessEvent {
+        if let contentTypeFailure { throw contentTypeFailure }
+        var event: BusinessEvent
+        if let contentType, BusinessEvent.isStructured(contentType) {
+            event = try .structured(contentType: contentType, body: value ?? [])
+        } else {
+            if let failure { throw failure }
+            builder.dataContentType = contentType ?? dataContentType
+            builder.data = value ?? []
+            event = try builder.event()
+        }
+        TraceContext(traceparent: traceparent, tracestate: tracestate)?.apply(to: &event)
+        return event
+    }
+
+    /// UTF-8 bytes as text. Throws `not-utf8` with the attribute's name.
+    private static func text(
+        _ bytes: UnsafeRawBufferPointer,
+        of name: @autoclosure () -> String
+    ) throws(ModelError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ModelError(.notUTF8, field: name(), "is not UTF-8")
+        }
+        return text
+    }
+}
+
+extension BusinessEvent {
+    /// Reads an event from a record, as ``BusinessEventReader``.
     ///
     /// - Parameters:
     ///   - headers: the record's headers, in order
     ///   - value: the record's value; null is no data
     public init(kafkaHeaders headers: [(name: String, value: [UInt8]?)], value: [UInt8]?) throws(ModelError) {
-        var contentType: String?
-        var (traceparent, tracestate): (String?, String?)
+        var reader = BusinessEventReader()
         for header in headers {
-            let name = header.name.lowercased()
-            switch name {
-            case "content-type":
-                contentType = try BusinessEventBuilder.text(header.value ?? [], of: "datacontenttype")
-            case "traceparent": traceparent = header.value.flatMap { String(validating: $0, as: UTF8.self) }
-            case "tracestate": tracestate = header.value.flatMap { String(validating: $0, as: UTF8.self) }
-            default: break
+            Array(header.name.utf8).withUnsafeBytes { name in
+                if let value = header.value {
+                    value.withUnsafeBytes { reader.add(name: name, value: $0) }
+                } else {
+                    reader.add(name: name, value: nil)
+                }
             }
         }
-        if let contentType, Self.isStructured(contentType) {
-            self = try Self.structured(contentType: contentType, body: value ?? [])
-        } else {
-            var builder = BusinessEventBuilder()
-            builder.dataContentType = contentType
-            builder.data = value ?? []
-            for header in headers {
-                let name = header.name.lowercased()
-                guard name.hasPrefix("ce_") else { continue }
-                let attribute = String(name.dropFirst(3))
-                // The media type has its own header; a copy under this name is not worth a dead letter.
-                if attribute == "datacontenttype", contentType != nil { continue }
-                let bytes = header.value ?? []
-                try builder.set(attribute, try BusinessEventBuilder.text(bytes, of: attribute))
-            }
-            self = try builder.event()
-        }
-        TraceContext(traceparent: traceparent, tracestate: tracestate)?.apply(to: &self)
+        self = try reader.event(value: value)
     }
 
     /// The headers of the event in binary mode; ``data`` is the record's value. Extensions come in order of their
@@ -65,6 +135,11 @@ extension BusinessEvent {
             if let value = extensions[name] { headers.append((name, Array(value.utf8))) }
         }
         return headers
+    }
+
+    /// The record's key, which also decides its partition: the subject, and without one the id.
+    public var kafkaKey: [UInt8] {
+        Array((subject ?? id).utf8)
     }
 
     /// The record's value in binary mode; null when there is no data.

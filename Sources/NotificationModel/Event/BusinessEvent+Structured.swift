@@ -1,7 +1,8 @@
 extension BusinessEvent {
     /// True for media types that begin with `application/cloudevents`, in any case.
     static func isStructured(_ contentType: String) -> Bool {
-        media(contentType).hasPrefix("application/cloudevents")
+        // The usual one, without the work of taking it apart.
+        contentType != "application/json" && media(contentType).hasPrefix("application/cloudevents")
     }
 
     static func isBatch(_ contentType: String) -> Bool {

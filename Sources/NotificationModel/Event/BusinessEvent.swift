@@ -88,7 +88,8 @@ public struct BusinessEvent: Sendable, Hashable {
                 "has \(value.utf8.count) bytes, at most \(ModelLimits.businessEventAttributeBytes) are allowed"
             )
         }
-        let control = Array(value.utf8).withUnsafeBytes { PercentEncoding.firstControlCharacter(in: $0) }
+        var text = value
+        let control = text.withUTF8 { PercentEncoding.firstControlCharacter(in: UnsafeRawBufferPointer($0)) }
         guard control == nil else { throw ModelError(.invalid, field: name, "must not hold control characters") }
     }
 

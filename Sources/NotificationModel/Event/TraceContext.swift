@@ -17,15 +17,20 @@ public struct TraceContext: Sendable, Hashable {
     }
 
     private static func isTraceparent(_ text: String) -> Bool {
-        let fields = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard fields.count >= 4, text.utf8.count <= 256, fields.allSatisfy({ $0.allSatisfy(isLowerHex) }) else {
-            return false
+        var text = text
+        return text.withUTF8 { bytes in
+            guard (55...256).contains(bytes.count), bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else {
+                return false
+            }
+            for index in bytes.indices where index != 2 && index != 35 && index != 52 {
+                // A later version may append fields.
+                guard isLowerHex(bytes[index]) || (index >= 55 && bytes[index] == 0x2D) else { return false }
+            }
+            guard bytes.count == 55 || bytes[55] == 0x2D else { return false }
+            if bytes[0] == 0x30, bytes[1] == 0x30, bytes.count != 55 { return false }
+            if bytes[0] == 0x66, bytes[1] == 0x66 { return false }
+            return !bytes[3..<35].allSatisfy(isZero) && !bytes[36..<52].allSatisfy(isZero)
         }
-        guard fields[0].count == 2, fields[1].count == 32, fields[2].count == 16, fields[3].count == 2 else {
-            return false
-        }
-        if fields[0].elementsEqual("00".utf8) && fields.count != 4 { return false }
-        return !fields[0].elementsEqual("ff".utf8) && !fields[1].allSatisfy(isZero) && !fields[2].allSatisfy(isZero)
     }
 
     private static func isTracestate(_ text: String) -> Bool {

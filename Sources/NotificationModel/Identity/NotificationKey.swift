@@ -125,7 +125,7 @@ public struct NotificationKey: Sendable {
 extension NotificationKey: Hashable {
     /// Compares the encoded bytes.
     public static func == (left: NotificationKey, right: NotificationKey) -> Bool {
-        left.encoded == right.encoded
+        left.encoded.withUnsafeBytes { left in right.encoded.withUnsafeBytes { left.hasSameBytes(as: $0) } }
     }
 
     /// Hashes the encoded bytes.

@@ -77,12 +77,31 @@ public enum PercentEncoding {
     /// Index of the first control character (U+0000-001F, U+007F-009F) in UTF-8 bytes.
     static func firstControlCharacter(in bytes: UnsafeRawBufferPointer) -> Int? {
         var previous: UInt8 = 0
-        for (index, byte) in bytes.enumerated() {
+        var index = 0
+        while index < bytes.count {
+            if index &+ 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                if isPrintableASCII(word) {
+                    previous = 0
+                    index &+= 8
+                    continue
+                }
+            }
+            let byte = bytes[index]
             if isControl(byte) { return index }
             if previous == 0xC2, byte >= 0x80, byte <= 0x9F { return index }
             previous = byte
+            index &+= 1
         }
         return nil
+    }
+
+    /// Whether all eight bytes lie in 0x20...0x7D: 0x7E is left to the slow way, so that a carry cannot hide a 0x7F.
+    @inline(__always)
+    private static func isPrintableASCII(_ word: UInt64) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let (low, high) = (word &- 0x20 &* ones, word &+ 0x02 &* ones)
+        return (word | low | high) & (0x80 &* ones) == 0
     }
 
     static func digit(_ byte: UInt8) -> UInt8? {

@@ -64,16 +64,10 @@ extension JSONScanner {
         _ type: Value.Type
     ) throws(ModelError) -> Value {
         let text = try string()
-        for candidate in Value.allCases where equals(text, candidate.rawValue) {
-            return candidate
-        }
+        let name = materialise(text)
+        // The counts too: Swift's strings are equal when they are equivalent in Unicode.
+        if let found = Value(rawValue: name), found.rawValue.utf8.count == name.utf8.count { return found }
         throw value("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
-    }
-
-    /// Compares a scanned string with text, byte by byte.
-    func equals(_ text: JSONText, _ other: String) -> Bool {
-        if text.isEscaped { return unescaped(text).elementsEqual(other.utf8) }
-        return text.count == other.utf8.count && bytes[text.start..<text.end].elementsEqual(other.utf8)
     }
 
     mutating func timestamp() throws(ModelError) -> Timestamp {

@@ -93,11 +93,7 @@ extension JSONScanner {
     ) throws(ModelError) {
         let text = try string()
         let same = try withBytes(text) { bytes throws(ModelError) in
-            key.withBytes(of: component) { other in
-                guard other.count == bytes.count else { return false }
-                for index in 0..<bytes.count where other[index] != bytes[index] { return false }
-                return true
-            }
+            key.withBytes(of: component) { $0.hasSameBytes(as: bytes) }
         }
         guard same else { throw value("does not say what the record's key says") }
     }

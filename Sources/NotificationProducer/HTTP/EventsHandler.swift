@@ -22,7 +22,7 @@ struct EventsHandler: Sendable {
         try await broker.publish(
             events.map { event in
                 BrokerGateway.Event(
-                    key: Array((event.subject ?? event.id).utf8),
+                    key: event.kafkaKey,
                     value: event.kafkaValue,
                     headers: event.kafkaHeaders().map { KafkaHeader(name: $0.name, value: $0.value) }
                 )

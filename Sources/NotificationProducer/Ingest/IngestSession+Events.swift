@@ -13,10 +13,9 @@ extension IngestSession {
             return
         }
         do throws(ModelError) {
-            let event = try BusinessEvent(
-                kafkaHeaders: message.headers().map { ($0.name, $0.value) },
-                value: message.value()
-            )
+            var reader = BusinessEventReader()
+            message.forEachHeader { reader.add(name: $0, value: $1) }
+            let event = try reader.event(value: message.value())
             switch rules.engine.apply(to: event) {
             case .noRule:
                 throw ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")
@@ -45,14 +44,13 @@ extension IngestSession {
         )
         let time = now()
         for output in outputs {
-            var headers = KafkaHeaderBuffer()
             requestHeaders.write(
                 key: output.key,
                 requestID: output.requestID,
                 isRemoval: output.isRemoval,
                 time: time,
                 trace: trace,
-                into: &headers
+                into: &scratch
             )
             send(
                 OutgoingRecord(
@@ -62,7 +60,7 @@ extension IngestSession {
                     },
                     key: output.key.encoded,
                     value: output.value,
-                    headers: headers,
+                    headers: scratch,
                     slot: slot,
                     source: message.partition
                 )

@@ -26,6 +26,8 @@ final class IngestSession {
     var tracker = OffsetTracker<Int32>()
     /// Records that found the local queue full, in order.
     var backlog: [OutgoingRecord] = []
+    /// The headers of the record at hand; its memory is used again for the next.
+    var scratch = KafkaHeaderBuffer()
     var lag: LagGauges
     /// Why the session has to end.
     var failure: (any Error)?

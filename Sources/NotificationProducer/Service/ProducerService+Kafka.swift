@@ -9,6 +9,8 @@ extension ProducerServiceConfiguration {
             deliveryTimeout: httpDeadline
         )
         producer.maximumBufferedRecords = httpBufferRecords
+        // A caller waits for it; under load batches fill while others are on their way.
+        producer.linger = .milliseconds(1)
         producer.queueFullTimeout = httpDeadline
         return producer
     }

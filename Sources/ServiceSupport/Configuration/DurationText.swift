@@ -1,5 +1,5 @@
 /// Durations as people write them: a number and a unit.
-enum DurationText {
+package enum DurationText {
     /// Nanoseconds, longest unit first so that writing picks the shortest text.
     private static let units: [(name: String, nanoseconds: Int64)] = [
         ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000),
@@ -7,7 +7,7 @@ enum DurationText {
     ]
 
     /// Reads `250ms`, `1.5s`, `7d`; nil for everything else, including a number without a unit and what does not fit 292 years.
-    static func parse(_ text: String) -> Duration? {
+    package static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let name = text[digits.endIndex...]
         guard let unit = units.first(where: { $0.name == name })?.nanoseconds else { return nil }
@@ -27,7 +27,7 @@ enum DurationText {
     }
 
     /// The shortest text with one whole number: 90 s is `90s`, 120 s is `2m`.
-    static func write(_ duration: Duration) -> String {
+    package static func write(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         if attoseconds == 0 {
             let unit = units.first {

@@ -2,7 +2,7 @@
 
 An event is made by the CloudEvents SDK: {"event": {attributes}, "data": …, "mode": "binary" | "structured", "headers": {…}}.
 A record is sent as it is: {"topic": …, "key": …, "valueBase64": … | null, "headers": {name: text}, "partition": n,
-"recipient": …, "shift": n}: to the partition of the recipient, shifted by so many, when one is named.
+"recipient": …, "shift": n, "timestamp": milliseconds}: to the partition of the recipient, shifted by so many, when one is named.
 """
 
 import base64
@@ -61,7 +61,7 @@ def main(bootstrap: str, business_events: str) -> None:
             made["headers"][name] = text.encode()
 
         # Said by us: the acknowledgement of the embedded broker has none.
-        timestamp = int(time.time() * 1000)
+        timestamp = order.get("timestamp") or int(time.time() * 1000)
 
         def acknowledged(error, message, timestamp=timestamp):
             if error is not None:

@@ -106,6 +106,10 @@ final class ChildProcess: Sendable {
         try input.withLock { try $0?.write(contentsOf: Data("\(line)\n".utf8)) }
     }
 
+    func closeInput() {
+        input.withLock { try? $0?.close() }
+    }
+
     func signal(_ number: Int32) {
         status.withLock { status in
             if status == nil { status = Spawn.status(of: pid) }
@@ -126,7 +130,7 @@ final class ChildProcess: Sendable {
 
     /// Ends it whatever it does: asked first, then not.
     func end() async {
-        try? input.withLock { try $0?.close() }
+        closeInput()
         signal(SIGTERM)
         // It may be stopped.
         signal(SIGCONT)

@@ -179,10 +179,13 @@ struct TestRecord: Sendable {
     /// Whose partition it goes to, and how far beside it.
     var recipient: String
     var shift = 0
+    /// Milliseconds since 1970; nil for now.
+    var timestamp: Int?
 
     var line: String {
         var order: [String: Any] = ["topic": topic, "recipient": recipient, "shift": shift, "headers": headers]
         if let key { order["key"] = key }
+        if let timestamp { order["timestamp"] = timestamp }
         if let value { order["valueBase64"] = value.base64EncodedString() }
         return JSONLine.text(order)
     }

@@ -13,32 +13,20 @@ enum RecordLine {
         }
         let time = record.timestamp.map { timeOfDay(Timestamp(rawValue: $0).rfc3339) } ?? "--:--:--.---"
         let key = record.key.map { RecordText.safe(String(decoding: $0, as: UTF8.self)) } ?? "-"
-        let name = typeName(record)
-        let fields = [
+        let name = RecordName(record).map { RecordText.safe($0.short) }
+        var fields = [
             paint(time, "2"),
             paint("\(record.partition)/\(record.offset)", "2"),
             paint(key, "36"),
-            paint(name, colour(of: name)),
-            summary(record.value),
         ]
+        if let letter = DeadLetterNote(record) {
+            fields.append(paint("dead letter: \(letter.text)", "31"))
+            if let name { fields.append(paint("(\(name))", "2")) }
+        } else {
+            fields.append(name.map { paint($0, colour(of: $0)) } ?? "-")
+        }
+        fields.append(summary(record))
         return fields.joined(separator: "  ") + "\n"
-    }
-
-    /// What the record is: `scheduled` for `carillon.notification.scheduled.v1`, else the type in full.
-    private static func typeName(_ record: KafkaConsumerRecord) -> String {
-        guard let value = record.headers.last(where: { $0.name == "ce_type" })?.value else {
-            return record.headers.last { $0.name == "carillon-reason" }?.value
-                .map { "dead letter: " + RecordText.safe(String(decoding: $0, as: UTF8.self)) } ?? "-"
-        }
-        var name = RecordText.safe(String(decoding: value, as: UTF8.self))
-        if let reason = record.headers.last(where: { $0.name == "carillon-reason" })?.value {
-            return "dead letter: \(RecordText.safe(String(decoding: reason, as: UTF8.self))) (\(name))"
-        }
-        for prefix in ["carillon.notification.", "carillon.signal."] where name.hasPrefix(prefix) {
-            name = String(name.dropFirst(prefix.count))
-            if name.hasSuffix(".v1") { name.removeLast(3) }
-        }
-        return name
     }
 
     private static func colour(of name: String) -> String {
@@ -52,15 +40,24 @@ enum RecordLine {
 
     // MARK: - What matters of the value
 
-    private static func summary(_ bytes: [UInt8]?) -> String {
-        guard let bytes else { return "(null)" }
+    private static func summary(_ record: KafkaConsumerRecord) -> String {
+        guard let bytes = record.value else { return "(no value: a tombstone)" }
         guard let value = try? JSONValue.parse(bytes) else {
             let text = RecordText.readable(Array(bytes.prefix(valueLength * 4)))
             return text.map(shortened) ?? "(\(bytes.count) bytes)"
         }
-        let pieces = notification(value)
+        let pieces = (try? StateMarker(json: bytes)).map(marker) ?? notification(value)
         let text = pieces.isEmpty ? String(decoding: value.json, as: UTF8.self) : pieces.joined(separator: ", ")
         return shortened(RecordText.safe(text))
+    }
+
+    /// How far the worker of a partition has come.
+    private static func marker(_ marker: StateMarker) -> [String] {
+        var pieces = marker.offsets.sorted { $0.key < $1.key }.map { "next of \($0.key) \($0.value)" }
+        pieces.append("written \(timeOfDay(marker.wallTime.rfc3339))")
+        if let fired = marker.firedThrough { pieces.append("fired through \(timeOfDay(fired.rfc3339))") }
+        pieces.append("\(marker.partitions) partitions, form \(marker.form)")
+        return pieces
     }
 
     /// The fields of requests, removals and events; nothing for any other JSON.
@@ -83,8 +80,10 @@ enum RecordLine {
         if let until = value["until"]?.stringValue { pieces.append("until \(timeOfDay(until))") }
         if let reason = value["reason"]?.stringValue { pieces.append("reason \(reason)") }
         if let known = value["known"]?.stringValue { pieces.append("\(known)") }
+        if let count = value["count"]?.integerValue { pieces.append("\(count) occurrences") }
         if let old = value["replaces"]?.stringValue { pieces.append("replaces \(old.prefix(8))") }
         if let new = value["by"]?.stringValue { pieces.append("by \(new.prefix(8))") }
+        if let other = value["into"]?.stringValue { pieces.append("into \(other.prefix(8))") }
         if value["inDoubt"]?.boolValue == true { pieces.append("in doubt") }
         if !pieces.isEmpty, let id = value["requestId"]?.stringValue { pieces.append("request \(id.prefix(8))") }
         return pieces

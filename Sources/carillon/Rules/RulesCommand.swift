@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// `carillon rules`: what has to do with files of rules.
-struct RulesCommand: ParsableCommand {
+struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
         abstract: "Check files of rules.",

@@ -1,0 +1,26 @@
+import Foundation
+
+/// What the kernel says of a process: Linux's `/proc`.
+struct ProcessSample: Sendable {
+    /// User and system time of all its threads, since it started.
+    var cpuSeconds: Double
+    /// The most memory that was resident at any time.
+    var peakResidentBytes: Int
+
+    /// - Throws: ``BenchmarkError`` when the process is gone.
+    init(of pid: Int32) throws {
+        guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
+            let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
+            // The name in parentheses may hold anything: fields are counted from its end.
+            let end = stat.lastIndex(of: ")")
+        else { throw BenchmarkError("process \(pid) is gone") }
+        let fields = stat[end...].split(separator: " ")
+        guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else {
+            throw BenchmarkError("/proc/\(pid)/stat cannot be read")
+        }
+        cpuSeconds = (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let kibibytes = peak?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        peakResidentBytes = (kibibytes ?? 0) * 1024
+    }
+}

@@ -1,0 +1,116 @@
+import ArgumentParser
+import NotificationModel
+
+/// What a notification shows, and when.
+struct ContentOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("First line.", valueName: "text"))
+    var title: String?
+
+    @Option(help: ArgumentHelp("Second line.", valueName: "text"))
+    var subtitle: String?
+
+    @Option(help: ArgumentHelp("The text.", valueName: "text"))
+    var body: String?
+
+    @Option(help: ArgumentHelp("Number on the icon; 0 removes it.", valueName: "n"))
+    var badge: Int64?
+
+    @Option(help: ArgumentHelp("Sound to play; 'default' is the system's own.", valueName: "name"))
+    var sound: String?
+
+    @Option(help: ArgumentHelp("Category, which selects the actions.", valueName: "name"))
+    var category: String?
+
+    @Option(help: ArgumentHelp("Thread, which groups what belongs together.", valueName: "name"))
+    var thread: String?
+
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("When it is due: seconds from now, or a time such as 15m.", valueName: "time")
+    )
+    var delay: SpanArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "When it is due, in RFC 3339; it becomes an interval from the moment of sending.",
+            valueName: "instant"
+        )
+    )
+    var at: Timestamp?
+
+    @Flag(help: "Again and again, every --in.")
+    var repeats = false
+
+    @Option(
+        help: ArgumentHelp("Not to be delivered from then on: RFC 3339, or a time from now.", valueName: "instant")
+    )
+    var expiration: MomentArgument?
+
+    @Option(
+        name: .customLong("request-id"),
+        help: ArgumentHelp(
+            "Id of the request: a repeat is dropped as a duplicate. Random if not given.",
+            valueName: "id"
+        )
+    )
+    var requestID: String?
+
+    /// Whether any of them was given.
+    var isGiven: Bool {
+        let texts = [title, subtitle, body, sound, category, thread, requestID]
+        return texts.contains { $0 != nil } || badge != nil || delay != nil || at != nil || repeats || expiration != nil
+    }
+
+    /// - Throws: `ValidationError` for what no model could tell.
+    func validate(at now: Timestamp) throws {
+        guard delay == nil || at == nil else {
+            throw ValidationError("--in and --at exclude each other")
+        }
+        guard !repeats || delay != nil else {
+            throw ValidationError("--repeats needs --in")
+        }
+        if let at, at <= now {
+            throw ValidationError("--at is in the past")
+        }
+        if let expiration, expiration.after(now) <= now {
+            throw ValidationError("--expiration is in the past")
+        }
+    }
+
+    /// - Parameter number: For `{n}`; nil when that is no placeholder.
+    func content(_ number: Int?) -> NotificationContent {
+        func filled(_ text: String?) -> String? {
+            number.map { number in text.map { Placeholder.filled($0, number) } } ?? text
+        }
+        return NotificationContent(
+            title: filled(title),
+            subtitle: filled(subtitle),
+            body: filled(body),
+            badge: badge,
+            sound: sound.map { NotificationSound(name: $0) },
+            categoryIdentifier: filled(category),
+            threadIdentifier: filled(thread)
+        )
+    }
+
+    /// - Parameter number: As above.
+    func requestID(_ number: Int?) throws(ModelError) -> RequestID? {
+        guard let requestID else { return nil }
+        do throws(ModelError) {
+            return try RequestID(text: number.map { Placeholder.filled(requestID, $0) } ?? requestID)
+        } catch {
+            throw ModelError(error.reason, field: "requestId", error.detail)
+        }
+    }
+
+    /// - Parameter now: The timestamp of the record, from which an interval counts.
+    func trigger(at now: Timestamp) -> NotificationTrigger {
+        if let delay {
+            return .timeInterval(TimeIntervalTrigger(timeInterval: delay.seconds, repeats: repeats))
+        }
+        guard let at else { return .push }
+        // Its time may come while many are sent.
+        let left = at.rawValue - now.rawValue
+        return left > 0 ? .timeInterval(TimeIntervalTrigger(timeInterval: Double(left) / 1_000)) : .push
+    }
+}

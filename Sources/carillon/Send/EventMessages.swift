@@ -1,0 +1,29 @@
+import Kafka
+import NotificationModel
+
+/// Records for the topic `business-events`, as the HTTP API makes them: binary mode, keyed by the subject, else the id.
+enum EventMessages {
+    /// - Throws: What is wrong with the event, by the CloudEvents name of the attribute.
+    static func message(_ event: BusinessEvent) throws(ModelError) -> OutgoingMessage {
+        try event.validate()
+        var headers = KafkaHeaderBuffer()
+        for (name, value) in event.kafkaHeaders() { headers.append(KafkaHeaderName(name), value) }
+        return OutgoingMessage(
+            label: .event(id: event.id, source: event.source),
+            partitionKey: event.kafkaKey,
+            key: event.kafkaKey,
+            value: event.kafkaValue,
+            headers: headers
+        )
+    }
+
+    /// An event in the JSON event format.
+    static func message(json: [UInt8]) throws(ModelError) -> OutgoingMessage {
+        let events = try BusinessEvent.parse(
+            httpHeaders: [("content-type", "application/cloudevents+json")],
+            body: json
+        )
+        guard let event = events.first else { throw ModelError(.invalid, "there is no event") }
+        return try message(event)
+    }
+}

@@ -1,0 +1,120 @@
+import NotificationModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// Lines of a file, a pipe or a terminal, of bounded length, without waiting longer than it may.
+final class LineReader {
+    enum Step: Equatable {
+        /// A line without its end.
+        case line([UInt8])
+        /// A line above the bound was passed over.
+        case tooLong
+        /// Nothing more came in time.
+        case nothingYet
+        case end
+    }
+
+    /// The file or pipe cannot be read.
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let descriptor: Int32
+    private let closes: Bool
+    private let maximumBytes: Int
+    private var buffer: [UInt8] = []
+    /// Where the next line begins, and how far there is no end of it.
+    private var start = 0
+    private var scanned = 0
+    private var isPassingOver = false
+    private var isAtEnd = false
+
+    /// - Parameters:
+    ///   - path: Nil for standard input.
+    ///   - maximumBytes: Of a line.
+    init(path: String?, maximumBytes: Int) throws(Failure) {
+        self.maximumBytes = maximumBytes
+        closes = path != nil
+        guard let path else {
+            descriptor = STDIN_FILENO
+            return
+        }
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure(path) }
+        var status = stat()
+        // A directory can be opened, and then not be read.
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            close(descriptor)
+            throw Failure(description: "\(path): is a directory")
+        }
+    }
+
+    deinit {
+        if closes { close(descriptor) }
+    }
+
+    /// The next line.
+    ///
+    /// - Parameter time: How long to wait when there is none yet.
+    func next(within time: Duration) throws(Failure) -> Step {
+        while true {
+            if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
+                let line = buffer[start..<end]
+                (start, scanned) = (end + 1, end + 1)
+                if let step = step(line) { return step }
+                continue
+            }
+            scanned = buffer.count
+            if buffer.count - start > maximumBytes {
+                isPassingOver = true
+                start = buffer.count
+            }
+            if isAtEnd {
+                let rest = buffer[start...]
+                let isOpen = isPassingOver || !rest.isEmpty
+                (start, scanned) = (buffer.count, buffer.count)
+                // The last line needs no end.
+                guard isOpen, let step = step(rest) else { return .end }
+                return step
+            }
+            buffer.removeSubrange(..<start)
+            (start, scanned) = (0, buffer.count)
+            guard try fill(within: time) else { return .nothingYet }
+        }
+    }
+
+    private func step(_ line: ArraySlice<UInt8>) -> Step? {
+        defer { isPassingOver = false }
+        return isPassingOver || line.count > maximumBytes ? .tooLong : .line(Array(line))
+    }
+
+    /// False when nothing came in time.
+    private func fill(within time: Duration) throws(Failure) -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let ready = poll(&waiting, 1, Int32(clamping: time.milliseconds))
+        guard ready != 0, ready > 0 || errno != EINTR else { return false }
+        let old = buffer.count
+        let size = 1 << 16
+        buffer.append(contentsOf: repeatElement(0, count: size))
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { read(descriptor, $0 + old, size) } ?? 0
+        }
+        buffer.removeLast(size - max(0, count))
+        if count < 0 {
+            if errno == EINTR || errno == EAGAIN { return false }
+            throw Self.failure("the input")
+        }
+        isAtEnd = count == 0
+        return true
+    }
+
+    private static func failure(_ what: String) -> Failure {
+        Failure(description: "\(what): \(String(cString: strerror(errno)))")
+    }
+}

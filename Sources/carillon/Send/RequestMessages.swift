@@ -1,0 +1,102 @@
+import Kafka
+import NotificationModel
+import NotificationPublisher
+
+/// Records for the topic `requests`, as `NotificationPublisher` makes them.
+struct RequestMessages: Sendable {
+    /// What fills in where a line of the input says nothing.
+    struct Defaults: Sendable, Hashable {
+        var application: String
+        var recipient: String?
+        var identifier: String?
+    }
+
+    private let headers: RequestHeaders
+    private let now: @Sendable () -> Timestamp
+    private let makeRequestID: @Sendable () -> RequestID
+
+    init(
+        source: String,
+        now: @escaping @Sendable () -> Timestamp = SystemClock.now,
+        makeRequestID: @escaping @Sendable () -> RequestID = { .random() }
+    ) {
+        headers = RequestHeaders(source: source)
+        self.now = now
+        self.makeRequestID = makeRequestID
+    }
+
+    // MARK: From values
+
+    /// - Parameter time: That of the record: an interval counts from it.
+    /// - Throws: What a reader of the record would find wrong.
+    func message(_ request: NotificationRequest, at time: Timestamp) throws(ModelError) -> OutgoingMessage {
+        var request = request
+        let id = request.requestID ?? makeRequestID()
+        request.requestID = id
+        return try message(request.json, key: request.key, id: id, isRemoval: false, at: time)
+    }
+
+    /// - Throws: What a reader of the record would find wrong.
+    func message(_ removal: NotificationRemoval) throws(ModelError) -> OutgoingMessage {
+        var removal = removal
+        let id = removal.requestID ?? makeRequestID()
+        removal.requestID = id
+        return try message(removal.json, key: removal.key, id: id, isRemoval: true, at: now())
+    }
+
+    private func message(
+        _ value: [UInt8],
+        key: NotificationKey,
+        id: RequestID,
+        isRemoval: Bool,
+        at time: Timestamp
+    ) throws(ModelError) -> OutgoingMessage {
+        _ = try RequestRecord.scan(value, key: key)
+        var buffer = KafkaHeaderBuffer()
+        headers.write(key: key, requestID: id, isRemoval: isRemoval, time: time, trace: nil, into: &buffer)
+        return OutgoingMessage(
+            label: .request(id),
+            partitionKey: key.recipientBytes,
+            key: key.encoded,
+            value: value,
+            headers: buffer,
+            timestamp: time.rawValue
+        )
+    }
+
+    // MARK: From JSON
+
+    /// A request, or a removal: an object with `remove`.
+    ///
+    /// - Throws: `ModelError` with the field. Only an identifier that is given and empty means all of a recipient's.
+    func message(json: [UInt8], defaults: Defaults) throws(ModelError) -> OutgoingMessage {
+        let value = try JSONValue.parse(json)
+        guard value.objectValue != nil else { throw ModelError(.invalid, "a request is a JSON object") }
+        let key = try NotificationKey(
+            application: try Self.text("application", of: value) ?? defaults.application,
+            recipient: try Self.required("recipient", of: value, else: defaults.recipient),
+            identifier: try Self.required("identifier", of: value, else: defaults.identifier)
+        )
+        if value["remove"] != nil {
+            return try message(NotificationRemoval(json: json, key: key))
+        }
+        return try message(NotificationRequest(json: json, key: key), at: now())
+    }
+
+    private static func text(_ field: String, of value: JSONValue) throws(ModelError) -> String? {
+        guard let member = value[field] else { return nil }
+        guard let text = member.stringValue else { throw ModelError(.invalid, field: field, "must be a string") }
+        return text
+    }
+
+    private static func required(
+        _ field: String,
+        of value: JSONValue,
+        else default: String?
+    ) throws(ModelError) -> String {
+        guard let text = try text(field, of: value) ?? `default` else {
+            throw ModelError(.invalid, field: field, "is missing: write it there, or give --\(field)")
+        }
+        return text
+    }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import NotificationModel
+
+/// `carillon send notification`.
+struct SendNotification: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "notification",
+        abstract: "Send a notification, or many from a file.",
+        discussion: """
+            Examples:
+
+              carillon send notification --recipient ana --identifier order-1 \\
+                --title "On its way" --body "It comes today." --in 15m
+              carillon send notification --recipient 'user-{n}' --identifier news \\
+                --title 'Hello {n}' --count 1000 --rate 100
+              carillon send notification --file requests.jsonl --keep-going
+
+            A file holds requests as the topic has them: one in JSON, JSON Lines, or an array; an object with "remove" is a \
+            removal. --application, --recipient and --identifier fill in what is not in it. Everything that a request can \
+            have (calendar triggers, attachments, …) can be in a file.
+            """
+    )
+
+    @OptionGroup(title: "What is shown, and when") var content: ContentOptions
+    @OptionGroup(title: "Whose, and which") var key: KeyOptions
+
+    @Option(
+        help: ArgumentHelp("Requests in JSON instead of the options; - is standard input.", valueName: "file"),
+        completion: .file(extensions: ["json", "jsonl"])
+    )
+    var file: String?
+
+    @OptionGroup(title: "How much") var sending: SendOptions
+    @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
+
+    func validate() throws {
+        guard file == nil else {
+            guard !content.isGiven else {
+                throw ValidationError(
+                    "--file brings the content and the trigger: give the file or the options, not both"
+                )
+            }
+            return
+        }
+        guard key.recipient != nil, key.identifier != nil else {
+            throw ValidationError("a notification needs --recipient and --identifier, or a --file")
+        }
+        if let id = content.requestID, sending.count ?? 1 > 1, !Placeholder.isIn(id) {
+            throw ValidationError("--request-id is the same in every copy: write {n} into it")
+        }
+        let now = SystemClock.now()
+        try content.validate(at: now)
+        do throws(ModelError) {
+            _ = try message(1, key.application ?? "a", RequestMessages(source: SendOptions.source), at: now)
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    func run() async throws {
+        try await CommandFailure.told(by: "carillon send") {
+            let connection = try kafka.connection()
+            let messages = RequestMessages(source: SendOptions.source)
+            let application = key.application ?? connection.defaultApplication
+            if let file {
+                let defaults = RequestMessages.Defaults(
+                    application: application,
+                    recipient: key.recipient,
+                    identifier: key.identifier
+                )
+                try await sending.send(to: connection, topic: connection.topics.requests) {
+                    ReadMessages(try JSONInput(path: file), copies: sending.count) { json throws(ModelError) in
+                        try messages.message(json: json, defaults: defaults)
+                    }
+                }
+            } else {
+                try await sending.send(to: connection, topic: connection.topics.requests) {
+                    NumberedMessages(count: sending.count ?? 1) { number throws(ModelError) in
+                        try message(number, application, messages, at: SystemClock.now())
+                    }
+                }
+            }
+        }
+    }
+
+    /// The message of a number, its `{n}` filled in where there is a count.
+    private func message(
+        _ number: Int,
+        _ application: String,
+        _ messages: RequestMessages,
+        at now: Timestamp
+    ) throws(ModelError) -> OutgoingMessage {
+        let number = sending.count == nil ? nil : number
+        let request = NotificationRequest(
+            requestID: try content.requestID(number),
+            key: try key.key(number, application: application),
+            content: content.content(number),
+            trigger: content.trigger(at: now),
+            expiration: content.expiration?.after(now)
+        )
+        return try messages.message(request, at: now)
+    }
+}
+
+/// Whose notification, and which.
+struct KeyOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Whose notification.", valueName: "name"))
+    var recipient: String?
+
+    @Option(help: ArgumentHelp("Which: a later one of the same identifier replaces it.", valueName: "name"))
+    var identifier: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Of which application. Without it CARILLON_APPLICATION_DEFAULT, else 'default'.",
+            valueName: "name"
+        )
+    )
+    var application: String?
+
+    /// - Parameter number: For `{n}`; nil when that is no placeholder. An identifier that is not given is empty.
+    func key(_ number: Int?, application: String) throws(ModelError) -> NotificationKey {
+        func filled(_ text: String?) -> String { number.map { Placeholder.filled(text ?? "", $0) } ?? text ?? "" }
+        return try NotificationKey(
+            application: application,
+            recipient: filled(recipient),
+            identifier: filled(identifier)
+        )
+    }
+}

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Foundation
+import NotificationModel
+
+/// How much is sent, how fast, and what is said of it: the options of every `carillon send`.
+struct SendOptions: ParsableArguments {
+    /// `ce_source` of what is sent, where nothing else says it.
+    static let source = "/carillon/command-line"
+
+    @Option(
+        help: ArgumentHelp(
+            "Send it so many times; {n} in a text is the number of the copy, from 1. What has no {n} is the same in all.",
+            valueName: "n"
+        )
+    )
+    var count: Int?
+
+    @Option(help: ArgumentHelp("At most so many a second.", valueName: "per-second"))
+    var rate: Double?
+
+    @Flag(help: "Go on after a line that is wrong or a record that is refused, and tell of it at the end.")
+    var keepGoing = false
+
+    @Flag(help: "One JSON object on standard output for each record that the broker has acknowledged.")
+    var json = false
+
+    func validate() throws {
+        if let count, !(1...1_000_000_000).contains(count) {
+            throw ValidationError("--count takes 1 to 1000000000")
+        }
+        if let rate, !(0.001...10_000_000).contains(rate) {
+            throw ValidationError("--rate takes 0.001 to 10000000")
+        }
+    }
+
+    /// Sends all of a source, tells what became of it, and ends the command with the status for it.
+    ///
+    /// - Parameters:
+    ///   - topic: Of the cluster's topics, the one to send to.
+    ///   - source: Called on the sending thread, before anything is sent.
+    func send<Source: MessageSource>(
+        to connection: Connection,
+        topic: String,
+        _ source: @escaping @Sendable () throws -> Source
+    ) async throws {
+        let configuration = Sender.Configuration(
+            connection: connection,
+            topic: topic,
+            rate: rate,
+            keepsGoing: keepGoing
+        )
+        let isSilent = json && Terminal.isOutput
+        let (summary, signal) = try await Interruption.watched(thread: "send") { [json] stop -> SendSummary? in
+            var source = try source()
+            let teller = Teller(topic: topic, total: source.total, json: json, hasBar: Terminal.isError && !isSilent)
+            guard var sender = try Sender(configuration, stop: stop, output: teller.output) else {
+                return nil
+            }
+            defer { teller.clear() }
+            return sender.run(&source)
+        }
+        let result = summary ?? SendSummary()
+        // The objects stay alone on standard output.
+        let status = result.status(signal: signal)
+        if json {
+            Terminal.writeError(result.text + "\n")
+        } else {
+            _ = Terminal.writeIfRead(Array("\(result.text)\n".utf8))
+        }
+        if status != 0 { throw ExitCode(status) }
+    }
+}
+
+/// Says what becomes of the records: objects or a line on standard output, troubles and the bar on standard error.
+private final class Teller {
+    private let topic: String
+    private let total: Int?
+    private let json: Bool
+    private var bar: ProgressBar?
+    private var isRead = true
+
+    init(topic: String, total: Int?, json: Bool, hasBar: Bool) {
+        self.topic = topic
+        self.total = total
+        self.json = json
+        bar = hasBar ? ProgressBar(total: total, now: .now) : nil
+    }
+
+    var output: Sender.Output {
+        Sender.Output(
+            acknowledged: { [self] in acknowledged($0, $1, $2) },
+            trouble: { [self] in
+                clear()
+                Terminal.writeError("carillon send: \($0)\n")
+            },
+            progress: { [self] in bar?.show($0, at: .now) }
+        )
+    }
+
+    func clear() {
+        bar?.clear()
+    }
+
+    private func acknowledged(_ label: MessageLabel, _ partition: Int32, _ offset: Int64) {
+        if json {
+            let members =
+                label.members + [
+                    .init("topic", .string(topic)), .init("partition", .number("\(partition)")),
+                    .init("offset", .number("\(offset)")),
+                ]
+            write(JSONValue.object(members).json + [0x0A])
+        } else if total == 1 {
+            clear()
+            write(Array("\(label) is at \(topic) \(partition)/\(offset)\n".utf8))
+        }
+    }
+
+    /// What is sent is sent, whether anybody reads of it or not.
+    private func write(_ bytes: [UInt8]) {
+        if isRead { isRead = Terminal.writeIfRead(bytes) }
+    }
+}

@@ -1,0 +1,224 @@
+import Kafka
+import NotificationModel
+import ServiceSupport
+
+/// Publishes what a source gives, in its order, on the calling thread.
+///
+/// At most `maximumInFlight` records wait for their acknowledgement; each is acknowledged or failed within the timeout.
+struct Sender {
+    struct Configuration: Sendable {
+        var connection: Connection
+        var topic: String
+        /// Records a second; nil for as many as the broker takes.
+        var rate: Double?
+        /// Goes on after what cannot be sent, and after what the broker refuses.
+        var keepsGoing = false
+        var maximumInFlight = 10_000
+    }
+
+    /// Takes what there is to tell, on the sending thread.
+    struct Output {
+        /// A record was acknowledged.
+        var acknowledged: (MessageLabel, _ partition: Int32, _ offset: Int64) -> Void
+        /// Something could not be sent, or was not taken.
+        var trouble: (String) -> Void
+        /// Called often.
+        var progress: (SendSummary) -> Void
+    }
+
+    /// Troubles with the broker that are told one by one; then they are only counted.
+    private static let toldFailures = 10
+    /// Records between two looks at the reports.
+    private static let turn = 256
+
+    private let configuration: Configuration
+    private let output: Output
+    private let stop: StopSignal
+    private let now: () -> ContinuousClock.Instant
+    private let lane: KafkaLaneProducer
+    private let topic: KafkaTopicHandle
+    private let partitions: Int32
+    private var summary = SendSummary()
+    /// What is on its way, by its tag.
+    private var inFlight: [UInt: MessageLabel] = [:]
+    private var nextTag: UInt = 0
+    /// Made, and not handed over; what is left of it when sending has to end is not sent.
+    private var pending: OutgoingMessage?
+    private var bucket: TokenBucket?
+    private var begin: ContinuousClock.Instant
+
+    /// Connects.
+    ///
+    /// - Parameter now: The clock behind the rate and the deadline.
+    /// - Returns: Nil when it was told to stop before a broker answered.
+    /// - Throws: ``CommandFailure``.
+    init?(
+        _ configuration: Configuration,
+        stop: StopSignal,
+        output: Output,
+        now: @escaping () -> ContinuousClock.Instant = { .now }
+    ) throws(CommandFailure) {
+        self.now = now
+        self.configuration = configuration
+        self.output = output
+        self.stop = stop
+        let name = configuration.topic
+        do throws(KafkaError) {
+            lane = try KafkaLaneProducer(
+                configuration: KafkaProducerConfiguration(
+                    client: configuration.connection.client("carillon-send"),
+                    deliveryTimeout: configuration.connection.timeout
+                ),
+                logger: configuration.connection.log.logger("carillon send")
+            )
+            topic = try lane.topic(name)
+        } catch {
+            // librdkafka takes every other property: only one of the options or the environment can be wrong.
+            throw CommandFailure(error.reason, status: ExitStatus.usage)
+        }
+        begin = now()
+        let lane = lane
+        var found: Int32?
+        do throws(CommandFailure) {
+            found = try configuration.connection.asked(until: stop) { try lane.partitionCount(of: name, within: $0) }
+        } catch {
+            lane.close(within: .zero)
+            throw error
+        }
+        guard let found else {
+            lane.close(within: .zero)
+            return nil
+        }
+        partitions = found
+        begin = now()
+        bucket = configuration.rate.map { TokenBucket(perSecond: $0, now: begin) }
+    }
+
+    /// Sends until the source ends, something goes wrong, or it is told to stop; then waits for the acknowledgements.
+    mutating func run(_ source: inout some MessageSource) -> SendSummary {
+        do throws(CommandFailure) {
+            while !mustEnd, try send(&source) { tell() }
+        } catch {
+            summary.hasInputFailed = true
+            output.trouble(RecordText.safe(error.description))
+        }
+        finish()
+        return summary
+    }
+
+    private var mustEnd: Bool {
+        stop.isRequested || (summary.failed > 0 && !configuration.keepsGoing)
+    }
+
+    /// One turn; false at the end.
+    private mutating func send(_ source: inout some MessageSource) throws(CommandFailure) -> Bool {
+        serve(within: .zero)
+        for _ in 0..<Self.turn {
+            if let message = pending {
+                guard enqueue(message) else {
+                    serve(within: .milliseconds(20))
+                    return true
+                }
+                pending = nil
+            }
+            guard lane.outstanding < configuration.maximumInFlight else {
+                serve(within: .milliseconds(20))
+                return true
+            }
+            switch try source.next(within: .milliseconds(lane.outstanding > 0 ? 5 : 100)) {
+            case .nothingYet: return true
+            case .end: return false
+            case .refused(let place, let error):
+                guard refuse(place, error) else { return false }
+            case .found(let place):
+                guard waitForToken() else { return true }
+                do throws(ModelError) {
+                    pending = try source.make()
+                } catch {
+                    guard refuse(place, error) else { return false }
+                }
+            }
+        }
+        return true
+    }
+
+    /// Serves reports meanwhile; false when sending is to end first.
+    private mutating func waitForToken() -> Bool {
+        while true {
+            let start = now()
+            guard let wait = bucket?.take(at: start) else { return true }
+            let end = start + wait
+            repeat {
+                guard !mustEnd else { return false }
+                serve(within: max(.zero, min(end - now(), .milliseconds(50))))
+                tell()
+            } while now() < end
+        }
+    }
+
+    /// False when sending ends with it.
+    private mutating func refuse(_ place: String, _ error: ModelError) -> Bool {
+        summary.refused += 1
+        output.trouble("\(RecordText.safe(place)): \(RecordText.safe("\(error)"))")
+        return configuration.keepsGoing
+    }
+
+    /// False when there is no room.
+    private mutating func enqueue(_ message: OutgoingMessage) -> Bool {
+        do throws(KafkaError) {
+            try lane.enqueue(
+                topic: topic,
+                partition: KafkaPartitioner.partition(forKey: message.partitionKey, count: partitions),
+                key: message.key,
+                value: message.value,
+                headers: message.headers,
+                timestamp: message.timestamp,
+                tag: nextTag
+            )
+            inFlight[nextTag] = message.label
+            nextTag &+= 1
+        } catch {
+            if error.code == .queueFull { return false }
+            fail(message.label, error)
+        }
+        summary.sent += 1
+        return true
+    }
+
+    private mutating func finish() {
+        // Each record fails when its time is up, so this ends.
+        let deadline = now() + configuration.connection.timeout + .seconds(1)
+        while lane.outstanding > 0, now() < deadline {
+            serve(within: .milliseconds(50))
+            tell()
+        }
+        lane.close(within: .milliseconds(500)) { settle($0) }
+        summary.elapsed = now() - begin
+        let untold = summary.failed - Self.toldFailures
+        if untold > 0 { output.trouble("and \(SendSummary.grouped(untold)) more records failed") }
+    }
+
+    private mutating func tell() {
+        summary.elapsed = now() - begin
+        output.progress(summary)
+    }
+
+    private mutating func serve(within time: Duration) {
+        lane.serveReports(within: time) { settle($0) }
+    }
+
+    private mutating func settle(_ report: KafkaDeliveryReport) {
+        guard let label = inFlight.removeValue(forKey: report.tag) else { return }
+        if let error = report.error {
+            fail(label, error)
+            return
+        }
+        summary.acknowledged += 1
+        output.acknowledged(label, report.partition, report.offset)
+    }
+
+    private mutating func fail(_ label: MessageLabel, _ error: KafkaError) {
+        summary.failed += 1
+        if summary.failed <= Self.toldFailures { output.trouble("\(label): \(error.reason)") }
+    }
+}

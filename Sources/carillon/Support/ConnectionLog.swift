@@ -1,0 +1,54 @@
+import Foundation
+import Logging
+import Synchronization
+
+/// What the Kafka client says of its troubles: while a command connects only the last word is kept, for the one message of why it
+/// cannot; once it reads, errors are told as they come.
+final class ConnectionLog: Sendable {
+    private let state = Mutex((isTold: false, last: String?.none))
+
+    /// From now on errors are told.
+    func tell() {
+        state.withLock { $0.isTold = true }
+    }
+
+    /// What was said last, without the client's own marks before it.
+    var last: String? {
+        state.withLock { $0.last }
+    }
+
+    func logger(_ command: String) -> Logger {
+        Logger(label: command) { Handler(log: self, label: $0) }
+    }
+
+    fileprivate func take(_ message: String, _ label: String, isError: Bool) {
+        let text = RecordText.safe(Self.plain(message))
+        let isTold = state.withLock { state in
+            state.last = text
+            return state.isTold
+        }
+        if isTold, isError { Terminal.writeError("\(label): \(text)\n") }
+    }
+
+    /// Without the client's marks: `librdkafka: [thrd:host:1/bootstrap]: host:1/bootstrap: Connect to … failed`.
+    private static func plain(_ message: String) -> String {
+        guard let mark = message.range(of: "]: ") else { return message }
+        return String(message[mark.upperBound...])
+    }
+
+    private struct Handler: LogHandler {
+        let log: ConnectionLog
+        let label: String
+        var logLevel = Logger.Level.warning
+        var metadata: Logger.Metadata = [:]
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            log.take("\(event.message)", label, isError: event.level >= .error)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import ArgumentParser
+import Foundation
+import Kafka
+import NotificationModel
+import ServiceSupport
+
+/// How to reach a cluster, and what its topics are called: the options of every command that talks to one.
+///
+/// Where no option says it, the variables of the services do: `CARILLON_KAFKA_BOOTSTRAP_SERVERS`, `CARILLON_KAFKA_PROPERTIES`,
+/// `CARILLON_TOPICS_PREFIX` and `CARILLON_TOPICS_…`, `CARILLON_APPLICATION_DEFAULT`. Their other variables are not looked at.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Brokers, with commas between. Without it --bootstrap-file, else CARILLON_KAFKA_BOOTSTRAP_SERVERS.",
+            valueName: "host:port"
+        )
+    )
+    var bootstrapServers: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the brokers, as 'carillon local --bootstrap-file' writes it.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var bootstrapFile: String?
+
+    @Option(
+        name: [.customShort("X"), .long],
+        help: ArgumentHelp(
+            "Any librdkafka property; may be repeated. A password rather goes into CARILLON_KAFKA_PROPERTIES.",
+            valueName: "name=value"
+        )
+    )
+    var property: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What the topics' names begin with. Without it CARILLON_TOPICS_PREFIX, else 'carillon.'.",
+            valueName: "prefix"
+        )
+    )
+    var topicsPrefix: String?
+
+    @Option(
+        help: ArgumentHelp("How long to wait for the broker: seconds, or a time such as 500ms.", valueName: "time")
+    )
+    var timeout = SpanArgument(.seconds(10))
+
+    func validate() throws {
+        guard (.milliseconds(100) ... .seconds(3_600)).contains(timeout.duration) else {
+            throw ValidationError("--timeout takes 100ms to 1h")
+        }
+        // Only the name is shown: a value may be a password.
+        for item in property where !item.contains("=") || item.hasPrefix("=") {
+            throw ValidationError("--property takes name=value, not '\(item.prefix { $0 != "=" })'")
+        }
+    }
+
+    /// - Parameter environment: Of the process.
+    /// - Throws: `ValidationError` for wrong usage, ``CommandFailure`` when the file is not there.
+    func connection(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Connection {
+        var variables = environment.filter { Self.variables.contains($0.key) }
+        variables["CARILLON_TOPICS_PREFIX"] = topicsPrefix ?? variables["CARILLON_TOPICS_PREFIX"]
+        let servers = "CARILLON_KAFKA_BOOTSTRAP_SERVERS"
+        variables[servers] = try bootstrapServers ?? bootstrapFile.map(Self.text(of:)) ?? variables[servers]
+        guard !(variables[servers] ?? "").allSatisfy({ $0.isWhitespace || $0 == "," }) else {
+            throw ValidationError("no broker: give --bootstrap-servers or --bootstrap-file, or set \(servers)")
+        }
+        do {
+            var settings = try ServiceSettings(environment: variables, file: nil)
+            var connection = Connection(
+                bootstrapServers: settings.bootstrapServers(),
+                properties: settings.dictionary("kafka.properties"),
+                topics: settings.topicNames(["businessEvents", "requests", "deliveries", "state", "deadLetters"]),
+                defaultApplication: settings.string("application.default", default: "default"),
+                timeout: timeout.duration
+            )
+            try settings.finish()
+            for item in property {
+                guard let equals = item.firstIndex(of: "=") else { continue }
+                connection.properties[String(item[..<equals])] = String(item[item.index(after: equals)...])
+            }
+            return connection
+        } catch {
+            throw ValidationError("\(error)")
+        }
+    }
+
+    private static let variables: Set<String> = [
+        "CARILLON_KAFKA_BOOTSTRAP_SERVERS", "CARILLON_KAFKA_PROPERTIES", "CARILLON_TOPICS_PREFIX",
+        "CARILLON_TOPICS_BUSINESS_EVENTS", "CARILLON_TOPICS_REQUESTS", "CARILLON_TOPICS_DELIVERIES",
+        "CARILLON_TOPICS_STATE", "CARILLON_TOPICS_DEAD_LETTERS", "CARILLON_APPLICATION_DEFAULT",
+    ]
+
+    private static func text(of path: String) throws -> String {
+        do {
+            return try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
+        } catch {
+            throw CommandFailure(
+                "--bootstrap-file: \(path) cannot be read: is the broker up?",
+                status: ExitStatus.noInput
+            )
+        }
+    }
+}
+
+/// What a command knows of the cluster.
+struct Connection: Sendable {
+    var bootstrapServers: [String]
+    var properties: [String: String]
+    var topics: TopicNames
+    var defaultApplication: String
+    /// How long an answer of the broker is waited for.
+    var timeout: Duration
+    /// Of its clients.
+    let log = ConnectionLog()
+
+    /// - Parameter name: What brokers show in their logs.
+    func client(_ name: String) -> KafkaClientConfiguration {
+        KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: name, properties: properties)
+    }
+
+    /// For messages.
+    var servers: String { bootstrapServers.joined(separator: ",") }
+
+    /// Repeats a question in turns short enough for a command that is told to stop.
+    ///
+    /// - Returns: Nil when it was told to stop before there was an answer.
+    /// - Throws: ``CommandFailure`` when no broker answered in time, or refuses for good.
+    func asked<Answer>(
+        until stop: StopSignal,
+        _ question: (_ within: Duration) throws -> Answer
+    ) throws(CommandFailure) -> Answer? {
+        let deadline = ContinuousClock.now + timeout
+        while !stop.isRequested {
+            do {
+                return try question(min(.milliseconds(500), max(.milliseconds(1), deadline - .now)))
+            } catch let failure as CommandFailure {
+                throw failure
+            } catch let error as KafkaError where error.isRetriable && !Self.isOfTopic(error) {
+                guard ContinuousClock.now < deadline else {
+                    throw CommandFailure(
+                        "no answer from \(servers) within \(DurationText.write(timeout)): \(log.last ?? error.reason)",
+                        status: ExitStatus.unavailable
+                    )
+                }
+                stop.wait(.milliseconds(50))
+            } catch {
+                throw CommandFailure("\(servers): \(error)", status: Self.status(of: error))
+            }
+        }
+        return nil
+    }
+
+    private static func isOfTopic(_ error: KafkaError) -> Bool {
+        error.code == .unknownTopicOrPartition || error.code == .unknownTopic
+    }
+
+    private static func status(of error: any Error) -> Int32 {
+        guard let error = error as? KafkaError else { return ExitStatus.failed }
+        return isOfTopic(error) ? ExitStatus.noInput : ExitStatus.failed
+    }
+}

@@ -1,0 +1,42 @@
+import Kafka
+import ServiceSupport
+import Synchronization
+import UnixSignals
+
+/// SIGINT and SIGTERM of a command that has something to finish.
+enum Interruption {
+    /// Runs blocking work on a thread of its own. The first signal asks it to come to an end; a second one ends the process.
+    ///
+    /// - Returns: What the work returns, and the number of the signal that it was asked by, if it was.
+    static func watched<Result: Sendable>(
+        thread name: String,
+        _ body: @escaping @Sendable (StopSignal) throws -> Result
+    ) async throws -> (result: Result, signal: Int32?) {
+        let stop = StopSignal()
+        let first = FirstSignal()
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        let watcher = Task {
+            for await signal in signals {
+                guard first.note(signal.rawValue) else { Terminal.exit(ExitStatus.ended(by: signal.rawValue)) }
+                stop.request()
+            }
+        }
+        defer { watcher.cancel() }
+        let result = try await KafkaThread.run(name: name) { try body(stop) }
+        return (result, first.number)
+    }
+
+    private final class FirstSignal: Sendable {
+        private let value = Atomic<Int32>(0)
+
+        var number: Int32? {
+            let number = value.load(ordering: .acquiring)
+            return number == 0 ? nil : number
+        }
+
+        /// False when there was one before.
+        func note(_ number: Int32) -> Bool {
+            value.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged
+        }
+    }
+}

@@ -1,0 +1,12 @@
+// Types of the model on the command line. The imports are public because a conformance of a public type is.
+public import ArgumentParser
+public import NotificationModel
+
+extension Timestamp: ExpressibleByArgument {
+    /// RFC 3339.
+    public init?(argument: String) {
+        self.init(rfc3339: argument)
+    }
+}
+
+extension RemovalScope: ExpressibleByArgument {}

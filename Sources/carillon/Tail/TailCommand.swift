@@ -1,0 +1,140 @@
+import ArgumentParser
+import Foundation
+import NotificationModel
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// `carillon tail`: reads a topic from any broker, without a consumer group.
+struct TailCommand: AsyncParsableCommand {
+    /// Where reading begins.
+    enum Start: String, ExpressibleByArgument, CaseIterable {
+        case beginning, end
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Show the records of a topic as they come.",
+        discussion: """
+            One line a record: time, partition/offset, key, type, and what matters of the value. It reads without a consumer \
+            group and commits nothing, so it disturbs nobody. It ends with Ctrl-C, after --count records, or with --no-follow \
+            at the present end of the topic.
+
+            Examples:
+
+              carillon tail deliveries --recipient user-42 --since 15m
+              carillon tail deliveries --type delivered --type expired --no-follow --json
+              carillon tail dead-letters --from beginning
+            """
+    )
+
+    @Argument(
+        help: ArgumentHelp(
+            "A topic of Carillon by its short name (requests, deliveries, dead-letters, …), or any by its full name.",
+            valueName: "topic"
+        ),
+        completion: .list(TopicNames().all.map(\.name))
+    )
+    var topic: String
+
+    @Option(help: ArgumentHelp("Only records of this recipient.", valueName: "name"))
+    var recipient: String?
+
+    @Option(help: ArgumentHelp("Only records of this identifier.", valueName: "name"))
+    var identifier: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only records of this type, in full or by its short name (delivered, removal, …); may be repeated.",
+            valueName: "name"
+        ),
+        completion: .list(RecordName.known)
+    )
+    var type: [String] = []
+
+    @Option(help: ArgumentHelp("Where to begin. Default: end, with --no-follow beginning.", valueName: "where"))
+    var from: Start?
+
+    @Option(
+        help: ArgumentHelp(
+            "Begin with records of that time: RFC 3339, or how long ago, such as 15m.",
+            valueName: "instant"
+        )
+    )
+    var since: MomentArgument?
+
+    @Flag(inversion: .prefixedNo, help: "Wait for more at the end of the topic.")
+    var follow = true
+
+    @Option(help: ArgumentHelp("End after so many records that were shown.", valueName: "n"))
+    var count: Int?
+
+    @Flag(help: "One JSON object a line: topic, partition, offset, timestamp, key, headers, value.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp("Colours: auto is on a terminal only, and not where NO_COLOR is set.", valueName: "when")
+    )
+    var color = ColorChoice.auto
+
+    @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
+
+    func validate() throws {
+        if let count, count < 1 {
+            throw ValidationError("--count takes a number from 1")
+        }
+        guard TopicNames.isValid(topic) else {
+            throw ValidationError("'\(topic)' is no topic name: use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'")
+        }
+        guard since == nil || from == nil else {
+            throw ValidationError("--since and --from exclude each other")
+        }
+    }
+
+    func run() async throws {
+        try await CommandFailure.told(by: "carillon tail") {
+            let since = since?.before(SystemClock.now())
+            let reader = try reader(since: since)
+            let filter = RecordFilter(recipient: recipient, identifier: identifier, types: Set(type), since: since)
+            let environment = ProcessInfo.processInfo.environment
+            let colours = color.isOn(environment: environment, isTerminal: Terminal.isOutput)
+            let (_, signal) = try await Interruption.watched(thread: "tail") { [json, count] stop in
+                var shown = 0
+                try reader.read(until: stop) { record in
+                    guard filter.takes(record) else { return true }
+                    if json {
+                        Terminal.write(RecordJSON.line(record))
+                    } else {
+                        Terminal.write(RecordLine.text(record, colours: colours))
+                    }
+                    shown += 1
+                    return shown != count
+                }
+            }
+            // What follows has no other end: a supervisor's SIGTERM is its orderly one.
+            if let signal, !(follow && signal == SIGTERM) { throw ExitCode(ExitStatus.ended(by: signal)) }
+        }
+    }
+
+    private func reader(since: Timestamp?) throws -> TopicReader {
+        let connection = try kafka.connection()
+        var start = TopicReader.Start.end
+        if let since {
+            start = .since(since)
+        } else if from ?? (follow ? .end : .beginning) == .beginning {
+            start = .beginning
+        }
+        return TopicReader(
+            connection: connection,
+            // A short name gets the prefix that the services use.
+            topic: connection.topics.all.first { $0.name == topic }?.topic ?? topic,
+            start: start,
+            follows: follow
+        )
+    }
+}

@@ -1,0 +1,130 @@
+import Kafka
+import LocalBroker
+import NotificationModel
+import ServiceSupport
+
+/// Reads every partition of a topic, without a group, on the calling thread.
+struct TopicReader: Sendable {
+    enum Start: Hashable, Sendable {
+        case beginning
+        /// What comes from now on.
+        case end
+        /// In each partition the first record that is not older. Older ones may follow it.
+        case since(Timestamp)
+    }
+
+    var connection: Connection
+    var topic: String
+    var start: Start
+    /// Waits for more at the end; else ends where the topic ended when reading began.
+    var follows: Bool
+
+    /// Reads until it is told to stop, or the end.
+    ///
+    /// - Parameter take: Gets each record; false ends reading.
+    /// - Throws: ``CommandFailure``.
+    func read(until stop: StopSignal, _ take: (KafkaConsumerRecord) -> Bool) throws(CommandFailure) {
+        let consumer = try consumer()
+        defer { consumer.close(within: .seconds(1)) }
+        guard let plan = try plan(consumer, stop) else { return }
+        do {
+            try consumer.assign(plan.starts)
+            connection.log.tell()
+            var unread = follows ? [:] : plan.ends
+            while !stop.isRequested, follows || !unread.isEmpty {
+                let record = try consumer.poll(within: .milliseconds(100))?.record()
+                if let record {
+                    let place = KafkaTopicPartition(topic: topic, partition: record.partition)
+                    guard follows || record.offset < plan.ends[place] ?? 0 else {
+                        unread[place] = nil
+                        continue
+                    }
+                    guard take(record) else { return }
+                    if let end = unread[place], record.offset + 1 >= end { unread[place] = nil }
+                }
+                // The last offsets of a partition may hold nothing that is shown.
+                if !follows { for place in consumer.atEnd { unread[place] = nil } }
+            }
+        } catch let error as KafkaError {
+            throw CommandFailure("\(topic): \(error.reason)", status: ExitStatus.failed)
+        } catch {
+            throw CommandFailure("\(topic): \(error)", status: ExitStatus.failed)
+        }
+    }
+
+    private func consumer() throws(CommandFailure) -> KafkaConsumer {
+        var configuration = KafkaConsumerConfiguration(client: connection.client("carillon-tail"))
+        // The embedded broker answers a waiting fetch only when its time is up; a real one answers at once either way.
+        configuration.client.properties["fetch.wait.max.ms"] =
+            configuration.client.properties["fetch.wait.max.ms"] ?? "50"
+        configuration.client.properties["enable.partition.eof"] = "true"
+        do throws(KafkaError) {
+            return try KafkaConsumer(configuration: configuration, logger: connection.log.logger("carillon tail"))
+        } catch {
+            // librdkafka takes every other property: only one of the options or the environment can be wrong.
+            throw CommandFailure(error.reason, status: ExitStatus.usage)
+        }
+    }
+
+    // MARK: Where to begin and to end
+
+    private struct Plan {
+        var starts: [KafkaTopicPartition: Int64]
+        /// Of the partitions that there is something to read of: where they end now.
+        var ends: [KafkaTopicPartition: Int64]
+    }
+
+    /// Nil when it was told to stop before there was an answer.
+    private func plan(_ consumer: KafkaConsumer, _ stop: StopSignal) throws(CommandFailure) -> Plan? {
+        guard let places = try partitions(consumer, stop) else { return nil }
+        var plan = Plan(starts: [:], ends: [:])
+        var lows: [KafkaTopicPartition: Int64] = [:]
+        for place in places {
+            let asked = try connection.asked(until: stop) { try consumer.watermarks(of: place, within: $0) }
+            guard let marks = asked else { return nil }
+            // Resolved now, so that nothing published after this is missed while the first fetch is under way.
+            (plan.starts[place], plan.ends[place], lows[place]) = (marks.high, marks.high, marks.low)
+        }
+        switch start {
+        case .end: break
+        case .beginning:
+            for (place, low) in lows { plan.starts[place] = low }
+        case .since(let instant):
+            guard let found = try offsets(consumer, Set(places), since: instant, lows, stop) else { return nil }
+            plan.starts.merge(found) { _, found in found }
+        }
+        plan.ends = plan.ends.filter { place, end in plan.starts[place].map { $0 < end } ?? false }
+        return plan
+    }
+
+    private func partitions(
+        _ consumer: KafkaConsumer,
+        _ stop: StopSignal
+    ) throws(CommandFailure) -> [KafkaTopicPartition]? {
+        // A question for the one topic would make it on some brokers.
+        let asked = try connection.asked(until: stop) { try consumer.partitionCounts(within: $0) }
+        guard let counts = asked else { return nil }
+        guard let count = counts[topic], count > 0 else {
+            throw CommandFailure(
+                "there is no topic \(topic) at \(connection.servers), or it may not be read",
+                status: ExitStatus.noInput
+            )
+        }
+        return (0..<count).map { KafkaTopicPartition(topic: topic, partition: $0) }
+    }
+
+    private func offsets(
+        _ consumer: KafkaConsumer,
+        _ places: Set<KafkaTopicPartition>,
+        since instant: Timestamp,
+        _ lows: [KafkaTopicPartition: Int64],
+        _ stop: StopSignal
+    ) throws(CommandFailure) -> [KafkaTopicPartition: Int64]? {
+        let cluster = try connection.asked(until: stop) { try consumer.clusterID(within: $0) }
+        // It finds nothing by time; what is older is left out by whoever shows the records.
+        if let cluster, let id = cluster, LocalBroker.isEmbedded(clusterID: id) { return lows }
+        return try connection.asked(until: stop) { within in
+            try consumer.offsets(of: places, since: max(0, instant.rawValue), within: within)
+        }
+    }
+}

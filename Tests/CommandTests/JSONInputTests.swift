@@ -1,0 +1,104 @@
+import Foundation
+import NotificationModel
+import Testing
+
+@testable import carillon
+
+@Suite("JSON from files, pipes and terminals")
+struct JSONInputTests {
+    /// What a text is read as, one line each: `12 {"a":1}`, or `12 reason`.
+    private func read(_ text: String, maximumBytes: Int = JSONInput.maximumBytes) throws -> [String] {
+        let file = try TemporaryFile(text)
+        var input = try JSONInput(path: file.path, maximumBytes: maximumBytes)
+        var found: [String] = []
+        while true {
+            switch try input.next(within: .seconds(10)) {
+            case .value(let place, let bytes):
+                found.append("\(place.dropFirst(file.path.count + 1)) \(String(decoding: bytes, as: UTF8.self))")
+            case .refused(let place, let error):
+                found.append("\(place.dropFirst(file.path.count + 1)) \(error.reason.rawValue)")
+            case .nothingYet: Issue.record("a file always has something, or its end")
+            case .end: return found
+            }
+        }
+    }
+
+    @Test func `JSON Lines: each line is a value, blank lines are none, the last needs no end`() throws {
+        #expect(
+            try read("{\"a\":1}\n\n  \t\r\n{\"b\":2}\r\n{\"c\":3}") == ["1 {\"a\":1}", "4 {\"b\":2}\r", "5 {\"c\":3}"]
+        )
+        #expect(try read("") == [])
+        #expect(try read("\n\n") == [])
+    }
+
+    @Test func `a line that is wrong does not touch the next`() throws {
+        #expect(try read("{\"a\":1}\n{\"b\":\n{\"c\":3}\n") == ["1 {\"a\":1}", "2 {\"b\":", "3 {\"c\":3}"])
+    }
+
+    @Test func `a document over several lines is one value, and so is the one after it`() throws {
+        let text = "{\n  \"a\": \"} [\\\"\",\n  \"b\": [1,\n 2]\n}\n\n{\n\"c\": 3\n}\n"
+        #expect(
+            try read(text) == ["1 {\n  \"a\": \"} [\\\"\",\n  \"b\": [1,\n 2]\n}", "7 {\n\"c\": 3\n}"]
+        )
+    }
+
+    @Test func `an array stands for its elements, in one line or several`() throws {
+        #expect(try read("[{\"a\":1}, {\"b\":1.50}]\n") == ["1, element 1 {\"a\":1}", "1, element 2 {\"b\":1.50}"])
+        #expect(try read("\n[\n{\"a\":1},\n2\n]\n") == ["2, element 1 {\"a\":1}", "2, element 2 2"])
+        #expect(try read("[]\n[3]") == ["2, element 1 3"])
+    }
+
+    @Test func `an element may be as deep as a value of its own`() throws {
+        let deep = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
+        #expect(try read("[{\"a\":\(deep)}]") == ["1, element 1 {\"a\":\(deep)}"])
+    }
+
+    @Test func `an array that is wrong is refused whole, at its first line`() throws {
+        #expect(try read("[\n{\"a\":1},\n{\"b\"}\n]\n") == ["1 invalid"])
+        #expect(try read("\n[\n{\"a\":1},\n") == ["2 invalid"])
+        #expect(try read("[1]]") == ["1 invalid"])
+    }
+
+    @Test func `an object that is never closed is one value with what follows`() throws {
+        #expect(try read("{\"a\":\n{\"b\":2}\n") == ["1 {\"a\":\n{\"b\":2}"])
+    }
+
+    @Test func `what is above the bound is refused, and the next line is read`() throws {
+        let long = "{\"a\":\"" + String(repeating: "x", count: 100_000) + "\"}"
+        let found = try read("{\"b\":2}\n\(long)\n{\"c\":3}\n", maximumBytes: 100_000)
+        #expect(found == ["1 {\"b\":2}", "2 too-large", "3 {\"c\":3}"])
+        let lines = String(repeating: String(repeating: " ", count: 99) + "\n", count: 10)
+        #expect(try read("{\n" + lines + "}\n", maximumBytes: 1_000).first == "1 too-large")
+        #expect(try read("{\n" + lines + "}\n", maximumBytes: 1_003).count == 1)
+        #expect(try read("{\"a\":1}", maximumBytes: 6) == ["1 too-large"])
+        #expect(try read("{\"a\":1}", maximumBytes: 7) == ["1 {\"a\":1}"])
+    }
+
+    @Test func `a file that is not there is said so, and a folder is none`() {
+        #expect(throws: CommandFailure("/no/such/file: No such file or directory", status: 66)) {
+            _ = try JSONInput(path: "/no/such/file")
+        }
+        #expect(throws: CommandFailure("/: is a directory", status: 66)) { _ = try JSONInput(path: "/") }
+    }
+
+    @Test func `lines come as they are written into a pipe, and waiting has an end`() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-test-\(UUID().uuidString)")
+        let path = folder.path
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        // Open for both, so that opening waits for nobody.
+        let pipe = try #require(FileHandle(forUpdatingAtPath: path))
+        let reader = try LineReader(path: path, maximumBytes: 100)
+        #expect(try reader.next(within: .zero) == .nothingYet)
+        try pipe.write(contentsOf: Data("half".utf8))
+        #expect(try reader.next(within: .milliseconds(1)) == .nothingYet)
+        try pipe.write(contentsOf: Data(" and whole\nnext\n".utf8))
+        #expect(try reader.next(within: .seconds(10)) == .line(Array("half and whole".utf8)))
+        #expect(try reader.next(within: .zero) == .line(Array("next".utf8)))
+        try pipe.write(contentsOf: Data("last".utf8))
+        try pipe.close()
+        #expect(try reader.next(within: .seconds(10)) == .line(Array("last".utf8)))
+        #expect(try reader.next(within: .seconds(10)) == .end)
+        #expect(try reader.next(within: .zero) == .end)
+    }
+}

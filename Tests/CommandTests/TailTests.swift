@@ -1,0 +1,162 @@
+import Foundation
+import NotificationModel
+import Testing
+
+@testable import Kafka
+@testable import carillon
+
+@Suite("What is shown of a topic")
+struct TailTests {
+    // MARK: Filters
+
+    @Test func `a recipient is that of the key, decoded`() {
+        let filter = RecordFilter(recipient: "ana/1")
+        #expect(filter.takes(record(key: "shop/ana%2F1/order-1", value: "{}")))
+        #expect(!filter.takes(record(key: "shop/ana/order-1", value: "{}")))
+        #expect(!filter.takes(record(key: "ana%2F1/shop/order-1", value: "{}")))
+        // What the key says counts, not what the value says.
+        #expect(!filter.takes(record(key: "shop/ben/order-1", value: #"{"recipient":"ana/1"}"#)))
+    }
+
+    @Test func `of records with other keys it is the key itself, or a field of the value`() {
+        let filter = RecordFilter(recipient: "ana")
+        #expect(filter.takes(record(key: "ana", value: nil)))
+        #expect(filter.takes(record(key: nil, value: #"{"recipient":"ana"}"#)))
+        #expect(!filter.takes(record(key: "ben", value: #"{"recipient":"cleo"}"#)))
+        #expect(!filter.takes(record(key: nil, value: "not JSON")))
+        #expect(!filter.takes(record(key: nil, value: nil)))
+    }
+
+    @Test func `an identifier is that of the key, or a field of the value; filters add up`() {
+        let filter = RecordFilter(recipient: "ana", identifier: "order-1", types: ["delivered"])
+        let type = "carillon.notification.delivered.v1"
+        #expect(filter.takes(record(type: type)))
+        #expect(!filter.takes(record(type: type, key: "shop/ana/order-2")))
+        #expect(!filter.takes(record(type: type, key: "shop/ben/order-1")))
+        #expect(!filter.takes(record(type: "carillon.notification.scheduled.v1")))
+        #expect(RecordFilter(identifier: "order-1").takes(record(key: "ana", value: #"{"identifier":"order-1"}"#)))
+        #expect(!RecordFilter(identifier: "order-1").takes(record(key: "ana", value: #"{"identifier":"x"}"#)))
+    }
+
+    @Test(arguments: [
+        ("carillon.notification.delivered.v1", "delivered"),
+        ("carillon.notification.cancellation.missed.v1", "cancellation.missed"),
+        ("carillon.signal.response.v1", "response"), ("com.example.order.shipped", "com.example.order.shipped"),
+    ])
+    func `a type is meant in full or by its short name`(_ type: String, _ short: String) {
+        #expect(RecordName(type: type).short == short)
+        #expect(RecordFilter(types: [short, "other"]).takes(record(type: type)))
+        #expect(RecordFilter(types: [type]).takes(record(type: type)))
+        #expect(!RecordFilter(types: ["deliver"]).takes(record(type: type)))
+    }
+
+    @Test func `the type of a structured event is in its value`() {
+        let event = record(
+            value: #"{"specversion":"1.0","type":"com.example.a","source":"/a","id":"1"}"#,
+            headers: [("content-type", Array("application/cloudevents+json; charset=utf-8".utf8))]
+        )
+        #expect(RecordName(event)?.short == "com.example.a")
+        #expect(RecordName(record(value: #"{"type":"com.example.a"}"#)) == nil)
+        #expect(!RecordFilter(types: ["com.example.a"]).takes(record(value: "{}")))
+    }
+
+    @Test func `since leaves out what is older, not what has no time`() {
+        let filter = RecordFilter(since: Timestamp(rawValue: 1_000))
+        #expect(filter.takes(record(value: nil, timestamp: 1_000)))
+        #expect(!filter.takes(record(value: nil, timestamp: 999)))
+        #expect(filter.takes(record(value: nil, timestamp: nil)))
+    }
+
+    // MARK: Lines
+
+    private func line(_ record: KafkaConsumerRecord) -> String {
+        RecordLine.text(record, colours: false)
+    }
+
+    private func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    }
+
+    private var deadLetter: KafkaConsumerRecord {
+        let headers = DeadLetter.headers(
+            original: [("ce_type", Array("carillon.notification.request.v1".utf8))],
+            error: ModelError(.unknownField, field: "content.titel", "is no field\u{1B}[31m of this object"),
+            origin: DeadLetter.Origin(
+                topic: "carillon.requests",
+                partition: 3,
+                offset: 1 << 40,
+                timestamp: 1_795_000_000_000
+            )
+        )
+        return record(value: #"{"content":{"titel":"x"}}"#, headers: headers)
+    }
+
+    @Test func `a dead letter says why, where it came from, and what it was`() {
+        let text = line(deadLetter)
+        #expect(
+            text.contains(
+                "dead letter: unknown-field at content.titel from carillon.requests 3/1099511627776: is no field"
+            )
+        )
+        #expect(text.contains("(request)"))
+        #expect(text.contains(#"{"content":{"titel":"x"}}"#))
+        #expect(!text.contains("\u{1B}"))
+    }
+
+    @Test func `a dead letter as JSON has what its headers say in readable form`() throws {
+        let json = try JSONValue.parse(RecordJSON.line(deadLetter))
+        #expect(json.value(at: "deadLetter.reason")?.stringValue == "unknown-field")
+        #expect(json.value(at: "deadLetter.field")?.stringValue == "content.titel")
+        #expect(json.value(at: "deadLetter.topic")?.stringValue == "carillon.requests")
+        #expect(json.value(at: "deadLetter.partition")?.integerValue == 3)
+        #expect(json.value(at: "deadLetter.offset")?.integerValue == 1 << 40)
+        #expect(json.value(at: "deadLetter.timestamp")?.stringValue == Timestamp(rawValue: 1_795_000_000_000).rfc3339)
+        #expect(try JSONValue.parse(RecordJSON.line(record(value: "{}")))["deadLetter"] == nil)
+    }
+
+    @Test func `headers of another hand that are no numbers are left out`() {
+        let letter = record(
+            value: nil,
+            headers: [
+                ("carillon-reason", Array("invalid".utf8)), ("kafka_dlt-original-topic", Array("t".utf8)),
+                ("kafka_dlt-original-partition", Array("3".utf8)), ("kafka_dlt-original-offset", nil),
+            ]
+        )
+        #expect(line(letter).contains("dead letter: invalid from t  (no value: a tombstone)"))
+        let negative = record(
+            value: nil,
+            headers: [("carillon-reason", []), ("kafka_dlt-original-partition", bigEndian(Int32(-1)))]
+        )
+        #expect(DeadLetterNote(negative)?.partition == -1)
+    }
+
+    @Test func `a marker says where work goes on`() {
+        let marker = StateMarker(
+            offsets: ["carillon.requests": 17, "carillon.signals": 3],
+            wallTime: Timestamp(rawValue: 1_795_000_000_123),
+            partitions: 8,
+            timeZoneDataVersion: "2025b",
+            firedThrough: Timestamp(rawValue: 1_795_000_000_000)
+        )
+        let text = line(
+            record(topic: "carillon.state", key: "marker", value: String(decoding: marker.json, as: UTF8.self))
+        )
+        #expect(text.contains("marker  -  next of carillon.requests 17, next of carillon.signals 3, written"))
+        #expect(text.contains(".123, fired through "))
+        #expect(text.contains("8 partitions"))
+    }
+
+    @Test func `a tombstone is said to be one, and other bytes are counted`() {
+        #expect(line(record(value: nil)).hasSuffix("  (no value: a tombstone)\n"))
+        var bytes = record(value: "")
+        bytes.value = [0, 1, 2]
+        #expect(line(bytes).hasSuffix("  (3 bytes)\n"))
+        #expect(line(record(value: "")).hasSuffix("  -  \n"))
+    }
+
+    @Test func `colours are there only when asked for`() {
+        let delivered = record(type: "carillon.notification.delivered.v1")
+        #expect(!RecordLine.text(delivered, colours: false).contains("\u{1B}"))
+        #expect(RecordLine.text(delivered, colours: true).contains("\u{1B}[32mdelivered\u{1B}[0m"))
+    }
+}

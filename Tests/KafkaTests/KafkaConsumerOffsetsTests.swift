@@ -1,0 +1,77 @@
+import Kafka
+import LocalBroker
+import Testing
+
+@Suite("Where a partition ends, and where a time is in it", .timeLimit(.minutes(2)))
+struct KafkaConsumerOffsetsTests {
+    private let place = KafkaTopicPartition(topic: "t", partition: 0)
+
+    private func consume(
+        from broker: LocalBroker,
+        _ body: @escaping @Sendable (KafkaConsumer) throws -> Void
+    ) async throws {
+        var configuration = KafkaConsumerConfiguration(client: broker.clientConfiguration())
+        configuration.client.properties["enable.partition.eof"] = "true"
+        try await KafkaThread.run(name: "consumer") { [configuration] in
+            let consumer = try KafkaConsumer(configuration: configuration, logger: quiet)
+            defer { consumer.close(within: .seconds(5)) }
+            try body(consumer)
+        }
+    }
+
+    @Test func `a partition is at its end once all of it was read, until it is assigned anew`() async throws {
+        let broker = try LocalBroker(topics: ["t": 2])
+        try await publish(numbers(10), to: "t", on: broker)
+        let place = place
+        let empty = KafkaTopicPartition(topic: "t", partition: 1)
+        try await consume(from: broker) { consumer in
+            #expect(consumer.atEnd.isEmpty)
+            try consumer.assign([place: 0, empty: 0])
+            var read = 0
+            #expect(try consumer.poll(until: { consumer.atEnd.count == 2 }, { _ in read += 1 }))
+            #expect(read == 10)
+            #expect(consumer.atEnd == [place, empty])
+            try consumer.assign([place: 10])
+            #expect(consumer.atEnd.isEmpty)
+            #expect(try consumer.poll(until: { consumer.atEnd == [place] }))
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `the embedded broker finds nothing by time, and is known by its name`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try await publish(numbers(10), to: "t", on: broker)
+        let place = place
+        try await consume(from: broker) { consumer in
+            #expect(try consumer.offsets(of: [place], since: 0, within: .seconds(10)) == [:])
+            #expect(try consumer.offsets(of: [], since: 0, within: .seconds(10)) == [:])
+            let id = try #require(try consumer.clusterID(within: .seconds(10)))
+            #expect(LocalBroker.isEmbedded(clusterID: id))
+            #expect(!LocalBroker.isEmbedded(clusterID: "4L6g3nShT-eMCtK--X86sw"))
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `a time before 1970, a partition that is not there and a closed client are errors`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        try await consume(from: broker) { consumer in
+            func code(_ body: () throws -> Void) -> KafkaError.Code? {
+                let error = #expect(throws: KafkaError.self) { try body() }
+                return error?.code
+            }
+            let ask = { (partition: Int32, time: Int64) in
+                _ = try consumer.offsets(
+                    of: [KafkaTopicPartition(topic: "t", partition: partition)],
+                    since: time,
+                    within: .seconds(10)
+                )
+            }
+            #expect(code { try ask(0, -1) } == .invalidArgument)
+            #expect(code { try ask(7, 0) } != nil)
+            consumer.close(within: .seconds(5))
+            #expect(code { try ask(0, 0) } == .destroyed)
+            #expect(code { _ = try consumer.clusterID(within: .seconds(1)) } == .destroyed)
+        }
+        await broker.shutDown()
+    }
+}
