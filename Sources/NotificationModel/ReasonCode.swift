@@ -40,6 +40,8 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case gaveUp = "gave-up"
     /// Held back until the end of its collapse window.
     case collapseWindow = "collapse-window"
+    /// A rule's list of recipients is longer than the rule allows.
+    case tooManyRecipients = "too-many-recipients"
     /// No such resource, over HTTP.
     case notFound = "not-found"
     /// The resource does not take this method, over HTTP.

@@ -11,7 +11,8 @@ struct Carillon: AsyncParsableCommand {
         discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
-            LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, BenchCommand.self,
+            LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, RulesCommand.self,
+            BenchCommand.self,
         ]
     )
 }

@@ -36,7 +36,7 @@ struct LocalCommand: AsyncParsableCommand {
     var bootstrapFile: String?
 
     @Option(
-        help: ArgumentHelp("The YAML file of rules for business events.", valueName: "file"),
+        help: ArgumentHelp("The YAML file of rules for business events; SIGHUP reads it again.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml"])
     )
     var rules: String?
@@ -105,7 +105,7 @@ struct LocalCommand: AsyncParsableCommand {
         // They stop in reverse: first what takes work in, last what the others need.
         return [
             BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
-            producerService, ready,
+            producerService, HangupService(logger: here.logger) { await producerService.reloadRules() }, ready,
         ]
     }
 

@@ -51,6 +51,7 @@ public struct BusinessEvent: Sendable, Hashable {
     }
 
     static func isJSON(_ contentType: String) -> Bool {
+        // Nearly always, and what follows takes its time.
         if contentType == "application/json" { return true }
         let media = contentType.lowercased().prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
         return media == "application/json" || media == "text/json" || media.hasSuffix("+json")

@@ -53,17 +53,34 @@ public struct NotificationKey: Sendable {
 
     /// Builds a key from its decoded components. Throws as ``init(encoded:)``, the field naming the component.
     public init(application: String, recipient: String, identifier: String) throws(ModelError) {
+        try self.init(utf8: application.utf8, recipient.utf8, identifier.utf8)
+    }
+
+    /// Builds a key from the UTF-8 of its decoded components, as ``init(application:recipient:identifier:)-(String,_,_)``.
+    public init(
+        application: ArraySlice<UInt8>,
+        recipient: ArraySlice<UInt8>,
+        identifier: ArraySlice<UInt8>
+    ) throws(ModelError) {
+        try self.init(utf8: application, recipient, identifier)
+    }
+
+    private init<Text: Collection<UInt8>>(
+        utf8 application: Text,
+        _ recipient: Text,
+        _ identifier: Text
+    ) throws(ModelError) {
         var out: [UInt8] = []
-        out.reserveCapacity(application.utf8.count + recipient.utf8.count + identifier.utf8.count + 2)
+        out.reserveCapacity(application.count + recipient.count + identifier.count + 2)
         var escapes: UInt8 = 0
-        func put(_ field: String, _ text: String, _ bit: UInt8, mayBeEmpty: Bool) throws(ModelError) {
-            try Self.check(field, text.utf8.count, mayBeEmpty: mayBeEmpty)
+        func put(_ field: String, _ text: Text, _ bit: UInt8, mayBeEmpty: Bool) throws(ModelError) {
+            try Self.check(field, text.count, mayBeEmpty: mayBeEmpty)
             let start = out.count
-            PercentEncoding.encode(text.utf8, to: &out)
-            guard out.count - start != text.utf8.count else { return }
+            PercentEncoding.encode(text, to: &out)
+            guard out.count - start != text.count else { return }
             escapes |= bit
             do throws(ModelError) {
-                try PercentEncoding.checkText(Array(text.utf8))
+                try PercentEncoding.checkText(Array(text))
             } catch {
                 throw ModelError(error.reason, field: field, error.detail)
             }
@@ -191,7 +208,8 @@ extension NotificationKey {
         guard isEscaped(component) else {
             // Unreserved characters need no escape in JSON.
             out.append(0x22)
-            out.append(contentsOf: encoded[range(of: component)])
+            let range = range(of: component)
+            encoded.withUnsafeBytes { out.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
             out.append(0x22)
             return
         }

@@ -7,7 +7,7 @@ import ServiceSupport
 /// Keeps an ``IngestSession`` going on a thread of its own until shutdown, and makes a new one when one fails.
 struct Ingest: Sendable {
     let configuration: IngestConfiguration
-    let engine: RuleEngine
+    let rules: RuleStore
     let metrics: ProducerMetrics
     let health: HealthComponent
     let logger: Logger
@@ -33,7 +33,7 @@ struct Ingest: Sendable {
             do {
                 let session = try IngestSession(
                     configuration: configuration,
-                    engine: engine,
+                    rules: rules,
                     metrics: metrics,
                     health: health,
                     oversized: oversized,

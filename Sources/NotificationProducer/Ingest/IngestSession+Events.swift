@@ -16,7 +16,7 @@ extension IngestSession {
             var reader = BusinessEventReader()
             message.forEachHeader { reader.add(name: $0, value: $1) }
             let event = try reader.event(value: message.value())
-            switch engine.apply(to: event) {
+            switch rules.engine.apply(to: event) {
             case .noRule:
                 throw ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")
             case .skipped:

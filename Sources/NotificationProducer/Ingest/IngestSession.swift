@@ -11,7 +11,7 @@ import ServiceSupport
 /// error, and the next one reads again from what was committed; the ids of requests are derived, so a repeat is recognised.
 final class IngestSession {
     let configuration: IngestConfiguration
-    let engine: RuleEngine
+    let rules: RuleStore
     let metrics: ProducerMetrics
     let health: HealthComponent
     let stop: StopSignal
@@ -55,7 +55,7 @@ final class IngestSession {
     /// - Returns: Nil when it was told to stop before that.
     init?(
         configuration: IngestConfiguration,
-        engine: RuleEngine,
+        rules: RuleStore,
         metrics: ProducerMetrics,
         health: HealthComponent,
         oversized: OversizedEvents,
@@ -64,7 +64,7 @@ final class IngestSession {
         now: @escaping @Sendable () -> Timestamp
     ) throws {
         self.configuration = configuration
-        self.engine = engine
+        self.rules = rules
         self.metrics = metrics
         self.health = health
         self.oversized = oversized

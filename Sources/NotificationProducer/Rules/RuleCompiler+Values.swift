@@ -1,19 +1,51 @@
 import NotificationModel
+import ServiceSupport
 import Yams
 
-/// Scalars, keys and the checks that need no event.
+/// Single values of a rule, keys, and how problems are told.
 extension RuleCompiler {
+    // MARK: Problems
+
     mutating func note(_ mark: Mark?, _ message: String) {
         problems.append(.init(line: mark?.line ?? 0, column: mark?.column ?? 0, message: message))
     }
 
-    mutating func refuse(_ node: Node, _ path: String, _ wanted: String) -> JSONTemplate? {
+    /// A mistake within a text, at its own place when that can be told.
+    private mutating func note(_ error: TemplateError, in node: Node, at path: String) {
+        var place: (line: Int, column: Int)?
+        var message = error.message
+        // Looking for a place takes its time; what is not told anyway needs none.
+        if problems.count < RuleFile.maximumProblems, case .scalar(let scalar) = node {
+            if let offset = error.offset {
+                place = source.place(ofCharacter: offset, in: scalar)
+                if place == nil, offset > 0 { message += " (character \(offset + 1))" }
+            } else if let snippet = error.snippet, let mark = node.mark {
+                place = source.place(of: snippet, from: mark)
+            }
+        }
+        problems.append(
+            .init(
+                line: place?.line ?? node.mark?.line ?? 0,
+                column: place?.column ?? node.mark?.column ?? 0,
+                message: "`\(path)`: \(message)"
+            )
+        )
+    }
+
+    mutating func noteUnknown(_ key: String, _ node: Node, at place: String, _ known: [String]) {
+        let hint =
+            Spelling.nearest(to: key, among: known.sorted()).map { "did you mean `\($0)`?" }
+            ?? "it may have \(Self.list(known))"
+        note(node.mark, "\(place) has no `\(key.prefix(60))`; \(hint)")
+    }
+
+    mutating func refuse(_ node: Node, _ path: String, _ wanted: String) -> Text? {
         note(node.mark, "`\(path)` must be \(wanted)\(Self.hint(node))")
         return nil
     }
 
     /// `title: {{data.x}}` without quotes is a mapping to YAML: the most likely mistake deserves its own words.
-    static func hint(_ node: Node) -> String {
+    private static func hint(_ node: Node) -> String {
         guard case .mapping(let mapping) = node, let first = mapping.first, case .mapping = first.key else { return "" }
         return "; text with variables is written in quotes: \"{{…}}\""
     }
@@ -52,54 +84,89 @@ extension RuleCompiler {
             if allowed.contains(key) {
                 fields[key] = value
             } else {
-                note(keyNode.mark, "\(place) has no `\(key)`; it may have \(Self.list(allowed))")
+                noteUnknown(key, keyNode, at: place, Array(allowed))
             }
         }
         return fields
     }
 
-    mutating func required(_ key: String, in fields: [String: Node], of node: Node) -> Node? {
+    mutating func required(_ key: String, in fields: [String: Node], of node: Node, _ whole: String = "the rule")
+        -> Node?
+    {
         if let value = fields[key] { return value }
-        note(node.mark, "the rule has no `\(key)`")
+        note(node.mark, "\(whole) has no `\(key)`")
         return nil
     }
 
-    // MARK: Scalars
+    // MARK: Texts
 
-    mutating func template(_ node: Node, at path: String) -> Template? {
+    mutating func template(_ node: Node, at path: String) -> Text? {
         guard case .scalar(let scalar) = node else {
             note(node.mark, "`\(path)` must be text\(Self.hint(node))")
             return nil
         }
         // Plain times are texts that YAML 1.1 happens to recognise.
         guard [Tag.Name.str, .timestamp].contains(node.tagName) else {
-            note(node.mark, "`\(path)` must be text; put `\(scalar.string)` in quotes if that is what is meant")
+            note(
+                node.mark,
+                "`\(path)` must be text; put `\(scalar.string.prefix(60))` in quotes if that is what is meant"
+            )
             return nil
         }
         do {
-            return try Template(scalar.string)
+            let text = try Text(scalar.string)
+            try checkItems(text.variables)
+            return text
         } catch {
-            note(node.mark, "`\(path)`: \(error.message)")
+            note(error, in: node, at: path)
             return nil
         }
     }
 
+    private func checkItems(_ variables: [VariablePath]) throws(TemplateError) {
+        guard !allowsItem, let item = variables.first(where: { $0.root == .item }) else { return }
+        throw TemplateError(
+            "`{{\(item.text)}}` has a value only in rules with `recipients`, and not in their `when` and `from`",
+            at: item.text
+        )
+    }
+
     mutating func constantText(_ node: Node, _ key: String) -> String? {
         guard let text = template(node, at: key) else { return nil }
-        guard text.isConstant, let string = node.string, !string.isEmpty else {
+        guard text.constantBytes != nil, let string = node.string, !string.isEmpty else {
             note(node.mark, "`\(key)` must be a text without variables, and not empty")
             return nil
         }
         return string
     }
 
-    /// A condition may also be `true` or `false`, to switch a rule on and off.
-    mutating func condition(_ node: Node) -> Template? {
-        if node.tagName == .bool, let flag = node.bool {
-            return try? Template(flag ? "true" : "false")
+    /// An expression; `true` or `false` switches a rule on and off.
+    mutating func condition(_ node: Node) -> Condition<VariablePath>? {
+        if node.tagName == .bool, let flag = node.bool { return .constant(flag) }
+        guard case .scalar(let scalar) = node else {
+            note(node.mark, "`when` must be an expression\(Self.hint(node))")
+            return nil
         }
-        return template(node, at: "when")
+        do {
+            let condition = try ExpressionParser.parse(scalar.string)
+            try checkItems(condition.variables)
+            return condition
+        } catch {
+            note(error, in: node, at: "when")
+            return nil
+        }
     }
+
+    mutating func localeTag(_ node: Node, _ key: String) -> String? {
+        guard let tag = constantText(node, key) else { return nil }
+        guard LocaleTable.isTag(tag) else {
+            note(node.mark, "`\(key)`: `\(tag.prefix(60))` is no locale; write a tag such as en, pt-BR or zh-Hans")
+            return nil
+        }
+        return tag
+    }
+
+    // MARK: Other values
 
     mutating func scope(_ node: Node?) -> RemovalScope? {
         guard let node else { return .all }
@@ -108,60 +175,81 @@ extension RuleCompiler {
         return nil
     }
 
-    /// One `{{path}}` where an object or a list is wanted: the variable's own JSON.
-    func wholeVariable(_ node: Node, at path: String) -> JSONTemplate? {
-        guard case .scalar(let scalar) = node, node.tagName == .str,
-            let path = (try? Template(scalar.string))?.soleVariable
-        else { return nil }
-        var json = JSONTemplate()
-        json.append(value: path)
-        return json
+    mutating func recipientLimit(_ node: Node) -> Int? {
+        if node.tagName == .int, let limit = node.int, (1...FanOut.maximumLimit).contains(limit) { return limit }
+        note(node.mark, "`recipients.limit` must be an integer from 1 to \(FanOut.maximumLimit)")
+        return nil
     }
 
-    mutating func compileScalar(_ scalar: Node.Scalar, as shape: RuleShape, at path: String) -> JSONTemplate? {
-        let node = Node.scalar(scalar)
-        var json = JSONTemplate()
-        switch (node.tagName, shape) {
-        case (.int, .number), (.float, .number), (.int, .any), (.float, .any):
-            guard let number = Self.jsonNumber(node, scalar.string) else {
-                note(node.mark, "`\(path)`: `\(scalar.string)` is not a number JSON can carry")
-                return nil
-            }
-            json.append(json: number)
-        case (.bool, .boolean), (.bool, .any):
-            json.append(json: node.bool == true ? "true" : "false")
-        case (.null, .any):
-            json.append(json: "null")
-        case (.str, _), (.timestamp, .any):
-            guard let text = template(node, at: path) else { return nil }
-            if let variable = text.soleVariable {
-                json.append(value: variable)
-            } else if case .any = shape {
-                json.append(text: text)
-            } else {
-                note(node.mark, "`\(path)` must be a \(shape.name), or one variable alone")
-                return nil
-            }
-        default:
-            note(node.mark, "`\(path)` must be a \(shape.name), or one variable alone")
+    /// A template that gives an integer, or an integer.
+    mutating func compileVersion(_ node: Node) -> Text? {
+        var text: Text?
+        if node.tagName == .int, let integer = node.int {
+            text = try? Text(String(integer))
+        } else {
+            text = template(node, at: "version")
+        }
+        guard let text else { return nil }
+        if let constant = text.constantBytes, !isVersion(constant) {
+            note(node.mark, "`version` must be an integer from 0, or text with variables that gives one")
             return nil
         }
-        return json
+        return text
     }
 
-    /// YAML also writes numbers as `0x1F`, `1_000` and `.inf`.
-    static func jsonNumber(_ node: Node, _ text: String) -> String? {
-        if JSONText.isNumber(text) { return text }
-        if let integer = node.int { return String(integer) }
-        if let float = node.float, float.isFinite { return "\(float)" }
-        return nil
+    private func isVersion(_ bytes: [UInt8]) -> Bool {
+        Int64(String(decoding: bytes, as: UTF8.self)).map { String($0).utf8.elementsEqual(bytes) && $0 >= 0 } ?? false
+    }
+
+    enum Expiration {
+        case absolute(Text)
+        case after(WrittenRule.ExpirationAfter)
+        /// Said to take a default back.
+        case never
+    }
+
+    /// A time, `{after: 3600}` seconds from the event's time, or null.
+    mutating func compileExpiration(_ node: Node) -> Expiration? {
+        if node.isNull { return .never }
+        guard case .mapping = node else {
+            guard let text = template(node, at: "expiration") else { return nil }
+            var json = Text()
+            json.append(string: text)
+            checkMember(json, "expiration")
+            return .absolute(text)
+        }
+        guard let fields = members(of: node, at: "`expiration`", allowed: ["after"]),
+            let after = required("after", in: fields, of: node, "`expiration`")
+        else { return nil }
+        guard case .scalar(let scalar) = after, let json = compileScalar(scalar, as: .number, at: "expiration.after")
+        else {
+            if case .scalar = after { return nil }
+            _ = refuse(after, "expiration.after", ExpirationBounds.text)
+            return nil
+        }
+        if let variable = json.soleVariable { return .after(.variable(variable)) }
+        let seconds = (json.constantBytes ?? []).withUnsafeBytes { NumberValue($0).double }
+        guard let milliseconds = ExpirationBounds.milliseconds(seconds) else {
+            _ = refuse(after, "expiration.after", ExpirationBounds.text)
+            return nil
+        }
+        return .after(.milliseconds(milliseconds))
+    }
+
+    /// Seconds; nil also when a default is taken back with null.
+    mutating func compileCollapseWindow(_ node: Node) -> Text? {
+        if node.isNull { return nil }
+        guard case .scalar(let scalar) = node else { return refuse(node, "collapseWindow", "a number of seconds") }
+        let json = compileScalar(scalar, as: .number, at: "collapseWindow")
+        if let json { checkMember(json, "collapseWindow") }
+        return json
     }
 
     // MARK: What can be known without an event
 
-    mutating func checkConstant(_ template: Template?, at path: String) {
-        guard let template, template.isConstant else { return }
-        let text = String(decoding: template.constantBytes, as: UTF8.self)
+    mutating func checkConstant(_ template: Text?, at path: String) {
+        guard let constant = template?.constantBytes else { return }
+        let text = String(decoding: constant, as: UTF8.self)
         do throws(ModelError) {
             guard !text.isEmpty else { throw ModelError(.invalid, field: path, "must not be empty") }
             _ = try NotificationKey(application: "a", recipient: text, identifier: "i")
@@ -169,46 +257,15 @@ extension RuleCompiler {
             note(marks[path], "`\(path)`: \(error.detail)")
         }
     }
-
-    private static let anyKey = Result { () throws(ModelError) in
-        try NotificationKey(application: "a", recipient: "r", identifier: "i")
-    }
-
-    mutating func checkWithModel(_ body: [UInt8], fallback: String) {
-        do {
-            try SupportedTriggers.check(try RequestBody.scan(body, key: Self.anyKey.get()).trigger)
-        } catch {
-            let field = error.field ?? fallback
-            note(nearestMark(field) ?? marks[fallback], "`\(field)`: \(error.detail)")
-        }
-    }
-
-    private func nearestMark(_ path: String) -> Mark? {
-        var path = Substring(path)
-        while !path.isEmpty {
-            if let mark = marks[String(path)] { return mark }
-            guard let cut = path.lastIndex(of: ".") else { return nil }
-            path = path[..<cut]
-        }
-        return nil
-    }
 }
 
 extension Node {
     /// What YAML takes the node for: an explicit tag, else by its look.
     var tagName: Tag.Name { Tag.Name(rawValue: tag.description) }
-}
 
-extension RuleShape {
-    var name: String {
-        switch self {
-        case .text: "text"
-        case .number: "number"
-        case .boolean: "boolean (true or false)"
-        case .object: "mapping"
-        case .array: "list"
-        case .textOrObject: "text or a mapping"
-        case .any: "value"
-        }
+    /// `key:`, `key: ~` or `key: null`.
+    var isNull: Bool {
+        guard case .scalar = self else { return false }
+        return tagName == .null
     }
 }

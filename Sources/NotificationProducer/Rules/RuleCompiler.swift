@@ -3,17 +3,38 @@ import Yams
 
 /// Turns the YAML nodes of a rule file into rules, noting every problem instead of stopping at the first.
 struct RuleCompiler {
+    typealias Text = Template<VariablePath>
+    typealias WrittenRule = Rule<VariablePath>
+
+    let source: SourceText
     var problems: [RuleFileError.Problem] = []
     /// Where each part of the rule at hand was written, by dotted path, for what the model refuses afterwards.
     var marks: [String: Mark] = [:]
+    /// `{{item}}` has a value: the rule has a list of recipients.
+    var allowsItem = false
+    /// What the messages call the content at hand, which the model knows as `content`.
+    var contentPlace = "content"
+    private var defaults = RuleDefaults()
 
-    private static let ruleKeys: Set<String> = [
-        "name", "event", "when", "application", "recipient", "identifier", "content", "trigger", "expiration", "cancel",
-        "state",
+    init(source: SourceText) {
+        self.source = source
+    }
+
+    static let fileKeys: Set<String> = ["rules", "defaults"]
+
+    static let ruleKeys: Set<String> = notificationKeys.union([
+        "name", "event", "when", "application", "recipient", "recipients", "version", "cancel", "state",
+    ])
+
+    /// The keys that do not go with `cancel`.
+    static let notificationKeys: Set<String> = [
+        "identifier", "content", "localizations", "locale", "fallbackLocale", "trigger", "expiration",
+        "collapseWindow",
     ]
 
-    mutating func compile(_ root: Node) -> [Rule] {
-        guard let file = members(of: root, at: "the file", allowed: ["rules"]) else { return [] }
+    mutating func compile(_ root: Node) -> [WrittenRule] {
+        guard let file = members(of: root, at: "the file", allowed: Self.fileKeys) else { return [] }
+        if let node = file["defaults"] { defaults = compileDefaults(node) }
         guard let list = file["rules"] else {
             note(root.mark, "the file has no list `rules:`")
             return []
@@ -22,244 +43,240 @@ struct RuleCompiler {
             note(list.mark, "`rules` must be a list with at least one rule")
             return []
         }
-        var rules: [Rule] = []
+        var rules: [WrittenRule] = []
         var countByEvent: [String: Int] = [:]
         var lineByName: [String: Int] = [:]
+        var weight = 0
         for node in sequence {
             guard let rule = compileRule(node, countByEvent: &countByEvent) else { continue }
             if let line = lineByName[rule.name] {
                 note(marks["name"] ?? node.mark, "the name `\(rule.name)` is already that of the rule in line \(line)")
             }
             lineByName[rule.name] = rule.line
+            weight += rule.weight
+            guard weight <= RuleFile.maximumWeight else {
+                note(
+                    node.mark,
+                    "with defaults and localizations the rules up to here come to more than \(RuleFile.maximumWeight) bytes"
+                )
+                break
+            }
             rules.append(rule)
         }
         return rules
     }
 
-    private mutating func compileRule(_ node: Node, countByEvent: inout [String: Int]) -> Rule? {
+    private mutating func compileRule(_ node: Node, countByEvent: inout [String: Int]) -> WrittenRule? {
         marks = [:]
+        allowsItem = false
         let before = problems.count
         guard let fields = members(of: node, at: "a rule", allowed: Self.ruleKeys) else { return nil }
         for (key, value) in fields { marks[key] = value.mark }
 
         let event = required("event", in: fields, of: node).flatMap { constantText($0, "event") }
-        let recipient = required("recipient", in: fields, of: node).flatMap { template($0, at: "recipient") }
-        let application = fields["application"].flatMap { template($0, at: "application") }
-        let when = fields["when"].flatMap { condition($0) }
         let name = fields["name"].flatMap { constantText($0, "name") }
-        var identifier: Template?
-        var action: Rule.Action?
-        var used: [VariablePath] = []
-        if let cancel = fields["cancel"] {
-            for key in ["identifier", "content", "trigger", "expiration"] {
-                if let given = fields[key] {
-                    note(
-                        given.mark,
-                        "`\(key)` does not go with `cancel`: a rule either requests a notification or cancels one"
-                    )
-                }
-            }
-            identifier = template(cancel, at: "cancel")
-            action = scope(fields["state"]).map { .cancel($0) }
-        } else {
-            if let state = fields["state"] {
-                note(state.mark, "`state` goes with `cancel` only")
-            }
-            identifier = required("identifier", in: fields, of: node).flatMap { template($0, at: "identifier") }
-            if let body = requestMembers(fields, of: node) {
-                used += body.variables
-                action = .notify(body)
-            }
-        }
-        for (path, text) in [("recipient", recipient), ("application", application)] {
-            checkConstant(text, at: path)
-        }
-        checkConstant(identifier, at: fields["cancel"] == nil ? "identifier" : "cancel")
+        let when = fields["when"].flatMap { condition($0) }
+        let recipients = compileRecipients(fields, of: node)
+        allowsItem = fields["recipients"] != nil
+        let application = fields["application"].flatMap { template($0, at: "application") }
+        let version = fields["version"].flatMap { compileVersion($0) }
+        let identifierKey = fields["cancel"] == nil ? "identifier" : "cancel"
+        let identifier = required(identifierKey, in: fields, of: node).flatMap { template($0, at: identifierKey) }
+        checkConstant(application, at: "application")
+        checkConstant(identifier, at: identifierKey)
+        let action = fields["cancel"] == nil ? notification(fields, of: node) : cancellation(fields)
 
-        guard problems.count == before, let event, let recipient, let identifier, let action else { return nil }
-        used += [when, application, recipient, identifier].flatMap { $0?.variables ?? [] }
+        guard problems.count == before, let event, let recipients, let identifier, let action else { return nil }
         let place = countByEvent[event, default: 0]
         countByEvent[event] = place + 1
-        return Rule(
+        return WrittenRule(
             name: name ?? "\(event)#\(place)",
             line: node.mark?.line ?? 0,
             event: event,
             when: when,
-            application: application,
-            recipient: recipient,
+            application: application ?? defaults.application,
+            recipients: recipients,
             identifier: identifier,
-            action: action,
-            usesData: used.contains { $0.root == .data }
+            version: version,
+            action: action
         )
+    }
+
+    private mutating func cancellation(_ fields: [String: Node]) -> WrittenRule.Action? {
+        for key in Self.notificationKeys.sorted() {
+            guard let given = fields[key] else { continue }
+            note(
+                given.mark,
+                "`\(key)` does not go with `cancel`: a rule either requests a notification or cancels one"
+            )
+        }
+        return scope(fields["state"]).map { .cancel($0) }
+    }
+
+    private mutating func compileRecipients(_ fields: [String: Node], of rule: Node) -> WrittenRule.Recipients? {
+        guard let list = fields["recipients"] else {
+            guard let recipient = required("recipient", in: fields, of: rule) else { return nil }
+            let text = template(recipient, at: "recipient")
+            checkConstant(text, at: "recipient")
+            return text.map { .one($0) }
+        }
+        if let recipient = fields["recipient"] {
+            note(recipient.mark, "`recipient` does not go with `recipients`: a rule has one or a list")
+        }
+        return compileRecipients(list)
+    }
+
+    /// `"{{data.customers}}"`, or `{from: "{{data.users}}", id: "{{item.id}}", limit: 500}`.
+    private mutating func compileRecipients(_ node: Node) -> WrittenRule.Recipients? {
+        var from = node
+        var id: Text? = try? Text("{{item}}")
+        var limit: Int? = defaults.recipientLimit ?? FanOut.defaultLimit
+        if case .mapping = node {
+            guard let fields = members(of: node, at: "`recipients`", allowed: ["from", "id", "limit"]) else {
+                return nil
+            }
+            guard let given = required("from", in: fields, of: node, "`recipients`") else { return nil }
+            from = given
+            if let given = fields["id"] {
+                allowsItem = true
+                id = template(given, at: "recipients.id")
+                allowsItem = false
+                if let id, !id.variables.contains(where: { $0.root == .item }) {
+                    note(given.mark, "`recipients.id` is the same for all; it needs a variable such as {{item.id}}")
+                }
+            }
+            if let given = fields["limit"] { limit = recipientLimit(given) }
+        }
+        guard let list = template(from, at: "recipients") else { return nil }
+        guard let variable = list.soleVariable else {
+            note(from.mark, "`recipients` must be one variable that is a list, such as \"{{data.customers}}\"")
+            return nil
+        }
+        guard let id, let limit else { return nil }
+        return .each(list: variable, id: id, limit: limit)
     }
 
     // MARK: The members of a request
 
     /// The members are all looked at, even when one is wrong.
-    private mutating func requestMembers(_ fields: [String: Node], of rule: Node) -> JSONTemplate? {
-        let content = required("content", in: fields, of: rule).flatMap { node in
-            object(node, RuleShape.content, at: "content", depth: 1, checked: "content")
+    private mutating func notification(_ fields: [String: Node], of rule: Node) -> WrittenRule.Action? {
+        let before = problems.count
+        if let state = fields["state"] {
+            note(state.mark, "`state` goes with `cancel` only")
         }
-        let trigger = fields["trigger"].map { node in
-            object(node, RuleShape.trigger, at: "trigger", depth: 1, checked: nil)
+        let content = required("content", in: fields, of: rule).flatMap { contentFields($0, at: "content") }
+        var rest = Text()
+        if let trigger = fields["trigger"].flatMap({ object($0, RuleShape.trigger, at: "trigger", depth: 1) }) {
+            checkMember(trigger, "trigger")
+            rest.append(",\"trigger\":")
+            rest.append(trigger)
         }
-        let expiration = fields["expiration"].map { node in
-            template(node, at: "expiration").map { text in
-                var json = JSONTemplate()
-                json.append(text: text)
-                return json
-            }
+        let expiration = fields["expiration"].map { compileExpiration($0) } ?? defaults.expiration
+        if case .absolute(let text)? = expiration {
+            rest.append(",\"expiration\":")
+            rest.append(string: text)
+        }
+        let window = fields["collapseWindow"].map { compileCollapseWindow($0) } ?? defaults.collapseWindow
+        if let window {
+            rest.append(",\"collapseWindow\":")
+            rest.append(window)
         }
         guard let content else {
-            checkMember(trigger ?? nil, "trigger")
-            checkMember(expiration ?? nil, "expiration")
+            _ = compileLocalizations(fields, base: ContentFields())
             return nil
         }
-        var isComplete = true
-        var body = JSONTemplate()
-        body.append(json: ",\"content\":")
-        body.append(content)
-        for (name, member) in [("trigger", trigger), ("expiration", expiration)] {
-            // Not in the rule; or in it and refused already.
-            guard let member else { continue }
-            guard let member else {
-                isComplete = false
-                continue
-            }
-            checkMember(member, name)
-            body.append(json: ",\"\(name)\":")
-            body.append(member)
+        guard let localizations = compileLocalizations(fields, base: content) else { return nil }
+        // A content that lacks what was refused would be blamed for lacking it.
+        guard problems.count == before else { return nil }
+        var notification = WrittenRule.Notification(bodies: [])
+        if case .after(let after)? = expiration { notification.expiresAfter = after }
+        if !localizations.variants.isEmpty {
+            notification.locales = localizations.table
+            notification.locale = localizations.locale
         }
-        return isComplete ? body : nil
+        let isBaseUsed = !localizations.table.hasFallback
+        for (fields, place, mark) in [(content, "content", marks["content"])] + localizations.variants {
+            let json = fields.completed(by: defaults.content).json
+            if isBaseUsed || place != "content" { checkContent(json, place, mark) }
+            var body = Text()
+            body.append(",\"content\":")
+            body.append(json)
+            body.append(rest)
+            notification.bodies.append(body)
+        }
+        return .notify(notification)
     }
 
-    private mutating func checkMember(_ member: JSONTemplate?, _ name: String) {
-        guard let constant = member?.constantBytes else { return }
-        checkWithModel(
-            Array("{\"content\":{\"body\":\".\"},\"\(name)\":".utf8) + constant + Array("}".utf8),
-            fallback: name
-        )
-    }
+    private typealias Variant = (fields: ContentFields, place: String, mark: Mark?)
 
-    /// - Parameter checked: a name of the request under which each constant member is put before the model by itself, so
-    ///   that every wrong one is found, not only the first.
-    private mutating func object(
-        _ node: Node,
-        _ shapes: [String: RuleShape],
-        at path: String,
-        depth: Int,
-        checked: String?
-    ) -> JSONTemplate? {
-        guard let mapping = pairs(of: node, at: "`\(path)`") else { return nil }
-        var json = JSONTemplate()
-        json.append(json: "{")
-        var complete = true
-        var isFirst = true
-        for (key, keyNode, value) in mapping {
-            let place = "\(path).\(key)"
-            marks[place] = value.mark
-            guard let shape = shapes[key] else {
-                note(keyNode.mark, "`\(path)` has no `\(key)`; it may have \(Self.list(shapes.keys))")
-                complete = false
-                continue
-            }
-            guard let member = compile(value, as: shape, at: place, depth: depth + 1) else {
-                complete = false
-                continue
-            }
-            if let checked, let constant = member.constantBytes {
-                // A content needs something to show, and no name may be there twice.
-                var body = Array("{\"\(checked)\":{\"\(key == "body" ? "title" : "body")\":\".\",".utf8)
-                JSONWriter.append(string: key, to: &body)
-                body += Array(":".utf8) + constant + Array("}}".utf8)
-                checkWithModel(body, fallback: place)
-            }
-            var name = Array((isFirst ? "" : ",").utf8)
-            JSONWriter.append(string: key, to: &name)
-            json.append(json: name + [UInt8(ascii: ":")])
-            json.append(member)
-            isFirst = false
-        }
-        json.append(json: "}")
-        return complete ? json : nil
-    }
-
-    private mutating func compile(_ node: Node, as shape: RuleShape, at path: String, depth: Int) -> JSONTemplate? {
-        marks[path] = node.mark
-        guard depth <= Self.maximumDepth else {
-            note(node.mark, "`\(path)` is nested more than \(Self.maximumDepth) deep")
-            return nil
-        }
-        switch shape {
-        case .text:
-            guard let text = template(node, at: path) else { return nil }
-            var json = JSONTemplate()
-            json.append(text: text)
-            return json
-        case .number, .boolean:
-            guard case .scalar(let scalar) = node else {
-                return refuse(node, path, "a \(shape.name)")
-            }
-            return compileScalar(scalar, as: shape, at: path)
-        case .object(let shapes):
-            return wholeVariable(node, at: path) ?? object(node, shapes, at: path, depth: depth, checked: nil)
-        case .textOrObject(let shapes):
-            if case .mapping = node { return object(node, shapes, at: path, depth: depth, checked: nil) }
-            return wholeVariable(node, at: path) ?? compile(node, as: .text, at: path, depth: depth)
-        case .array(let element):
-            if let whole = wholeVariable(node, at: path) { return whole }
-            guard case .sequence(let sequence) = node else { return refuse(node, path, "a list") }
-            return array(sequence, of: element, at: path, depth: depth)
-        case .any:
-            switch node {
-            case .scalar(let scalar): return compileScalar(scalar, as: .any, at: path)
-            case .sequence(let sequence): return array(sequence, of: .any, at: path, depth: depth)
-            case .mapping: return anyObject(node, at: path, depth: depth)
-            case .alias: return refuse(node, path, "a value")
-            }
-        }
-    }
-
-    private mutating func array(_ sequence: Node.Sequence, of shape: RuleShape, at path: String, depth: Int)
-        -> JSONTemplate?
+    /// - Returns: Nil when the whole of them is unusable.
+    private mutating func compileLocalizations(_ fields: [String: Node], base: ContentFields)
+        -> (table: LocaleTable, locale: Text?, variants: [Variant])?
     {
-        var json = JSONTemplate()
-        json.append(json: "[")
-        var complete = true
-        for (index, element) in sequence.enumerated() {
-            guard let value = compile(element, as: shape, at: "\(path).\(index)", depth: depth + 1) else {
-                complete = false
-                continue
+        let locale = fields["locale"].flatMap { template($0, at: "locale") }
+        let fallback = fields["fallbackLocale"].flatMap { localeTag($0, "fallbackLocale") } ?? defaults.fallbackLocale
+        var table = LocaleTable(fallback: fallback)
+        guard let node = fields["localizations"] else {
+            for key in ["locale", "fallbackLocale"] {
+                if let given = fields[key] { note(given.mark, "`\(key)` goes with `localizations` only") }
             }
-            if index > 0 { json.append(json: ",") }
-            json.append(value)
+            return (table, nil, [])
         }
-        json.append(json: "]")
-        return complete ? json : nil
+        guard let pairs = pairs(of: node, at: "`localizations`") else { return nil }
+        if fields["locale"] == nil, defaults.locale == nil {
+            note(node.mark, "`localizations` need a `locale` of the event, here or in `defaults`")
+        }
+        guard pairs.count <= LocaleTable.maximumCount else {
+            note(node.mark, "`localizations` has \(pairs.count) locales; it may have \(LocaleTable.maximumCount)")
+            return nil
+        }
+        var variants: [Variant] = []
+        for (tag, keyNode, value) in pairs {
+            if !LocaleTable.isTag(tag) {
+                note(keyNode.mark, "`\(tag.prefix(60))` is no locale; write a tag such as en, pt-BR or zh-Hans")
+            } else if !table.insert(tag, body: variants.count + 1) {
+                note(keyNode.mark, "`localizations` has `\(tag)` twice")
+            }
+            if let own = contentFields(value, at: "localizations.\(tag)") {
+                variants.append((base.overlaid(by: own), "localizations.\(tag)", value.mark))
+            }
+        }
+        return (table, locale ?? defaults.locale, variants)
     }
 
-    private mutating func anyObject(_ node: Node, at path: String, depth: Int) -> JSONTemplate? {
-        guard let mapping = pairs(of: node, at: "`\(path)`") else { return nil }
-        var json = JSONTemplate()
-        json.append(json: "{")
-        var complete = true
-        for (index, (key, keyNode, value)) in mapping.enumerated() {
-            if key.contains("{{") {
-                note(keyNode.mark, "`\(key)`: variables are for values, not for keys")
-                complete = false
-            }
-            guard let member = compile(value, as: .any, at: "\(path).\(key)", depth: depth + 1) else {
-                complete = false
-                continue
-            }
-            var name = Array((index == 0 ? "" : ",").utf8)
-            JSONWriter.append(string: key, to: &name)
-            json.append(json: name + [UInt8(ascii: ":")])
-            json.append(member)
-        }
-        json.append(json: "}")
-        return complete ? json : nil
-    }
+    // MARK: Defaults
 
-    static let maximumDepth = 16
+    static let defaultKeys: Set<String> = [
+        "application", "locale", "fallbackLocale", "content", "expiration", "collapseWindow", "recipients",
+    ]
+
+    private mutating func compileDefaults(_ node: Node) -> RuleDefaults {
+        var defaults = RuleDefaults()
+        guard let fields = members(of: node, at: "`defaults`", allowed: Self.defaultKeys) else { return defaults }
+        for (key, value) in fields { marks[key] = value.mark }
+        defaults.application = fields["application"].flatMap { template($0, at: "application") }
+        checkConstant(defaults.application, at: "application")
+        defaults.locale = fields["locale"].flatMap { template($0, at: "locale") }
+        defaults.fallbackLocale = fields["fallbackLocale"].flatMap { localeTag($0, "fallbackLocale") }
+        if let content = fields["content"].flatMap({ contentFields($0, at: "defaults.content") }) {
+            defaults.content = content
+        }
+        defaults.expiration = fields["expiration"].flatMap { compileExpiration($0) }
+        defaults.collapseWindow = fields["collapseWindow"].flatMap { compileCollapseWindow($0) }
+        if let recipients = fields["recipients"].flatMap({ members(of: $0, at: "`recipients`", allowed: ["limit"]) }) {
+            defaults.recipientLimit = recipients["limit"].flatMap { recipientLimit($0) }
+        }
+        return defaults
+    }
+}
+
+/// What rules have that do not say otherwise.
+struct RuleDefaults {
+    var application: Template<VariablePath>?
+    var locale: Template<VariablePath>?
+    var fallbackLocale: String?
+    var content = ContentFields()
+    var expiration: RuleCompiler.Expiration?
+    var collapseWindow: Template<VariablePath>?
+    var recipientLimit: Int?
 }

@@ -1,103 +1,127 @@
 import NotificationModel
 
-/// What the variables of a rule can name: one event, its data parsed once.
+/// A variable of a rule, and where its value is found for each event of the rule's type.
+struct BoundVariable: Hashable, Sendable {
+    enum Place: Hashable, Sendable {
+        case id, source, type, subject, time
+        /// An extension attribute, called as the variable is.
+        case other
+        /// The number of a path into the event's data.
+        case data(Int)
+        /// The number of a path into the recipient at hand.
+        case item(Int)
+    }
+
+    let place: Place
+    /// The index of its name in ``EventPlan/names``.
+    let name: Int
+}
+
+/// Values of JSON that were found in one pass; they live as long as the bytes are borrowed.
+struct FoundValues {
+    let bytes: UnsafeRawBufferPointer
+    let matches: UnsafeBufferPointer<JSONMatch>
+
+    static var none: FoundValues {
+        FoundValues(bytes: .init(start: nil, count: 0), matches: .init(start: nil, count: 0))
+    }
+
+    subscript(path: Int) -> JSONMatch {
+        path < matches.count ? matches[path] : .missing
+    }
+}
+
+/// What the variables of a rule can name: one event, what was found in its data, and the recipient at hand.
+///
+/// It borrows the event's bytes and must not outlive them.
 struct RuleContext {
     let event: BusinessEvent
-    /// Nil when the event has no data or data that is not JSON.
-    let data: JSONValue?
+    let names: [String]
+    /// Nothing when the event has no data or data that is not JSON.
+    let data: FoundValues
+    var item = FoundValues.none
 
     enum Value {
         case missing
+        /// An attribute.
         case text(String)
-        case json(JSONValue)
+        case json(JSONMatch, UnsafeRawBufferPointer)
     }
 
-    func value(of path: VariablePath) -> Value {
-        switch path.root {
-        case .data:
-            guard let value = data?.value(at: path.components) else { return .missing }
-            if case .string(let text) = value { return .text(text) }
-            return .json(value)
-        case .attribute(let name):
-            return attribute(name).map { .text($0) } ?? .missing
+    func value(of variable: BoundVariable) -> Value {
+        let text: String?
+        switch variable.place {
+        case .data(let path): return Self.value(data[path], data.bytes)
+        case .item(let path): return Self.value(item[path], item.bytes)
+        case .id: text = event.id
+        case .source: text = event.source
+        case .type: text = event.type
+        case .subject: text = event.subject
+        case .time: text = event.time?.rfc3339
+        case .other: text = event.extensions[names[variable.name]]
         }
+        return text.map { .text($0) } ?? .missing
     }
 
-    private func attribute(_ name: String) -> String? {
-        switch name {
-        case "id": event.id
-        case "source": event.source
-        case "type": event.type
-        case "subject": event.subject
-        case "time": event.time?.rfc3339
-        default: event.extensions[name]
-        }
-    }
-
-    /// Whether `when` lets the rule apply. It does not when the text is empty, `false`, `null` or zero, when the only variable is
-    /// missing, null, false, zero, or an empty string, list or object, and when any variable in a longer text is missing.
-    func isTrue(_ condition: Template) -> Bool {
-        if let path = condition.soleVariable {
-            switch value(of: path) {
-            case .missing, .json(.null), .json(.bool(false)): return false
-            case .json(.array(let elements)): return !elements.isEmpty
-            case .json(.object(let members)): return !members.isEmpty
-            case .json(.number(let text)): return Double(text) != 0
-            case .json: return true
-            case .text(let text): return Self.isTrue(text)
-            }
-        }
-        var text: [UInt8] = []
-        guard (try? condition.render(self, into: &text)) != nil else { return false }
-        return Self.isTrue(String(decoding: text, as: UTF8.self))
-    }
-
-    private static func isTrue(_ text: String) -> Bool {
-        switch text {
-        case "", "false", "null": false
-        default: Double(text) != 0
-        }
+    @inline(__always)
+    private static func value(_ match: JSONMatch, _ bytes: UnsafeRawBufferPointer) -> Value {
+        match.kind == .missing ? .missing : .json(match, bytes)
     }
 
     // MARK: Rendering
 
     /// The text of a variable as it is.
-    func appendText(of path: VariablePath, to out: inout [UInt8]) throws(ModelError) {
-        try withText(of: path) { out.append(contentsOf: $0) }
+    func appendText(of variable: BoundVariable, to out: inout [UInt8]) throws(ModelError) {
+        switch try rendered(variable) {
+        case .text(let text): out.append(contentsOf: text.utf8)
+        case .json(let match, let bytes): match.withText(in: bytes) { out.append(contentsOf: $0) }
+        case .missing: throw missing(variable)
+        }
     }
 
     /// The text of a variable as it stands between the quotes of a JSON string.
-    func appendEscapedText(of path: VariablePath, to out: inout [UInt8]) throws(ModelError) {
-        try withText(of: path) { JSONText.appendEscaped($0, to: &out) }
+    func appendEscapedText(of variable: BoundVariable, to out: inout [UInt8]) throws(ModelError) {
+        switch try rendered(variable) {
+        case .text(var text): text.withUTF8 { JSONText.appendEscaped(UnsafeRawBufferPointer($0), to: &out) }
+        // What stood between quotes may stand between quotes again, and other scalars hold nothing to escape.
+        case .json(let match, let bytes): out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[match.range]))
+        case .missing: throw missing(variable)
+        }
     }
 
     /// The JSON of a variable with its type.
-    func appendJSON(of path: VariablePath, to out: inout [UInt8]) throws(ModelError) {
-        switch value(of: path) {
-        case .missing: throw Self.missing(path)
+    func appendJSON(of variable: BoundVariable, to out: inout [UInt8]) throws(ModelError) {
+        switch value(of: variable) {
+        case .missing: throw missing(variable)
         case .text(let text): JSONWriter.append(string: text, to: &out)
-        case .json(let value): value.write(to: &out)
+        case .json(let match, let bytes): match.appendJSON(in: bytes, to: &out)
         }
     }
 
-    private func withText(of path: VariablePath, _ body: (UnsafeRawBufferPointer) -> Void) throws(ModelError) {
-        var text: String
-        switch value(of: path) {
-        case .missing, .json(.null):
-            throw Self.missing(path)
-        case .text(let string), .json(.number(let string)), .json(.string(let string)):
-            text = string
-        case .json(.bool(let flag)):
-            text = flag ? "true" : "false"
-        case .json(.array):
-            throw ModelError(.invalid, field: path.text, "{{\(path.text)}} is a list, which has no text")
-        case .json(.object):
-            throw ModelError(.invalid, field: path.text, "{{\(path.text)}} is an object, which has no text")
+    /// A value that has a text: there, not null, and neither list nor object.
+    @inline(__always)
+    private func rendered(_ variable: BoundVariable) throws(ModelError) -> Value {
+        let value = value(of: variable)
+        guard case .json(let match, _) = value else { return value }
+        switch match.kind {
+        case .missing, .null: throw missing(variable)
+        case .array: throw noText(variable, "a list")
+        case .object: throw noText(variable, "an object")
+        case .true, .false, .number, .string: return value
         }
-        text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    private static func missing(_ path: VariablePath) -> ModelError {
-        ModelError(.missingVariable, field: path.text, "the event has no {{\(path.text)}}")
+    func name(of variable: BoundVariable) -> String {
+        names[variable.name]
+    }
+
+    func missing(_ variable: BoundVariable) -> ModelError {
+        let name = name(of: variable)
+        return ModelError(.missingVariable, field: name, "the event has no {{\(name)}}")
+    }
+
+    private func noText(_ variable: BoundVariable, _ what: String) -> ModelError {
+        let name = name(of: variable)
+        return ModelError(.invalid, field: name, "{{\(name)}} is \(what), which has no text")
     }
 }

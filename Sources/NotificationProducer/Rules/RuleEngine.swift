@@ -14,7 +14,7 @@ struct RuleEngine: Sendable {
     enum Outcome: Sendable {
         /// No rule is for this type of event.
         case noRule
-        /// Rules are, but the `when` of none of them lets it apply.
+        /// Rules are, but nothing comes of them: no `when` holds, or the lists of recipients are empty.
         case skipped
         /// What the rules made of it. Failures and outputs can stand beside each other: one rule's mistake does not keep
         /// another's notification back.
@@ -26,28 +26,50 @@ struct RuleEngine: Sendable {
         var error: ModelError
     }
 
+    /// What one event becomes may have so many bytes: a list of recipients multiplies what is in the event.
+    static let maximumBytes = 32 << 20
+
     let rules: RuleSet
     /// For rules that name no application.
     let defaultApplication: String
 
     func apply(to event: BusinessEvent) -> Outcome {
-        guard let candidates = rules.rules(for: event.type) else { return .noRule }
-        var data: JSONValue?
-        if candidates.contains(where: \.usesData), event.isJSON, !event.data.isEmpty {
-            do throws(ModelError) {
-                data = try JSONValue.parse(event.data)
-            } catch {
-                let inData = ModelError(error.reason, field: error.field ?? "data", error.detail)
-                return .applied([], failures: [Failure(rule: candidates[0].name, error: inData)])
+        guard let plan = rules.plan(for: event.type) else { return .noRule }
+        guard plan.data.count > 0, !event.data.isEmpty, event.isJSON else { return apply(plan, to: event, .none) }
+        return withUnsafeTemporaryAllocation(of: JSONMatch.self, capacity: plan.data.count) { matches in
+            event.data.withUnsafeBytes { bytes in
+                do throws(ModelError) {
+                    try plan.data.find(in: bytes, into: matches)
+                } catch {
+                    let field = error.field.map { "data.\($0)" } ?? "data"
+                    let inData = ModelError(error.reason, field: field, error.detail)
+                    return .applied([], failures: [Failure(rule: plan.rules[0].name, error: inData)])
+                }
+                return apply(plan, to: event, FoundValues(bytes: bytes, matches: UnsafeBufferPointer(matches)))
             }
         }
-        let context = RuleContext(event: event, data: data)
+    }
+
+    private func apply(_ plan: EventPlan, to event: BusinessEvent, _ data: FoundValues) -> Outcome {
+        let context = RuleContext(event: event, names: plan.names, data: data)
         var outputs: [Output] = []
         var failures: [Failure] = []
-        for rule in candidates {
-            if let condition = rule.when, !context.isTrue(condition) { continue }
+        var room = Self.maximumBytes
+        for rule in plan.rules {
             do throws(ModelError) {
-                outputs.append(try output(of: rule, context))
+                if let condition = rule.when, try !context.holds(condition) { continue }
+                switch rule.recipients {
+                case .one(let recipient):
+                    let output = try output(of: rule, recipient, context)
+                    guard output.value.count <= room else { throw Self.tooLarge }
+                    room -= output.value.count
+                    outputs.append(output)
+                case .each(let list, let id, let limit):
+                    let fanOut = FanOut(engine: self, plan: plan, rule: rule, id: id, limit: limit)
+                    if let error = try fanOut.apply(to: list, context, &outputs, &room) {
+                        failures.append(Failure(rule: rule.name, error: error))
+                    }
+                }
             } catch {
                 failures.append(Failure(rule: rule.name, error: error))
             }
@@ -55,28 +77,25 @@ struct RuleEngine: Sendable {
         return outputs.isEmpty && failures.isEmpty ? .skipped : .applied(outputs, failures: failures)
     }
 
-    private func output(of rule: Rule, _ context: RuleContext) throws(ModelError) -> Output {
-        let identifier = try text(rule.identifier, context)
-        guard !identifier.isEmpty else {
-            // An empty identifier would mean all of the recipient's notifications: never by accident.
-            throw ModelError(.invalid, field: "identifier", "the rule gave an empty identifier")
-        }
-        let key = try NotificationKey(
-            application: try rule.application.map { template throws(ModelError) in try text(template, context) }
-                ?? defaultApplication,
-            recipient: try text(rule.recipient, context),
-            identifier: identifier
-        )
+    static let tooLarge = ModelError(.tooLarge, "what one event becomes may have \(maximumBytes) bytes")
+
+    // MARK: One record
+
+    func output(of rule: Rule<BoundVariable>, _ recipient: Template<BoundVariable>, _ context: RuleContext)
+        throws(ModelError) -> Output
+    {
+        let key = try key(of: rule, recipient, context)
         let id = RequestID.derive(source: context.event.source, id: context.event.id, rule: rule.name, key: key)
+        var value: [UInt8] = []
         switch rule.action {
-        case .notify(let body):
-            var value: [UInt8] = []
+        case .notify(let notification):
             value.reserveCapacity(512)
             JSONWriter.append("{\"requestId\":\"", to: &value)
             id.write(to: &value)
             JSONWriter.append("\",", to: &value)
             key.writeJSONFields(to: &value)
-            try body.render(context, into: &value)
+            try append(notification, context, to: &value)
+            try append(version: rule.version, context, to: &value)
             JSONWriter.append("}", to: &value)
             guard case .request(let request) = try RequestRecord.scan(value, key: key) else {
                 throw ModelError(.invalid, "the rule did not give a request")
@@ -84,18 +103,129 @@ struct RuleEngine: Sendable {
             try SupportedTriggers.check(request.trigger)
             return Output(key: key, requestID: id, isRemoval: false, value: value)
         case .cancel(let scope):
-            return Output(
-                key: key,
-                requestID: id,
-                isRemoval: true,
-                value: RequestBody.removal(scope: scope, requestID: id)
-            )
+            JSONWriter.append("{\"requestId\":\"", to: &value)
+            id.write(to: &value)
+            JSONWriter.append("\",\"remove\":\"", to: &value)
+            value.append(contentsOf: scope.rawValue.utf8)
+            JSONWriter.append("\"", to: &value)
+            try append(version: rule.version, context, to: &value)
+            JSONWriter.append("}", to: &value)
+            return Output(key: key, requestID: id, isRemoval: true, value: value)
         }
     }
 
-    private func text(_ template: Template, _ context: RuleContext) throws(ModelError) -> String {
+    private func key(of rule: Rule<BoundVariable>, _ recipient: Template<BoundVariable>, _ context: RuleContext)
+        throws(ModelError) -> NotificationKey
+    {
+        var parts: [UInt8] = []
+        parts.reserveCapacity(128)
+        try rule.identifier.render(context, into: &parts)
+        let identifier = parts.count
+        guard identifier > 0 else {
+            // An empty identifier would mean all of the recipient's notifications: never by accident.
+            throw ModelError(.invalid, field: "identifier", "the rule gave an empty identifier")
+        }
+        if let application = rule.application {
+            try application.render(context, into: &parts)
+        } else {
+            parts.append(contentsOf: defaultApplication.utf8)
+        }
+        let application = parts.count
+        try recipient.render(context, into: &parts)
+        return try NotificationKey(
+            application: parts[identifier..<application],
+            recipient: parts[application...],
+            identifier: parts[..<identifier]
+        )
+    }
+
+    private func append(
+        _ notification: Rule<BoundVariable>.Notification,
+        _ context: RuleContext,
+        to value: inout [UInt8]
+    ) throws(ModelError) {
+        var body = 0
+        if let locales = notification.locales {
+            body = locales.body(
+                for: try notification.locale.flatMap { template throws(ModelError) in try locale(template, context) }
+            )
+        }
+        try notification.bodies[body].render(context, into: &value)
+        guard let after = notification.expiresAfter else { return }
+        guard let time = context.event.time else {
+            throw ModelError(
+                .missingVariable,
+                field: "time",
+                "the event has no time, from which its expiration is counted"
+            )
+        }
+        JSONWriter.append(",\"expiration\":", to: &value)
+        JSONWriter.append(timestamp: time.adding(milliseconds: try milliseconds(after, context)), to: &value)
+    }
+
+    /// Nil when the event does not say, as many do not.
+    private func locale(_ template: Template<BoundVariable>, _ context: RuleContext) throws(ModelError) -> String? {
+        do throws(ModelError) {
+            return try text(template, context)
+        } catch {
+            if error.reason == .missingVariable { return nil }
+            throw error
+        }
+    }
+
+    private func milliseconds(_ after: Rule<BoundVariable>.ExpirationAfter, _ context: RuleContext)
+        throws(ModelError) -> Int64
+    {
+        let variable: BoundVariable
+        switch after {
+        case .milliseconds(let milliseconds): return milliseconds
+        case .variable(let named): variable = named
+        }
+        let value = context.value(of: variable)
+        if case .missing = value { throw context.missing(variable) }
+        guard case .json(let match, let bytes) = value, match.kind == .number,
+            let milliseconds = ExpirationBounds.milliseconds(
+                NumberValue(UnsafeRawBufferPointer(rebasing: bytes[match.range])).double
+            )
+        else {
+            throw ModelError(
+                .invalid,
+                field: "expiration",
+                "{{\(context.name(of: variable))}} must be \(ExpirationBounds.text)"
+            )
+        }
+        return milliseconds
+    }
+
+    private func append(version: Template<BoundVariable>?, _ context: RuleContext, to value: inout [UInt8])
+        throws(ModelError)
+    {
+        guard let version else { return }
+        JSONWriter.append(",\"version\":", to: &value)
+        let start = value.count
+        try version.render(context, into: &value)
+        // What comes out of a variable must not become JSON of its own; the scan of the whole knows the range.
+        guard value.count > start, Int64(String(decoding: value[start...], as: UTF8.self)).map({ $0 >= 0 }) == true,
+            value[start] != UInt8(ascii: "+"), value[start] != UInt8(ascii: "-"),
+            value[start] != UInt8(ascii: "0") || value.count == start + 1
+        else {
+            throw ModelError(.invalid, field: "version", "the rule must give an integer from 0")
+        }
+    }
+
+    private func text(_ template: Template<BoundVariable>, _ context: RuleContext) throws(ModelError) -> String {
         var bytes: [UInt8] = []
         try template.render(context, into: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// What `expiration: {after: …}` takes.
+enum ExpirationBounds {
+    static let text = "a number of seconds, more than 0 and at most \(Int64(ModelLimits.timeInterval))"
+
+    static func milliseconds(_ seconds: Double) -> Int64? {
+        guard seconds > 0, seconds <= ModelLimits.timeInterval else { return nil }
+        return max(1, Int64((seconds * 1_000).rounded()))
     }
 }

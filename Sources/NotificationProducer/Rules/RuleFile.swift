@@ -6,42 +6,75 @@ import Yams
 /// mistake with its line.
 enum RuleFile {
     /// A rule file larger than this is a mistake.
-    static let maximumBytes = 4 << 20
+    static let maximumBytes = 1 << 20
+    /// What the rules of one file may hold in memory: defaults and localizations multiply what is written once.
+    static let maximumWeight = 64 << 20
+    /// Problems that are told of one file.
+    static let maximumProblems = 100
 
     static func load(path: String) throws(RuleFileError) -> RuleSet {
-        let text: String
+        try parse(try text(path: path), file: path)
+    }
+
+    // MARK: Reading
+
+    private static func text(path: String) throws(RuleFileError) -> String {
+        let bytes: Data
         do {
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-            guard bytes.count <= maximumBytes else {
-                throw RuleFileError(path, "is \(bytes.count) bytes; a rule file may have \(maximumBytes)")
+            // A pipe or a device may never end, and its opening may never return.
+            let attributes = try FileManager.default.attributesOfItem(atPath: resolved(path))
+            guard let type = attributes[.type] as? FileAttributeType, type == .typeRegular else {
+                let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+                throw RuleFileError(path, isFolder ? "is a folder, not a file of rules" : "is not a regular file")
             }
-            guard let decoded = String(validating: bytes, as: UTF8.self) else {
-                throw RuleFileError(path, "is not UTF-8")
-            }
-            text = decoded
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            bytes = try file.read(upToCount: maximumBytes + 1) ?? Data()
         } catch let error as RuleFileError {
             throw error
         } catch {
-            throw RuleFileError(path, "cannot be read: \(error.localizedDescription)")
+            let exists = FileManager.default.fileExists(atPath: path)
+            throw RuleFileError(path, exists ? "cannot be read: \(error.localizedDescription)" : "does not exist")
         }
-        return try parse(text, file: path)
+        guard bytes.count <= maximumBytes else {
+            throw RuleFileError(path, "has more than \(maximumBytes) bytes, which is what a rule file may have")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw RuleFileError(path, "is not UTF-8")
+        }
+        return text
     }
 
+    private static func resolved(_ path: String) -> String {
+        URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    }
+
+    // MARK: Parsing
+
     static func parse(_ text: String, file: String) throws(RuleFileError) -> RuleSet {
+        // The mark that some editors put at the beginning of UTF-8.
+        let text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
         let root: Node?
         do {
+            if let problem = try YAMLBounds.problem(in: text) { throw RuleFileError(file: file, problems: [problem]) }
             root = try Parser(yaml: text).singleRoot()
+        } catch let error as RuleFileError {
+            throw error
         } catch {
             throw RuleFileError(file: file, problems: [problem(of: error)])
         }
         guard let root else {
             throw RuleFileError(file, "is empty; it needs a list `rules:`")
         }
-        var compiler = RuleCompiler()
+        var compiler = RuleCompiler(source: SourceText(text))
         let rules = compiler.compile(root)
-        guard compiler.problems.isEmpty else {
-            let inOrder = compiler.problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
-            throw RuleFileError(file: file, problems: inOrder)
+        let problems = compiler.problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+        guard problems.isEmpty else {
+            var told = Array(problems.prefix(maximumProblems))
+            if problems.count > told.count {
+                told.append(.init(line: 0, column: 0, message: "and \(problems.count - told.count) more"))
+            }
+            throw RuleFileError(file: file, problems: told)
         }
         return RuleSet(rules)
     }
@@ -53,7 +86,7 @@ enum RuleFile {
             let before = context.map { "\($0.text): " } ?? ""
             return .init(line: mark.line, column: mark.column, message: "not YAML: \(before)\(problem)")
         case .reader(let problem, let offset, _, let yaml):
-            let line = yaml.prefix(offset ?? 0).count { $0.isNewline } + 1
+            let line = yaml.utf8.prefix(offset ?? 0).count { $0 == UInt8(ascii: "\n") } + 1
             return .init(line: line, column: 1, message: "not YAML: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             let names = duplicates.map { "`\($0)`" }.joined(separator: ", ")

@@ -1,81 +1,144 @@
 import NotificationModel
 
-/// Text with `{{path}}` variables, cut into segments once when the rules are read.
+/// Text or JSON with variables in it, cut into pieces once when the rules are read: constant bytes, and what is filled in for
+/// each event.
 ///
 /// Rendering never reads what a variable holds as a template again, so a value with `{{` in it stays as it is.
-struct Template: Hashable, Sendable {
-    enum Segment: Hashable, Sendable {
-        case literal([UInt8])
-        case variable(VariablePath)
+///
+/// `Variable` is a ``VariablePath`` as a rule is written, and a ``BoundVariable`` once it is known where its value will be.
+struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
+    enum Piece: Hashable, Sendable {
+        /// A part of ``bytes``.
+        case bytes(Range<Int>)
+        /// The variable's text as it is.
+        case text(Variable)
+        /// The variable's text as it stands between the quotes of a JSON string.
+        case escaped(Variable)
+        /// The variable's own JSON value, with its type.
+        case json(Variable)
     }
 
-    let segments: [Segment]
+    private(set) var pieces: [Piece] = []
+    /// All that is constant, one piece after another: to go over the pieces then counts no references.
+    private var bytes: [UInt8] = []
 
-    init(_ text: String) throws(TemplateError) {
-        var segments: [Segment] = []
-        var rest = Substring(text)
-        while let open = rest.firstRange(of: "{{") {
-            if open.lowerBound > rest.startIndex {
-                segments.append(.literal(Array(rest[..<open.lowerBound].utf8)))
-            }
-            let inner = rest[open.upperBound...]
-            guard let close = inner.firstRange(of: "}}") else {
-                throw TemplateError("a `{{` without its `}}`")
-            }
-            segments.append(.variable(try VariablePath(inner[..<close.lowerBound].trimmingSpaces())))
-            rest = inner[close.upperBound...]
+    mutating func append(bytes more: some Sequence<UInt8>) {
+        let start = bytes.count
+        bytes.append(contentsOf: more)
+        guard bytes.count > start else { return }
+        if case .bytes(let last)? = pieces.last {
+            pieces[pieces.count - 1] = .bytes(last.lowerBound..<bytes.count)
+        } else {
+            pieces.append(.bytes(start..<bytes.count))
         }
-        if rest.firstRange(of: "}}") != nil {
-            throw TemplateError("a `}}` without its `{{`")
-        }
-        if !rest.isEmpty {
-            segments.append(.literal(Array(rest.utf8)))
-        }
-        self.segments = segments
     }
 
-    /// No variables: the same text for every event.
-    var isConstant: Bool {
-        !segments.contains { if case .variable = $0 { true } else { false } }
+    mutating func append(_ fragment: String) {
+        append(bytes: fragment.utf8)
+    }
+
+    /// Appends the JSON that is one variable's value.
+    mutating func append(json variable: Variable) {
+        pieces.append(.json(variable))
+    }
+
+    /// Appends a template of text as one JSON string, quotes included.
+    mutating func append(string text: Template) {
+        append("\"")
+        for piece in text.pieces {
+            switch piece {
+            case .bytes(let range):
+                var escaped: [UInt8] = []
+                text.bytes[range].withUnsafeBytes { JSONText.appendEscaped($0, to: &escaped) }
+                append(bytes: escaped)
+            case .text(let variable): pieces.append(.escaped(variable))
+            case .escaped, .json: pieces.append(piece)
+            }
+        }
+        append("\"")
+    }
+
+    mutating func append(_ other: Template) {
+        for piece in other.pieces {
+            if case .bytes(let range) = piece { append(bytes: other.bytes[range]) } else { pieces.append(piece) }
+        }
+    }
+
+    /// The bytes of a template without variables, else nil.
+    var constantBytes: [UInt8]? {
+        variables.isEmpty ? bytes : nil
     }
 
     /// The variable, when the template is one variable and nothing else.
-    var soleVariable: VariablePath? {
-        guard segments.count == 1, case .variable(let path) = segments[0] else { return nil }
-        return path
+    var soleVariable: Variable? {
+        guard pieces.count == 1 else { return nil }
+        return pieces[0].variable
     }
 
-    /// The text of a template without variables.
-    var constantBytes: [UInt8] {
-        segments.flatMap { segment -> [UInt8] in
-            if case .literal(let bytes) = segment { bytes } else { [] }
+    var variables: [Variable] {
+        pieces.compactMap(\.variable)
+    }
+
+    /// What it holds in memory, about.
+    var weight: Int { bytes.count + pieces.count * 32 }
+
+    func map<Other>(_ transform: (Variable) -> Other) -> Template<Other> {
+        var other = Template<Other>()
+        other.bytes = bytes
+        other.pieces = pieces.map { piece in
+            switch piece {
+            case .bytes(let range): .bytes(range)
+            case .text(let variable): .text(transform(variable))
+            case .escaped(let variable): .escaped(transform(variable))
+            case .json(let variable): .json(transform(variable))
+            }
+        }
+        return other
+    }
+}
+
+extension Template.Piece {
+    fileprivate var variable: Variable? {
+        switch self {
+        case .bytes: nil
+        case .text(let variable), .escaped(let variable), .json(let variable): variable
         }
     }
+}
 
-    var variables: [VariablePath] {
-        segments.compactMap { if case .variable(let path) = $0 { path } else { nil } }
+extension Template<VariablePath> {
+    /// Reads text with `{{path}}` variables.
+    init(_ text: String) throws(TemplateError) {
+        var rest = Substring(text)
+        while let open = rest.firstRange(of: "{{") {
+            append(bytes: rest[..<open.lowerBound].utf8)
+            let inner = rest[open.upperBound...]
+            guard let close = inner.firstRange(of: "}}") else {
+                throw TemplateError("a `{{` without its `}}`", at: String(rest[open.lowerBound...]))
+            }
+            pieces.append(.text(try VariablePath(inner[..<close.lowerBound].trimmingSpaces())))
+            rest = inner[close.upperBound...]
+        }
+        guard rest.firstRange(of: "}}") == nil else {
+            throw TemplateError("a `}}` without its `{{`", at: "}}")
+        }
+        append(bytes: rest.utf8)
     }
+}
 
-    /// Appends the text as it is.
+extension Template<BoundVariable> {
+    /// Appends what it is for one event.
     func render(_ context: borrowing RuleContext, into out: inout [UInt8]) throws(ModelError) {
-        for segment in segments {
-            switch segment {
-            case .literal(let bytes): out += bytes
-            case .variable(let path): try context.appendText(of: path, to: &out)
+        for piece in pieces {
+            switch piece {
+            case .bytes(let range):
+                // A slice of the array would count a reference.
+                bytes.withUnsafeBytes { out.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
+            case .text(let variable): try context.appendText(of: variable, to: &out)
+            case .escaped(let variable): try context.appendEscapedText(of: variable, to: &out)
+            case .json(let variable): try context.appendJSON(of: variable, to: &out)
             }
         }
-    }
-
-    /// Appends the text as one JSON string, quotes included.
-    func renderJSONString(_ context: borrowing RuleContext, into out: inout [UInt8]) throws(ModelError) {
-        out.append(UInt8(ascii: "\""))
-        for segment in segments {
-            switch segment {
-            case .literal(let bytes): bytes.withUnsafeBytes { JSONText.appendEscaped($0, to: &out) }
-            case .variable(let path): try context.appendEscapedText(of: path, to: &out)
-            }
-        }
-        out.append(UInt8(ascii: "\""))
     }
 }
 

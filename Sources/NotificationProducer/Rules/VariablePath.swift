@@ -1,18 +1,25 @@
-/// The name between `{{` and `}}`: an attribute of the event, or a path into its data.
+import NotificationModel
+
+/// The name between `{{` and `}}`: an attribute of the event, a path into its data, or one into the recipient at hand.
 ///
 /// `id`, `source`, `type`, `subject`, `time` and the names of CloudEvents extensions are attributes; `data` is the whole
-/// of the event's JSON data and `data.order.lines.0.sku` a path into it, where a number picks an element of an array.
+/// of the event's JSON data and `data.order.lines.0.sku` a path into it, where a number picks an element of an array;
+/// `item` is the element of the list of `recipients`, and `item.id` a path into it.
 struct VariablePath: Hashable, Sendable {
     enum Root: Hashable, Sendable {
         case data
+        case item
         case attribute(String)
     }
 
     /// As written in the rule, for messages.
     let text: String
     let root: Root
-    /// The components after `data`; empty for an attribute.
+    /// The components after `data` or `item`; empty for an attribute.
     let components: [String]
+
+    /// The attributes that every event can have, which need no braces in an expression.
+    static let attributes: Set<String> = ["id", "source", "type", "subject", "time"]
 
     init(_ written: some StringProtocol) throws(TemplateError) {
         let text = String(written)
@@ -21,43 +28,63 @@ struct VariablePath: Hashable, Sendable {
         }
         guard !"#^/>!&{=<$*".unicodeScalars.contains(sigil) else {
             throw TemplateError(
-                "`{{\(text)}}` is not supported: templates are text and variables; there are no sections, partials, "
-                    + "comments or unescaped forms (values are always escaped for JSON and for nothing else)"
+                "`{{\(Self.excerpt(text))}}` is not supported: templates are text and variables; there are no sections, "
+                    + "partials, comments or unescaped forms (values are always escaped for JSON and for nothing else)",
+                at: "{{" + text
             )
         }
         let components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard components.count <= ModelLimits.depth + 1 else {
+            throw Self.error(text, "has more than \(ModelLimits.depth + 1) components")
+        }
         for component in components {
             guard !component.isEmpty else {
-                throw TemplateError("`{{\(text)}}` has an empty component")
+                throw Self.error(text, "has an empty component")
             }
             guard !component.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value < 0x20 }) else {
-                throw TemplateError("`{{\(text)}}` has white space inside the name")
+                throw Self.error(text, "has white space inside the name")
             }
         }
         self.text = text
-        if components[0] == "data" {
-            root = .data
+        if components[0] == "data" || components[0] == "item" {
+            root = components[0] == "data" ? .data : .item
             self.components = Array(components.dropFirst())
         } else {
             // CloudEvents names are lower-case letters and digits, so anything else can never have a value.
             let isAttribute = components[0].utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
             guard components.count == 1, isAttribute else {
-                throw TemplateError(
-                    "`{{\(text)}}` names neither an attribute of the event (id, source, type, subject, time, an extension) "
-                        + "nor a path that begins with `data`"
+                throw Self.error(
+                    text,
+                    "names neither an attribute of the event (id, source, type, subject, time, an extension) nor a path that "
+                        + "begins with `data` or `item`"
                 )
             }
             root = .attribute(components[0])
             self.components = []
         }
     }
+
+    private static func error(_ text: String, _ message: String) -> TemplateError {
+        TemplateError("`{{\(excerpt(text))}}` \(message)", at: text)
+    }
+
+    /// What a message quotes of a name that may be anything.
+    private static func excerpt(_ text: String) -> String {
+        text.count <= 60 ? text : "\(text.prefix(60))…"
+    }
 }
 
-/// A template that cannot be read. The rule file adds the line.
+/// A template or an expression that cannot be read. The rule file adds the line.
 struct TemplateError: Error, Hashable {
     let message: String
+    /// The piece of the text that is to blame, to find its place.
+    let snippet: String?
+    /// Where in the text it begins, in characters, if that is known.
+    let offset: Int?
 
-    init(_ message: String) {
+    init(_ message: String, at snippet: String? = nil, offset: Int? = nil) {
         self.message = message
+        self.snippet = snippet
+        self.offset = offset
     }
 }

@@ -19,7 +19,7 @@ public import ServiceSupport
 /// acknowledged and committed, and flushes its producers, all within `drain.timeout`.
 public struct ProducerService: Service {
     private let configuration: ProducerServiceConfiguration
-    private let rules: RuleSet?
+    private let rules: RuleStore?
     private let httpHealth: HealthComponent
     private let kafkaHealth: HealthComponent
     private let logger: Logger
@@ -53,7 +53,9 @@ public struct ProducerService: Service {
         try configuration.callProducer.check()
         try configuration.ingest.producer.check()
         try configuration.ingest.consumer.check()
-        rules = try configuration.rulesFile.map { path throws(RuleFileError) in try RuleFile.load(path: path) }
+        rules = try configuration.rulesFile.map { [now = self.now] path throws(RuleFileError) in
+            try RuleStore(path: path, defaultApplication: configuration.defaultApplication, now: now)
+        }
         rulesHealth.ready()
     }
 
@@ -87,12 +89,25 @@ public struct ProducerService: Service {
         bound.resolve(.failure(CancellationError()))
     }
 
+    /// Reads the file of rules again, as SIGHUP asks for. Its rules count from the next event on, and an event sees either the old
+    /// or the new ones. A file that is wrong changes nothing: each problem is logged, and the service stays ready.
+    ///
+    /// - Returns: Whether the rules are now those of the file; false also when the service has none.
+    @discardableResult
+    public func reloadRules() async -> Bool {
+        guard let rules else {
+            logger.warning("no rules.file is set: there are no rules to read again")
+            return false
+        }
+        return await rules.reload(logger: logger)
+    }
+
     private func serve(_ producer: KafkaProducer) async throws {
         let metrics = ProducerMetrics()
         let ingest = rules.map { rules in
             Ingest(
                 configuration: configuration.ingest,
-                engine: RuleEngine(rules: rules, defaultApplication: configuration.defaultApplication),
+                rules: rules,
                 metrics: metrics,
                 health: kafkaHealth,
                 logger: logger,
@@ -103,7 +118,7 @@ public struct ProducerService: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serveHTTP(application) }
             if let ingest {
-                logger.info("rules are read", metadata: [LogMetadata.count: "\(rules?.count ?? 0)"])
+                logger.info("rules are read", metadata: [LogMetadata.count: "\(rules?.engine.rules.count ?? 0)"])
                 group.addTask { await ingest.run() }
             } else {
                 logger.warning(

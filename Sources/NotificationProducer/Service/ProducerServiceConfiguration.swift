@@ -11,7 +11,8 @@ public import ServiceSupport
 ///   (text): names that differ from the prefix and the topic's own name.
 /// - `deployment` (text, default `default`): `ce_source` of what is published is `/carillon/<deployment>`.
 /// - `application.default` (text, default `default`): for rules and calls that name no application.
-/// - `rules.file` (text): the YAML file of rules. Without it business events are accepted over HTTP and left on their topic.
+/// - `rules.file` (text): the YAML file of rules, at most 1 MiB; read again on SIGHUP. Without it business events are accepted over
+///   HTTP and left on their topic.
 /// - `ingest.group` (text, default `carillon-producer`): the consumer group that reads business events.
 /// - `ingest.commit.interval` (duration, 10ms to 60s, default 100ms).
 /// - `ingest.buffer.records` (integer, 1 to 1000000, default 50000): records waiting for the broker; at the bound reading pauses.

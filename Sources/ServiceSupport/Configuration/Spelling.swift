@@ -1,9 +1,9 @@
 /// Which known name a misspelt one was probably meant to be.
-enum Spelling {
+package enum Spelling {
     /// The nearest name, when it is near enough to be worth suggesting.
     ///
     /// Case and separators do not count, so `kafka.bootstrapservers` is exactly `kafka.bootstrapServers`.
-    static func nearest(to name: String, among known: [String]) -> String? {
+    package static func nearest(to name: String, among known: [String]) -> String? {
         let given = folded(name)
         let limit = min(3, max(1, given.count / 4))
         let best = known.map { (name: $0, distance: distance(given, folded($0))) }.min { $0.distance < $1.distance }

@@ -18,31 +18,10 @@ struct RuleEngineTests {
             cancel: "order-{{data.order}}"
         """
 
-    private func engine(_ yaml: String) throws -> RuleEngine {
-        RuleEngine(rules: try RuleFile.parse(yaml, file: "rules.yaml"), defaultApplication: "shop")
-    }
-
-    private func rule(_ fields: String) throws -> RuleEngine {
-        try engine("rules:\n  - event: com.example.order.shipped\n    recipient: r\n    identifier: i\n" + fields)
-    }
-
-    private func applied(_ engine: RuleEngine, _ event: BusinessEvent) -> (
-        outputs: [RuleEngine.Output], failures: [RuleEngine.Failure]
-    ) {
-        guard case .applied(let outputs, let failures) = engine.apply(to: event) else { return ([], []) }
-        return (outputs, failures)
-    }
-
-    private func value(_ engine: RuleEngine, _ event: BusinessEvent) throws -> JSONValue {
-        let (outputs, failures) = applied(engine, event)
-        #expect(failures.isEmpty, "\(failures)")
-        return try JSONValue.parse(try #require(outputs.first).value)
-    }
-
     @Test("An event becomes the request its rule describes")
     func request() throws {
         let event = BusinessEvent.sample(data: #"{"notify":true,"customer":"user-42","order":1001}"#)
-        let (outputs, failures) = applied(try engine(Self.shop), event)
+        let (outputs, failures) = Rules.apply(try Rules.engine(Self.shop), event)
         let output = try #require(outputs.first)
         #expect(failures.isEmpty)
         #expect(outputs.count == 1)
@@ -68,7 +47,7 @@ struct RuleEngineTests {
             type: "com.example.order.cancelled",
             data: #"{"customer":"user-42","order":"1001"}"#
         )
-        let (outputs, _) = applied(try engine(Self.shop + "\n    " + state), event)
+        let (outputs, _) = Rules.apply(try Rules.engine(Self.shop + "\n    " + state), event)
         let output = try #require(outputs.first)
         #expect(output.isRemoval)
         guard case .removal(let removal) = try RequestRecord.scan(output.value, key: output.key) else {
@@ -81,7 +60,7 @@ struct RuleEngineTests {
 
     @Test("No rule for the type and a `when` that does not hold are two things")
     func outcomes() throws {
-        let engine = try engine(Self.shop)
+        let engine = try Rules.engine(Self.shop)
         guard case .noRule = engine.apply(to: .sample(type: "com.example.other", data: "{}")) else {
             Issue.record("expected no rule")
             return
@@ -94,14 +73,14 @@ struct RuleEngineTests {
 
     @Test("One rule's mistake does not keep another's request back")
     func independent() throws {
-        let engine = try engine(
+        let engine = try Rules.engine(
             """
             rules:
               - {event: com.example.order.shipped, name: a, recipient: "{{data.nobody}}", cancel: "x"}
               - {event: com.example.order.shipped, name: b, recipient: "{{data.customer}}", cancel: "x"}
             """
         )
-        let (outputs, failures) = applied(engine, .sample(data: #"{"customer":"c"}"#))
+        let (outputs, failures) = Rules.apply(engine, .sample(data: #"{"customer":"c"}"#))
         #expect(outputs.map(\.key.recipient) == ["c"])
         #expect(failures.map(\.rule) == ["a"])
         #expect(failures.first?.error.reason == .missingVariable)
@@ -120,10 +99,10 @@ struct RuleEngineTests {
         ]
     )
     func refused(data: String, reason: ReasonCode, field: String) throws {
-        let engine = try engine(
+        let engine = try Rules.engine(
             "rules: [{event: com.example.order.shipped, recipient: \"{{data.customer}}\", identifier: \"{{data.order}}\", content: {body: x}}]"
         )
-        let error = try #require(applied(engine, .sample(data: data)).failures.first).error
+        let error = try #require(Rules.apply(engine, .sample(data: data)).failures.first).error
         #expect(error.reason == reason)
         #expect(error.field == field)
     }
@@ -134,32 +113,32 @@ struct RuleEngineTests {
     )
     func emptyIdentifier(key: String) throws {
         let content = key == "identifier" ? ", content: {body: x}" : ""
-        let engine = try engine(
+        let engine = try Rules.engine(
             "rules: [{event: com.example.order.shipped, recipient: r, \(key): \"{{data.order}}\"\(content)}]"
         )
-        let error = try #require(applied(engine, .sample(data: #"{"order":""}"#)).failures.first).error
+        let error = try #require(Rules.apply(engine, .sample(data: #"{"order":""}"#)).failures.first).error
         #expect(error.reason == .invalid)
         #expect(error.field == "identifier")
     }
 
     @Test("One variable alone keeps its JSON type where text is not asked for")
     func types() throws {
-        let engine = try rule(
+        let engine = try Rules.rule(
             """
-                content:
-                  title: "{{data.count}}"
-                  badge: "{{data.count}}"
-                  mutableContent: "{{data.flag}}"
-                  relevanceScore: 0.25
-                  sound: "{{data.sound}}"
-                  attachments: "{{data.attachments}}"
-                  userInfo: {count: "{{data.count}}", text: "n {{data.count}}", all: "{{data.nested}}", none: ~, plain: [1, 0x10, 2.50, yes, "1"]}
-                trigger: {type: timeInterval, timeInterval: "{{data.seconds}}", repeats: "{{data.flag}}"}
+            content:
+              title: "{{data.count}}"
+              badge: "{{data.count}}"
+              mutableContent: "{{data.flag}}"
+              relevanceScore: 0.25
+              sound: "{{data.sound}}"
+              attachments: "{{data.attachments}}"
+              userInfo: {count: "{{data.count}}", text: "n {{data.count}}", all: "{{data.nested}}", none: ~, plain: [1, 0x10, 2.50, yes, "1"]}
+            trigger: {type: timeInterval, timeInterval: "{{data.seconds}}", repeats: "{{data.flag}}"}
             """
         )
         let data =
             #"{"count":3,"flag":true,"sound":{"name":"bell.caf","volume":0.5},"attachments":[],"nested":{"a":[null]},"seconds":60.0}"#
-        let request = try value(engine, .sample(data: data))
+        let request = try Rules.request(engine, .sample(data: data))
         #expect(request.value(at: "content.title") == .string("3"))
         #expect(request.value(at: "content.badge") == .number("3"))
         #expect(request.value(at: "content.mutableContent") == .bool(true))
@@ -186,58 +165,58 @@ struct RuleEngineTests {
         ]
     )
     func wrongType(data: String, field: String) throws {
-        let engine = try rule("    content: {body: x, badge: \"{{data.v}}\"}")
-        let error = try #require(applied(engine, .sample(data: data)).failures.first).error
+        let engine = try Rules.rule("content: {body: x, badge: \"{{data.v}}\"}")
+        let error = try #require(Rules.apply(engine, .sample(data: data)).failures.first).error
         #expect(error.reason == .invalid)
         #expect(error.field == field)
     }
 
     @Test("A trigger that this release does not run is refused when it comes out of a variable")
     func unsupportedTrigger() throws {
-        let engine = try rule(
-            "    content: {body: x}\n    trigger: {type: \"{{data.type}}\", dateComponents: {hour: 9}, repeats: true}"
+        let engine = try Rules.rule(
+            "content: {body: x}\ntrigger: {type: \"{{data.type}}\", dateComponents: {hour: 9}, repeats: true}"
         )
-        let error = try #require(applied(engine, .sample(data: #"{"type":"calendar"}"#)).failures.first).error
+        let error = try #require(Rules.apply(engine, .sample(data: #"{"type":"calendar"}"#)).failures.first).error
         #expect(error.reason == .unsupportedForm)
         #expect(error.field == "trigger.type")
     }
 
     @Test("Every content property can be written in a rule")
     func everyProperty() throws {
-        let engine = try rule(
+        let engine = try Rules.rule(
             """
-                application: "app-{{data.app}}"
-                expiration: "{{data.until}}"
-                content:
-                  title: t
-                  subtitle: s
-                  body: b
-                  titleLocalization: {key: K, arguments: ["{{data.app}}", "2"]}
-                  subtitleLocalization: {key: K}
-                  bodyLocalization: {key: K, arguments: "{{data.arguments}}"}
-                  badge: 0
-                  sound: {name: bell.caf, critical: true, volume: 0.8}
-                  categoryIdentifier: c
-                  threadIdentifier: t
-                  launchImageName: l
-                  targetContentIdentifier: tc
-                  interruptionLevel: timeSensitive
-                  relevanceScore: 0.5
-                  filterCriteria: f
-                  mutableContent: true
-                  attachments:
-                    - identifier: photo
-                      url: "https://cdn.example.com/{{data.app}}.jpg"
-                      options:
-                        typeHint: public.jpeg
-                        thumbnailHidden: false
-                        thumbnailClippingRect: {x: 0, y: 0, width: 1, height: 0.5}
-                        thumbnailTime: 0
-                  userInfo: {a: {b: [c]}}
+            application: "app-{{data.app}}"
+            expiration: "{{data.until}}"
+            content:
+              title: t
+              subtitle: s
+              body: b
+              titleLocalization: {key: K, arguments: ["{{data.app}}", "2"]}
+              subtitleLocalization: {key: K}
+              bodyLocalization: {key: K, arguments: "{{data.arguments}}"}
+              badge: 0
+              sound: {name: bell.caf, critical: true, volume: 0.8}
+              categoryIdentifier: c
+              threadIdentifier: t
+              launchImageName: l
+              targetContentIdentifier: tc
+              interruptionLevel: timeSensitive
+              relevanceScore: 0.5
+              filterCriteria: f
+              mutableContent: true
+              attachments:
+                - identifier: photo
+                  url: "https://cdn.example.com/{{data.app}}.jpg"
+                  options:
+                    typeHint: public.jpeg
+                    thumbnailHidden: false
+                    thumbnailClippingRect: {x: 0, y: 0, width: 1, height: 0.5}
+                    thumbnailTime: 0
+              userInfo: {a: {b: [c]}}
             """
         )
         let data = #"{"app":1,"arguments":["x"],"until":"2026-12-01T09:00:00.000Z"}"#
-        let request = try value(engine, .sample(data: data))
+        let request = try Rules.request(engine, .sample(data: data))
         #expect(request.value(at: "application") == .string("app-1"))
         #expect(request.value(at: "expiration") == .string("2026-12-01T09:00:00.000Z"))
         #expect(request.value(at: "content.attachments.0.url") == .string("https://cdn.example.com/1.jpg"))
@@ -246,9 +225,9 @@ struct RuleEngineTests {
 
     @Test("The request id follows from the event, the rule and the key, and from nothing else")
     func derivedIDs() throws {
-        let engine = try engine(Self.shop)
+        let engine = try Rules.engine(Self.shop)
         func id(_ event: BusinessEvent, _ engine: RuleEngine) throws -> RequestID {
-            try #require(applied(engine, event).outputs.first).requestID
+            try #require(Rules.apply(engine, event).outputs.first).requestID
         }
         let data = #"{"notify":1,"customer":"c","order":1}"#
         let first = try id(.sample(data: data), engine)
@@ -263,6 +242,6 @@ struct RuleEngineTests {
         #expect(try id(.sample(data: #"{"notify":1,"customer":"d","order":1}"#), engine) != first)
         let more =
             "rules:\n  - {event: com.example.new, recipient: r, cancel: i}\n" + Self.shop.dropFirst("rules:\n".count)
-        #expect(try id(.sample(data: data), try self.engine(more)) == first)
+        #expect(try id(.sample(data: data), try Rules.engine(more)) == first)
     }
 }

@@ -4,16 +4,6 @@ import Testing
 
 @Suite("Rule files that are wrong")
 struct RuleFileErrorTests {
-    /// Problems as `line: message`.
-    private func problems(_ yaml: String) -> [RuleFileError.Problem] {
-        do {
-            _ = try RuleFile.parse(yaml, file: "rules.yaml")
-            return []
-        } catch {
-            return error.problems
-        }
-    }
-
     private static func rule(_ fields: String) -> String {
         """
         rules:
@@ -26,7 +16,7 @@ struct RuleFileErrorTests {
 
     @Test("Every problem of a file is reported at once, each with its line")
     func allAtOnce() {
-        let found = problems(
+        let found = Rules.problems(
             """
             rules:
               - event: com.example.a
@@ -84,7 +74,7 @@ struct RuleFileErrorTests {
         ]
     )
     func line(fields: String, line: Int, words: String) {
-        let found = problems(Self.rule(fields))
+        let found = Rules.problems(Self.rule(fields))
         #expect(found.contains { $0.line == line && $0.message.contains(words) }, "\(found)")
         #expect(found.count == 1, "\(found)")
     }
@@ -99,7 +89,7 @@ struct RuleFileErrorTests {
         ]
     )
     func notRules(yaml: String, line: Int) {
-        let found = problems(yaml)
+        let found = Rules.problems(yaml)
         #expect(!found.isEmpty)
         #expect(found.contains { $0.line == line }, "\(found)")
     }
@@ -107,7 +97,7 @@ struct RuleFileErrorTests {
     @Test("Two rules of one name are refused")
     func names() {
         let rule = "{event: e, name: n, recipient: r, cancel: i}"
-        let found = problems("rules:\n  - \(rule)\n  - \(rule)")
+        let found = Rules.problems("rules:\n  - \(rule)\n  - \(rule)")
         #expect(found.map(\.line) == [3])
     }
 

@@ -5,19 +5,14 @@ import Testing
 
 @Suite("Templates")
 struct TemplateTests {
-    private func context(_ json: String, subject: String? = "order-7", extensions: [String: String] = [:]) throws
-        -> RuleContext
-    {
-        try RuleContext(
-            event: .sample(subject: subject, extensions: extensions, data: json),
-            data: JSONValue.parse(Array(json.utf8))
-        )
+    private func event(_ json: String) -> BusinessEvent {
+        .sample(subject: "order-7", data: json)
     }
 
     private func render(_ template: String, _ json: String) throws -> String {
-        var out: [UInt8] = []
-        try Template(template).render(context(json), into: &out)
-        return String(decoding: out, as: UTF8.self)
+        let engine = try Rules.rule("content: {title: t, body: \(Rules.quoted(template))}")
+        let body = try Rules.request(engine, event(json)).value(at: "content.body")
+        return try #require(body?.stringValue)
     }
 
     @Test(
@@ -56,22 +51,28 @@ struct TemplateTests {
         #expect(error?.reason == .invalid)
     }
 
-    @Test("What a value holds is never read as a template and cannot leave its JSON string")
-    func injection() throws {
+    @Test(
+        "What a value holds is never read as a template and cannot leave its JSON string",
+        arguments: ["{{data.name}}", "a {{data.name}} b", "{{source}}"]
+    )
+    func injection(template: String) throws {
         let nasty = "{{data.secret}}\"},\"badge\":9,\"x\":\"\\\n\u{0}\u{1F}\u{7F}é𝄞"
-        var json: [UInt8] = Array(#"{"secret":"S","name":"#.utf8)
-        JSONWriter.append(string: nasty, to: &json)
-        json += Array("}".utf8)
-        let context = RuleContext(event: .sample(data: ""), data: try JSONValue.parse(json))
-        for template in ["{{data.name}}", "a {{data.name}} b"] {
-            var out: [UInt8] = []
-            try Template(template).renderJSONString(context, into: &out)
-            let parsed = try JSONValue.parse(out)
-            #expect(parsed == .string(template == "{{data.name}}" ? nasty : "a \(nasty) b"))
-        }
-        var out: [UInt8] = []
-        try context.appendJSON(of: VariablePath("data.name"), to: &out)
-        #expect(try JSONValue.parse(out) == .string(nasty))
+        let engine = try Rules.rule(
+            "content: {title: t, body: \"\(template)\", userInfo: {own: \"\(template)\", text: \" \(template)\"}}"
+        )
+        let json = #"{"secret":"S","name":\#(Rules.quoted(nasty))}"#
+        let request = try Rules.request(engine, .sample(source: nasty, data: json))
+        let text = template == "a {{data.name}} b" ? "a \(nasty) b" : nasty
+        #expect(request.value(at: "content.body") == .string(text))
+        #expect(request.value(at: "content.userInfo.own") == .string(text))
+        #expect(request.value(at: "content.userInfo.text") == .string(" " + text))
+        #expect(request.value(at: "content.badge") == nil)
+    }
+
+    @Test("Of members with one name the last counts, and what it lacks is missing")
+    func repeatedMembers() throws {
+        #expect(try render("{{data.a.b}}", #"{"a":{"b":1},"a":{"b":2}}"#) == "2")
+        #expect(throws: ModelError.self) { try render("{{data.a.b}}", #"{"a":{"b":1},"a":{"c":2}}"#) }
     }
 
     @Test(
@@ -81,31 +82,11 @@ struct TemplateTests {
             "{{> partial}}",
             "{{! comment}}", "{{&data.x}}", "{{{data.x}}}", "{{=<% %>=}}", "{{data..x}}", "{{data.}}", "{{.}}",
             "{{data.a b}}",
-            "{{customer.name}}", "{{Subject}}",
+            "{{customer.name}}", "{{Subject}}", "{{#a}}", "{{#data.items}}{{#data.items}}", "{{> rules}}{{> rules}}",
+            "{{#data.a}}{{/data.b}}", "{{data" + String(repeating: ".a", count: 40) + "}}",
         ]
     )
     func refused(template: String) {
-        #expect(throws: TemplateError.self) { try Template(template) }
-    }
-
-    @Test(
-        "`when` is false for nothing, false, null, zero and what is empty, and true for the rest",
-        arguments: [
-            ("{{data.missing}}", false), ("{{data.null}}", false), ("{{data.no}}", false), ("{{data.zero}}", false),
-            ("{{data.zeroText}}", false), ("{{data.empty}}", false), ("{{data.falseText}}", false),
-            ("{{data.list}}", false),
-            ("{{data.object}}", false), ("false", false), ("", false), ("x{{data.missing}}", false),
-            ("{{correlationid}}", false),
-            ("{{data.yes}}", true), ("{{data.one}}", true), ("{{data.text}}", true), ("{{data.full}}", true),
-            ("true", true),
-            ("{{subject}}", true), ("{{data.no}}{{data.one}}", true),
-        ]
-    )
-    func truth(condition: String, holds: Bool) throws {
-        let json = #"""
-            {"null":null,"no":false,"zero":0.0,"zeroText":"0","empty":"","falseText":"false","list":[],"object":{},
-             "yes":true,"one":-1,"text":"no","full":[0]}
-            """#
-        #expect(try context(json).isTrue(Template(condition)) == holds)
+        #expect(throws: TemplateError.self) { try Template<VariablePath>(template) }
     }
 }

@@ -1,0 +1,73 @@
+/// Chooses among the localizations of a rule by the lookup of RFC 4647, section 3.4.
+struct LocaleTable: Hashable, Sendable {
+    /// Localizations of one rule.
+    static let maximumCount = 200
+
+    /// By the tag in small letters, the number of the body.
+    private var bodies: [String: Int] = [:]
+    /// The locale that is looked up when the event's is not there.
+    private let fallback: String?
+
+    /// - Parameter fallback: A tag; nil for none.
+    init(fallback: String?) {
+        self.fallback = fallback.map(Self.canonical)
+    }
+
+    /// Adds the localization of a tag.
+    ///
+    /// - Returns: False when there is one of that tag already, whatever its case.
+    mutating func insert(_ tag: String, body: Int) -> Bool {
+        let tag = Self.canonical(tag)
+        guard bodies[tag] == nil else { return false }
+        bodies[tag] = body
+        return true
+    }
+
+    /// The body for a locale, `zh-Hans-CN` falling back to `zh-Hans` and `zh`, then to the fallback locale in the same way, then to
+    /// the base.
+    ///
+    /// - Parameter locale: Nil when the event has none.
+    func body(for locale: String?) -> Int {
+        // A locale is what somebody sent: longer than a tag with all that systems hang on it, it is none.
+        if let locale, locale.utf8.count <= 2 * Self.maximumTagBytes, let body = lookUp(Self.canonical(locale)) {
+            return body
+        }
+        return fallback.flatMap(lookUp) ?? 0
+    }
+
+    var hasFallback: Bool {
+        fallback.flatMap(lookUp) != nil
+    }
+
+    private func lookUp(_ range: String) -> Int? {
+        var subtags = range.split(separator: "-", omittingEmptySubsequences: false)
+        while !subtags.isEmpty {
+            if let body = bodies[subtags.joined(separator: "-")] { return body }
+            subtags.removeLast()
+            // A single letter only introduces what follows it.
+            if let last = subtags.last, last.utf8.count == 1 { subtags.removeLast() }
+        }
+        return nil
+    }
+
+    /// Tags differ by no case; systems also write `zh_Hans_CN`, `de_DE.UTF-8` and `en_US@calendar=japanese`.
+    private static func canonical(_ tag: String) -> String {
+        tag.prefix { $0 != "." && $0 != "@" }.replacing("_", with: "-").lowercased()
+    }
+
+    /// RFC 5646 knows no bound; its longest registered tags are far shorter.
+    static let maximumTagBytes = 128
+
+    /// Whether it has the form of a tag: subtags of one to eight letters and digits, the first of letters.
+    static func isTag(_ text: String) -> Bool {
+        let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard text.utf8.count <= maximumTagBytes, let language = subtags.first else { return false }
+        return subtags.allSatisfy { (1...8).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }
+            && language.allSatisfy { !$0.isDigit }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
+    fileprivate var isLetterOrDigit: Bool { isDigit || (0x61...0x7A).contains(self | 0x20) }
+}

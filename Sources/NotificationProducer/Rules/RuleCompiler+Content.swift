@@ -1,0 +1,250 @@
+import NotificationModel
+import Yams
+
+/// The parts of a rule that become JSON: content and trigger.
+extension RuleCompiler {
+    static let maximumDepth = 16
+
+    /// A `content:`, whole or what is different in one locale. Each constant member is put before the model by itself, so that
+    /// every wrong one is found, not only the first.
+    mutating func contentFields(_ node: Node, at place: String) -> ContentFields? {
+        contentPlace = place
+        defer { contentPlace = "content" }
+        guard let mapping = pairs(of: node, at: "`\(place)`") else { return nil }
+        var content = ContentFields()
+        for (key, keyNode, value) in mapping {
+            marks["\(place).\(key)"] = value.mark
+            guard let shape = RuleShape.content[key] else {
+                noteUnknown(key, keyNode, at: "`\(place)`", Array(RuleShape.content.keys))
+                continue
+            }
+            if value.isNull {
+                content.fields.append(.init(name: key, value: nil))
+                continue
+            }
+            guard let json = compile(value, as: shape, at: "\(place).\(key)", depth: 2) else { continue }
+            if let constant = json.constantBytes {
+                // A content needs something to show, and no name may be there twice.
+                var body = Array("{\"content\":{\"\(key == "body" ? "title" : "body")\":\".\",\"\(key)\":".utf8)
+                body += constant + Array("}}".utf8)
+                checkWithModel(body, fallback: "\(place).\(key)")
+            }
+            content.fields.append(.init(name: key, value: json))
+        }
+        return content
+    }
+
+    /// The whole of a content that is the same for every event.
+    mutating func checkContent(_ content: Text, _ place: String, _ mark: Mark?) {
+        guard let constant = content.constantBytes else { return }
+        contentPlace = place
+        defer { contentPlace = "content" }
+        if marks[place] == nil { marks[place] = mark }
+        checkWithModel(Array("{\"content\":".utf8) + constant + Array("}".utf8), fallback: place)
+    }
+
+    /// A member of a request beside its content, when it is the same for every event.
+    mutating func checkMember(_ member: Text, _ name: String) {
+        guard let constant = member.constantBytes else { return }
+        checkWithModel(
+            Array("{\"content\":{\"body\":\".\"},\"\(name)\":".utf8) + constant + Array("}".utf8),
+            fallback: name
+        )
+    }
+
+    mutating func object(_ node: Node, _ shapes: [String: RuleShape], at path: String, depth: Int) -> Text? {
+        guard let mapping = pairs(of: node, at: "`\(path)`") else { return nil }
+        var json = Text()
+        json.append("{")
+        var complete = true
+        var isFirst = true
+        for (key, keyNode, value) in mapping {
+            let place = "\(path).\(key)"
+            marks[place] = value.mark
+            guard let shape = shapes[key] else {
+                noteUnknown(key, keyNode, at: "`\(path)`", Array(shapes.keys))
+                complete = false
+                continue
+            }
+            guard let member = compile(value, as: shape, at: place, depth: depth + 1) else {
+                complete = false
+                continue
+            }
+            json.append("\(isFirst ? "" : ",")\"\(key)\":")
+            json.append(member)
+            isFirst = false
+        }
+        json.append("}")
+        return complete ? json : nil
+    }
+
+    private mutating func compile(_ node: Node, as shape: RuleShape, at path: String, depth: Int) -> Text? {
+        marks[path] = node.mark
+        guard depth <= Self.maximumDepth else {
+            note(node.mark, "`\(path)` is nested more than \(Self.maximumDepth) deep")
+            return nil
+        }
+        switch shape {
+        case .text:
+            guard let text = template(node, at: path) else { return nil }
+            var json = Text()
+            json.append(string: text)
+            return json
+        case .number, .boolean:
+            guard case .scalar(let scalar) = node else {
+                return refuse(node, path, "a \(shape.name)")
+            }
+            return compileScalar(scalar, as: shape, at: path)
+        case .object(let shapes):
+            if isWholeVariable(node) { return wholeVariable(node, at: path) }
+            return object(node, shapes, at: path, depth: depth)
+        case .textOrObject(let shapes):
+            if case .mapping = node { return object(node, shapes, at: path, depth: depth) }
+            if isWholeVariable(node) { return wholeVariable(node, at: path) }
+            return compile(node, as: .text, at: path, depth: depth)
+        case .array(let element):
+            if isWholeVariable(node) { return wholeVariable(node, at: path) }
+            guard case .sequence(let sequence) = node else { return refuse(node, path, "a list") }
+            return array(sequence, of: element, at: path, depth: depth)
+        case .any:
+            switch node {
+            case .scalar(let scalar): return compileScalar(scalar, as: .any, at: path)
+            case .sequence(let sequence): return array(sequence, of: .any, at: path, depth: depth)
+            case .mapping: return anyObject(node, at: path, depth: depth)
+            case .alias: return refuse(node, path, "a value")
+            }
+        }
+    }
+
+    private mutating func array(_ sequence: Node.Sequence, of shape: RuleShape, at path: String, depth: Int) -> Text? {
+        var json = Text()
+        json.append("[")
+        var complete = true
+        for (index, element) in sequence.enumerated() {
+            guard let value = compile(element, as: shape, at: "\(path).\(index)", depth: depth + 1) else {
+                complete = false
+                continue
+            }
+            if index > 0 { json.append(",") }
+            json.append(value)
+        }
+        json.append("]")
+        return complete ? json : nil
+    }
+
+    private mutating func anyObject(_ node: Node, at path: String, depth: Int) -> Text? {
+        guard let mapping = pairs(of: node, at: "`\(path)`") else { return nil }
+        var json = Text()
+        json.append("{")
+        var complete = true
+        for (index, (key, keyNode, value)) in mapping.enumerated() {
+            if key.contains("{{") {
+                note(keyNode.mark, "`\(key)`: variables are for values, not for keys")
+                complete = false
+            }
+            guard let member = compile(value, as: .any, at: "\(path).\(key)", depth: depth + 1) else {
+                complete = false
+                continue
+            }
+            var name = Array((index == 0 ? "" : ",").utf8)
+            JSONWriter.append(string: key, to: &name)
+            json.append(bytes: name + [UInt8(ascii: ":")])
+            json.append(member)
+        }
+        json.append("}")
+        return complete ? json : nil
+    }
+
+    /// One `{{path}}` where an object or a list is wanted.
+    private func isWholeVariable(_ node: Node) -> Bool {
+        guard case .scalar(let scalar) = node, node.tagName == .str else { return false }
+        return (try? Text(scalar.string))?.soleVariable != nil
+    }
+
+    /// The variable's own JSON.
+    private mutating func wholeVariable(_ node: Node, at path: String) -> Text? {
+        guard let variable = template(node, at: path)?.soleVariable else { return nil }
+        var json = Text()
+        json.append(json: variable)
+        return json
+    }
+
+    mutating func compileScalar(_ scalar: Node.Scalar, as shape: RuleShape, at path: String) -> Text? {
+        let node = Node.scalar(scalar)
+        var json = Text()
+        switch (node.tagName, shape) {
+        case (.int, .number), (.float, .number), (.int, .any), (.float, .any):
+            guard let number = Self.jsonNumber(node, scalar.string) else {
+                note(node.mark, "`\(path)`: `\(scalar.string)` is not a number JSON can carry")
+                return nil
+            }
+            json.append(number)
+        case (.bool, .boolean), (.bool, .any):
+            json.append(node.bool == true ? "true" : "false")
+        case (.null, .any):
+            json.append("null")
+        case (.str, _), (.timestamp, .any):
+            guard let text = template(node, at: path) else { return nil }
+            if let variable = text.soleVariable {
+                json.append(json: variable)
+            } else if case .any = shape {
+                json.append(string: text)
+            } else {
+                note(node.mark, "`\(path)` must be a \(shape.name), or one variable alone")
+                return nil
+            }
+        default:
+            note(node.mark, "`\(path)` must be a \(shape.name), or one variable alone")
+            return nil
+        }
+        return json
+    }
+
+    /// YAML also writes numbers as `0x1F`, `1_000` and `.inf`.
+    private static func jsonNumber(_ node: Node, _ text: String) -> String? {
+        if JSONText.isNumber(text) { return text }
+        if let integer = node.int { return String(integer) }
+        if let float = node.float, float.isFinite { return "\(float)" }
+        return nil
+    }
+
+    mutating func checkWithModel(_ body: [UInt8], fallback: String) {
+        do {
+            try SupportedTriggers.check(try RequestBody.scan(body, key: Self.anyKey.get()).trigger)
+        } catch {
+            var field = error.field ?? fallback
+            if field == "content" || field.hasPrefix("content.") {
+                field = contentPlace + field.dropFirst("content".count)
+            }
+            note(nearestMark(field) ?? marks[fallback], "`\(field)`: \(error.detail)")
+        }
+    }
+
+    private static let anyKey = Result { () throws(ModelError) in
+        try NotificationKey(application: "a", recipient: "r", identifier: "i")
+    }
+
+    private func nearestMark(_ path: String) -> Mark? {
+        var path = Substring(path)
+        while !path.isEmpty {
+            if let mark = marks[String(path)] { return mark }
+            guard let cut = path.lastIndex(of: ".") else { return nil }
+            path = path[..<cut]
+        }
+        return nil
+    }
+}
+
+extension RuleShape {
+    var name: String {
+        switch self {
+        case .text: "text"
+        case .number: "number"
+        case .boolean: "boolean (true or false)"
+        case .object: "mapping"
+        case .array: "list"
+        case .textOrObject: "text or a mapping"
+        case .any: "value"
+        }
+    }
+}

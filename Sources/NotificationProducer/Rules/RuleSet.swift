@@ -1,0 +1,68 @@
+import NotificationModel
+
+/// The rules of one event type in the order of the file, and every value of such an event that they look at.
+final class EventPlan: Sendable {
+    let rules: [Rule<BoundVariable>]
+    /// What to look for in the event's data.
+    let data: JSONPathSet
+    /// What to look for in each element of a list of recipients.
+    let item: JSONPathSet
+    /// The variables' names, for messages and to find extension attributes.
+    let names: [String]
+
+    init(_ written: [Rule<VariablePath>]) {
+        var binder = Binder()
+        rules = written.map { $0.map { binder.bind($0) } }
+        data = binder.data
+        item = binder.item
+        names = binder.names
+    }
+
+    /// Gives each variable its place.
+    private struct Binder {
+        var data = JSONPathSet()
+        var item = JSONPathSet()
+        var names: [String] = []
+        private var known: [VariablePath: BoundVariable] = [:]
+
+        mutating func bind(_ path: VariablePath) -> BoundVariable {
+            if let bound = known[path] { return bound }
+            let place: BoundVariable.Place =
+                switch path.root {
+                case .data: .data(data.insert(path.components))
+                case .item: .item(item.insert(path.components))
+                case .attribute("id"): .id
+                case .attribute("source"): .source
+                case .attribute("type"): .type
+                case .attribute("subject"): .subject
+                case .attribute("time"): .time
+                case .attribute: .other
+                }
+            names.append(path.text)
+            let bound = BoundVariable(place: place, name: names.count - 1)
+            known[path] = bound
+            return bound
+        }
+    }
+}
+
+/// The rules of one file by event type, ready to be applied.
+struct RuleSet: Sendable {
+    private let plans: [String: EventPlan]
+    let count: Int
+
+    init(_ rules: [Rule<VariablePath>]) {
+        plans = Dictionary(grouping: rules, by: \.event).mapValues { EventPlan($0) }
+        count = rules.count
+    }
+
+    /// The rules for events of a type; nil when there are none.
+    func plan(for eventType: String) -> EventPlan? {
+        plans[eventType]
+    }
+
+    /// In the order of the file.
+    var all: [Rule<BoundVariable>] {
+        plans.values.flatMap(\.rules).sorted { $0.line < $1.line }
+    }
+}

@@ -1,0 +1,82 @@
+import Kafka
+import Logging
+import Metrics
+import NotificationModel
+import ServiceSupport
+import Synchronization
+
+/// The rules that are in force, and how they are replaced while the service runs.
+final class RuleStore: Sendable {
+    private let path: String
+    private let defaultApplication: String
+    private let now: @Sendable () -> Timestamp
+    private let current: Mutex<RuleEngine>
+    /// One reload at a time, so that the file as it was read last is the one in force.
+    private let reloading = Mutex(())
+    private let metrics = Metrics()
+
+    private struct Metrics: Sendable {
+        /// Times the file was read again, by how that went.
+        let succeeded = Counter(label: "carillon_rules_reloads_total", dimensions: [("outcome", "success")])
+        let failed = Counter(label: "carillon_rules_reloads_total", dimensions: [("outcome", "failure")])
+        /// When the rules in force were read.
+        let lastSuccess = Gauge(label: "carillon_rules_reload_success_timestamp_seconds")
+
+        func noteSuccess(_ time: Timestamp) {
+            lastSuccess.record(Double(time.rawValue) / 1_000)
+        }
+    }
+
+    /// Reads the file for the first time.
+    init(path: String, defaultApplication: String, now: @escaping @Sendable () -> Timestamp) throws(RuleFileError) {
+        self.path = path
+        self.defaultApplication = defaultApplication
+        self.now = now
+        current = Mutex(
+            RuleEngine(rules: try RuleFile.load(path: path), defaultApplication: defaultApplication)
+        )
+        metrics.noteSuccess(now())
+    }
+
+    /// The rules for one event: whoever handles it asks once, so that it sees one set of them.
+    var engine: RuleEngine {
+        current.withLock { $0 }
+    }
+
+    /// Reads the file again, on a thread of its own. A file that is wrong changes nothing; what is wrong with it is logged.
+    ///
+    /// - Returns: Whether the rules are now those of the file.
+    func reload(logger: Logger) async -> Bool {
+        // The closure does not throw.
+        (try? await KafkaThread.run(name: "carillon-rules") { self.reloadNow(logger) }) ?? false
+    }
+
+    private func reloadNow(_ logger: Logger) -> Bool {
+        reloading.withLock { _ in
+            do throws(RuleFileError) {
+                let rules = try RuleFile.load(path: path)
+                current.withLock { $0 = RuleEngine(rules: rules, defaultApplication: defaultApplication) }
+                metrics.succeeded.increment()
+                metrics.noteSuccess(now())
+                logger.info(
+                    "rules are read again",
+                    metadata: [LogMetadata.file: "\(path)", LogMetadata.count: "\(rules.count)"]
+                )
+                return true
+            } catch {
+                metrics.failed.increment()
+                for problem in error.problems {
+                    logger.error(
+                        "a problem in the file of rules",
+                        metadata: [LogMetadata.file: "\(path)", LogMetadata.error: "\(problem)"]
+                    )
+                }
+                logger.error(
+                    "the rules are not replaced: those read before stay in force",
+                    metadata: [LogMetadata.file: "\(path)", LogMetadata.count: "\(error.problems.count)"]
+                )
+                return false
+            }
+        }
+    }
+}

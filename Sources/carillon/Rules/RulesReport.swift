@@ -1,0 +1,118 @@
+import NotificationModel
+import NotificationProducer
+
+/// What `carillon rules check` says, for people and for programs.
+struct RulesReport {
+    let file: String
+
+    // MARK: For people
+
+    func text(of rules: [RulePreview.Summary]) -> String {
+        let events = Set(rules.map(\.event)).count
+        var text = "\(file): \(Self.count(rules.count, "rule")) for \(Self.count(events, "type")) of events\n"
+        for rule in rules {
+            text += "  line \(rule.line): \(RecordText.safe(rule.event)) "
+            text += "\(rule.isCancel ? "cancels" : "requests"), as \(RecordText.safe(rule.name))\n"
+        }
+        return text
+    }
+
+    func text(of result: RulePreview.Result) -> String {
+        if result.isSkipped { return "skipped: there are rules for this type, but nothing comes of this event\n" }
+        var text = ""
+        for record in result.records {
+            text += "\(record.isRemoval ? "removal" : "request") \(record.key), id \(record.requestID)\n"
+            text += "\(Self.pretty(record.value))\n"
+        }
+        for failure in result.failures {
+            let rule = failure.rule.map { " in rule \(RecordText.safe($0))" } ?? ""
+            text += "dead letter\(rule): \(RecordText.safe(failure.error.description))\n"
+        }
+        return text
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+
+    private static func pretty(_ json: [UInt8]) -> String {
+        guard let value = try? JSONValue.parse(json) else { return String(decoding: json, as: UTF8.self) }
+        return value.indented().split(separator: "\n").map { RecordText.safe(String($0)) }.joined(separator: "\n")
+    }
+
+    // MARK: For programs
+
+    func json(of error: RuleFileError) -> [UInt8] {
+        let problems = error.problems.map { problem in
+            JSONValue.object([
+                .init("line", Self.place(problem.line)), .init("column", Self.place(problem.column)),
+                .init("message", .string(problem.message)),
+            ])
+        }
+        return line([.init("file", .string(file)), .init("problems", .array(problems))])
+    }
+
+    func json(of rules: [RulePreview.Summary]) -> [UInt8] {
+        let list = rules.map { rule in
+            JSONValue.object([
+                .init("name", .string(rule.name)), .init("event", .string(rule.event)),
+                .init("line", .number("\(rule.line)")),
+                .init("action", .string(rule.isCancel ? "cancel" : "request")),
+            ])
+        }
+        return line([.init("file", .string(file)), .init("problems", .array([])), .init("rules", .array(list))])
+    }
+
+    func json(of result: RulePreview.Result) -> [UInt8] {
+        let records = result.records.map { record in
+            JSONValue.object([
+                .init("kind", .string(record.isRemoval ? "removal" : "request")),
+                .init("key", .string(record.key.description)),
+                .init("requestId", .string(record.requestID.description)),
+                .init("value", (try? JSONValue.parse(record.value)) ?? .null),
+            ])
+        }
+        let failures = result.failures.map { failure in
+            JSONValue.object([
+                .init("rule", failure.rule.map { .string($0) } ?? .null),
+                .init("reason", .string(failure.error.reason.rawValue)),
+                .init("field", failure.error.field.map { .string($0) } ?? .null),
+                .init("detail", .string(failure.error.detail)),
+            ])
+        }
+        let outcome = !failures.isEmpty ? "dead-lettered" : records.isEmpty ? "skipped" : "published"
+        return line([
+            .init("outcome", .string(outcome)), .init("records", .array(records)),
+            .init("failures", .array(failures)),
+        ])
+    }
+
+    /// Null for a problem of the whole file.
+    private static func place(_ number: Int) -> JSONValue {
+        number > 0 ? .number("\(number)") : .null
+    }
+
+    private func line(_ members: [JSONValue.Member]) -> [UInt8] {
+        JSONValue.object(members).json + [0x0A]
+    }
+}
+
+extension JSONValue {
+    /// The value on several lines, two spaces a level, its members in their order.
+    fileprivate func indented(_ level: Int = 0) -> String {
+        let inner = String(repeating: "  ", count: level + 1)
+        let end = "\n" + String(repeating: "  ", count: level)
+        switch self {
+        case .object(let members) where !members.isEmpty:
+            let lines = members.map { "\(inner)\(Self.string($0.name).text): \($0.value.indented(level + 1))" }
+            return "{\n" + lines.joined(separator: ",\n") + end + "}"
+        case .array(let elements) where !elements.isEmpty:
+            let lines = elements.map { inner + $0.indented(level + 1) }
+            return "[\n" + lines.joined(separator: ",\n") + end + "]"
+        default:
+            return text
+        }
+    }
+
+    private var text: String { String(decoding: json, as: UTF8.self) }
+}

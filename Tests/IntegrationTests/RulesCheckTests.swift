@@ -1,0 +1,135 @@
+import Foundation
+import Testing
+
+@Suite("carillon rules check")
+struct RulesCheckTests {
+    private static let rules = """
+        defaults: {expiration: {after: 60}}
+        rules:
+          - event: com.example.a
+            name: hello
+            when: data.n > 1
+            recipients: "{{data.who}}"
+            identifier: hello
+            content: {title: "Hello {{data.n}}"}
+          - {event: com.example.a, name: bye, when: exists data.bye, recipient: "{{data.bye}}", cancel: hello, state: pending}
+        """
+
+    private func check(_ arguments: [String], input: String = "") async throws -> (status: Int32, child: ChildProcess) {
+        let child = try ChildProcess(
+            try Tools.product("carillon"),
+            ["rules", "check"] + arguments,
+            input: Data(input.utf8)
+        )
+        return (try await child.ended(), child)
+    }
+
+    private func event(_ data: String, type: String = "com.example.a") -> String {
+        #"{"specversion":"1.0","id":"1","source":"/s","type":"\#(type)","time":"2026-11-21T09:00:00Z","data":\#(data)}"#
+    }
+
+    @Test("a good file is listed, and programs get the list as JSON")
+    func good() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.rules, to: "rules.yaml")
+        let text = try await check([path])
+        #expect(text.status == 0, "\(text.child.lastWords)")
+        #expect(text.child.outputText.contains("2 rules for 1 type of events"))
+        #expect(text.child.outputText.contains("line 3: com.example.a requests, as hello"))
+        #expect(text.child.outputText.contains("line 9: com.example.a cancels, as bye"))
+        let json = try await check([path, "--json"])
+        #expect(json.status == 0)
+        let object = try #require(JSONText.object(json.child.standardOutput))
+        #expect((object["problems"] as? [Any])?.isEmpty == true)
+        #expect((object["rules"] as? [[String: Any]])?.map { $0["name"] as? String } == ["hello", "bye"])
+    }
+
+    @Test("every problem of a bad file is told with its line, with status 1")
+    func bad() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            "rules:\n  - event: e\n    recipent: r\n    identifier: \"{{#a}}\"\n    when: data.a = 1\n    content: {body: x}\n",
+            to: "rules.yaml"
+        )
+        let text = try await check([path])
+        #expect(text.status == 1)
+        #expect(text.child.outputText.isEmpty)
+        for words in [
+            "rules.yaml:3:5: a rule has no `recipent`; did you mean `recipient`?", "rules.yaml:4:", "rules.yaml:5:18:",
+        ] {
+            #expect(text.child.errorText.contains(words), "\(text.child.lastWords)")
+        }
+        let json = try await check([path, "--json"])
+        #expect(json.status == 1)
+        let problems = JSONText.object(json.child.standardOutput)?["problems"] as? [[String: Any]] ?? []
+        #expect(problems.compactMap { $0["line"] as? Int } == [2, 3, 4, 5])
+        for missing in [folder.file("none.yaml"), folder.path] {
+            let answer = try await check([missing])
+            #expect(answer.status == 1)
+            #expect(answer.child.errorText.contains(missing))
+        }
+    }
+
+    @Test("an event is shown as what it becomes, from a file and from standard input")
+    func published() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.rules, to: "rules.yaml")
+        let event = event(#"{"n":2,"who":["ana","b/n"],"bye":"cleo"}"#)
+        let text = try await check([
+            path, "--event", try folder.write(event, to: "event.json"), "--application", "shop",
+        ])
+        #expect(text.status == 0, "\(text.child.lastWords)")
+        for words in [
+            "request shop/ana/hello, id ", "request shop/b%2Fn/hello, id ", "removal shop/cleo/hello, id ",
+            "    \"title\": \"Hello 2\"", "  \"expiration\": \"2026-11-21T09:01:00.000Z\"", "  \"remove\": \"pending\"",
+        ] {
+            #expect(text.child.outputText.contains(words), "\(text.child.outputText)")
+        }
+        let json = try await check([path, "--event", "-", "--json"], input: event)
+        #expect(json.status == 0)
+        let object = try #require(JSONText.object(json.child.standardOutput))
+        #expect(object["outcome"] as? String == "published")
+        let records = object["records"] as? [[String: Any]] ?? []
+        #expect(records.map { $0["kind"] as? String } == ["request", "request", "removal"])
+        #expect(records.first?["key"] as? String == "default/ana/hello")
+        let value = records.first?["value"] as? [String: Any]
+        #expect(value?["requestId"] as? String == records.first?["requestId"] as? String)
+    }
+
+    @Test(
+        "an event that comes to nothing is shown with why: skipped is well, a dead letter is status 1",
+        arguments: [
+            (#"{"n":1}"#, "com.example.a", 0, "skipped", nil),
+            (#"{"who":[]}"#, "com.example.a", 1, "dead-lettered", "missing-variable"),
+            (#"{"n":2,"who":"ana"}"#, "com.example.a", 1, "dead-lettered", "invalid"),
+            (#"{"n":2,"who":["ana",null]}"#, "com.example.a", 1, "dead-lettered", "missing-variable"),
+            ("{}", "com.example.b", 1, "dead-lettered", "no-rule"),
+            ("{", "com.example.a", 1, "dead-lettered", "invalid"),
+        ] as [(String, String, Int32, String, String?)]
+    )
+    func nothing(data: String, type: String, status: Int32, outcome: String, reason: String?) async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.rules, to: "rules.yaml")
+        let json = try await check([path, "--event", "-", "--json"], input: event(data, type: type))
+        #expect(json.status == status, "\(json.child.lastWords)")
+        let object = try #require(JSONText.object(json.child.standardOutput))
+        #expect(object["outcome"] as? String == outcome)
+        let failures = object["failures"] as? [[String: Any]] ?? []
+        #expect(failures.first?["reason"] as? String == reason)
+        let text = try await check([path, "--event", "-"], input: event(data, type: type))
+        #expect(text.status == status)
+        #expect(text.child.outputText.contains(reason ?? "skipped"), "\(text.child.outputText)")
+    }
+
+    @Test("a wrong command line is status 64, an event that is not there status 66")
+    func usage() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.rules, to: "rules.yaml")
+        #expect(try await check([]).status == 64)
+        #expect(try await check([path, "--evnt", "x"]).status == 64)
+        #expect(try await check([path, "--application", ""]).status == 64)
+        let missing = try await check([path, "--event", folder.file("none.json")])
+        #expect(missing.status == 66)
+        #expect(missing.child.errorText.contains("none.json does not exist"))
+    }
+}
