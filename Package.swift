@@ -29,6 +29,7 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -77,7 +78,7 @@ let package = Package(
             dependencies: [
                 "COpenSSL", "Kafka", "NotificationModel", "NotificationPublisher", "ServiceSupport",
                 log, metrics, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nioCore, nioHTTP1,
-                nioSSL, yams,
+                nioSSL, nioTLS, yams,
             ]
         ),
         .target(

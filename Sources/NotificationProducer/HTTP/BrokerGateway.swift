@@ -10,8 +10,7 @@ struct BrokerGateway: Sendable {
     let producer: KafkaProducer
     let publisher: NotificationPublisher
     let businessEvents: String
-    /// How long a caller waits for the acknowledgement.
-    let deadline: Duration
+    let deadlines: CallDeadlines
     let metrics: ProducerMetrics
     let logger: Logger
 
@@ -22,22 +21,43 @@ struct BrokerGateway: Sendable {
         var headers: [KafkaHeader]
     }
 
-    func publish(
-        value: [UInt8],
-        key: NotificationKey,
-        requestID: RequestID,
-        isRemoval: Bool,
-        trace: TraceContext?
-    ) async throws -> NotificationPublisher.Receipt {
-        let receipt = try await acknowledged {
-            try await publisher.publish(
-                value: value,
-                key: key,
-                requestID: requestID,
-                isRemoval: isRemoval,
-                trace: trace
-            )
+    /// A record for `requests`.
+    struct Record: Sendable {
+        var value: [UInt8]
+        var key: NotificationKey
+        var requestID: RequestID
+        var isRemoval: Bool
+    }
+
+    func publish(_ record: Record, trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
+        try await acknowledged { try await send(record, trace) }
+    }
+
+    /// Publishes all of them, side by side. When one fails the others may be on the broker; the same call is safe to repeat.
+    ///
+    /// - Returns: The receipts in the order of the records.
+    func publish(_ records: [Record], trace: TraceContext?) async throws -> [NotificationPublisher.Receipt] {
+        try await acknowledged {
+            try await withThrowingTaskGroup(of: (Int, NotificationPublisher.Receipt).self) { group in
+                for (index, record) in records.enumerated() {
+                    group.addTask { (index, try await send(record, trace)) }
+                }
+                var receipts: [(Int, NotificationPublisher.Receipt)] = []
+                receipts.reserveCapacity(records.count)
+                for try await receipt in group { receipts.append(receipt) }
+                return receipts.sorted { $0.0 < $1.0 }.map(\.1)
+            }
         }
+    }
+
+    private func send(_ record: Record, _ trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
+        let receipt = try await publisher.publish(
+            value: record.value,
+            key: record.key,
+            requestID: record.requestID,
+            isRemoval: record.isRemoval,
+            trace: trace
+        )
         metrics.countRequest()
         return receipt
     }
@@ -67,31 +87,19 @@ struct BrokerGateway: Sendable {
         _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         do {
-            return try await withThrowingTaskGroup(of: Result?.self) { group in
-                group.addTask { try await body() }
-                group.addTask {
-                    try await Task.sleep(for: deadline)
-                    return nil
-                }
-                defer { group.cancelAll() }
-                guard let first = try await group.next(), let result = first else { throw DeadlineExceeded() }
-                return result
-            }
+            return try await deadlines.bound(body)
         } catch let error as KafkaError where error.code == .messageTooLarge {
             throw ModelError(.tooLarge, "the broker does not take a record of this size")
         } catch let error as ModelError {
             throw error
         } catch {
-            logger.warning("a record was not acknowledged", metadata: [LogMetadata.error: "\(error)"])
+            let why = error is CancellationError ? "no acknowledgement within the deadline" : "\(error)"
+            logger.warning("a record was not acknowledged", metadata: [LogMetadata.error: "\(why)"])
             throw Problem.unavailable(
                 "The broker did not acknowledge in time. Repeat the call: a notification replaces the one of its "
                     + "identifier, and an event is recognised by its source and id.",
                 retryAfter: 5
             )
         }
-    }
-
-    private struct DeadlineExceeded: Error, CustomStringConvertible {
-        var description: String { "no acknowledgement within the deadline" }
     }
 }
