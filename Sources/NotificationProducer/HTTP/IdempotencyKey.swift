@@ -42,7 +42,8 @@ struct IdempotencyKey: Sendable, Equatable {
                 text = String(decoding: bytes, as: UTF8.self)
                 return
             case UInt8(ascii: "\\"):
-                guard let escaped = rest.popFirst(), escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\") else {
+                guard let escaped = rest.popFirst(), escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\")
+                else {
                     throw failure("a backslash stands only before a double quote or a backslash")
                 }
                 bytes.append(escaped)

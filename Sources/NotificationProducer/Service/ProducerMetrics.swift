@@ -52,7 +52,9 @@ struct ProducerMetrics: Sendable {
         _ values: [Value],
         _ text: (Value) -> String
     ) -> [Value: Counter] {
-        Dictionary(uniqueKeysWithValues: values.map { ($0, Counter(label: label, dimensions: [(dimension, text($0))])) })
+        Dictionary(
+            uniqueKeysWithValues: values.map { ($0, Counter(label: label, dimensions: [(dimension, text($0))])) }
+        )
     }
 
     func countRequest() {

@@ -119,7 +119,9 @@ public struct ProducerService: Service {
     // MARK: HTTP
 
     /// Looks after the deadlines of calls while they are served.
-    private func withDeadlines(_ deadlines: CallDeadlines, _ serve: @escaping @Sendable () async throws -> Void) async throws {
+    private func withDeadlines(_ deadlines: CallDeadlines, _ serve: @escaping @Sendable () async throws -> Void)
+        async throws
+    {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await deadlines.run() }
             group.addTask { try await serve() }

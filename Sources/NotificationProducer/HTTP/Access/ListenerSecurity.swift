@@ -63,13 +63,17 @@ struct ListenerSecurity: Sendable {
         case (nil, nil): return nil
         case (let certificate?, let key?): files = (certificate, key)
         case (_, nil): throw ListenerSettingsError(.key, "is missing: a certificate needs its key, both as PEM files")
-        case (nil, _): throw ListenerSettingsError(.certificate, "is missing: a key needs its certificate, both as PEM files")
+        case (nil, _):
+            throw ListenerSettingsError(.certificate, "is missing: a key needs its certificate, both as PEM files")
         }
         let chain: [NIOSSLCertificate]
         do {
             chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
         } catch {
-            throw ListenerSettingsError(.certificate, "\(files.certificate) cannot be read as certificates in PEM: \(error)")
+            throw ListenerSettingsError(
+                .certificate,
+                "\(files.certificate) cannot be read as certificates in PEM: \(error)"
+            )
         }
         guard !chain.isEmpty else {
             throw ListenerSettingsError(.certificate, "\(files.certificate) has no certificate in PEM")

@@ -35,11 +35,12 @@ enum TokenFile {
     static func parse(_ text: String, file: String) throws(ListenerSettingsError) -> BearerTokens {
         var entries: [BearerTokens.Entry] = []
         var lineOfDigest: [[UInt8]: Int] = [:]
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
             func failure(_ why: String) -> ListenerSettingsError {
                 ListenerSettingsError(.tokensFile, "\(file):\(index + 1): \(why)")
             }
-            let words = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }
+            let words = line.split { $0 == " " || $0 == "\t" }
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             guard words.count == 2 else {
                 throw failure("must be roles and a token: `publish,query TOKEN`, found \(words.count) words")
@@ -103,7 +104,8 @@ enum TokenFile {
     private static func isTokenCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: "-._~+/".utf8.contains(byte)
         }
     }
