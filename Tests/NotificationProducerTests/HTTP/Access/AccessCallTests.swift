@@ -143,7 +143,7 @@ struct AccessCallTests {
         let identity = try files.certificate("server")
         try await ProducerHarness.with {
             ($0.tlsCertificate, $0.tlsKey) = (identity.certificate, identity.key)
-            $0.httpReceiveTimeout = .milliseconds(300)
+            $0.httpReceiveTimeout = .seconds(2)
         } _: { harness in
             let plain = try await RawConnection.open(port: harness.http.port)
             await plain.send("GET / HTTP/1.1\r\nhost: x\r\n\r\n")
