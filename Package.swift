@@ -115,7 +115,7 @@ let package = Package(
             name: "NotificationProducerTests",
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceSupport", log,
-                metrics, lifecycle, nioCore, nioEmbedded, nioHTTP1, nioSSL,
+                metrics, lifecycle, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioTLS,
             ]
         ),
         .testTarget(

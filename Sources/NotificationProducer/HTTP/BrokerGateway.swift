@@ -6,11 +6,16 @@ import ServiceSupport
 
 /// The way from HTTP to Kafka: what is called through it returns when the broker has acknowledged, or fails as the answer
 /// that the caller gets.
+///
+/// It has no timer of its own: the producer gives up a record after `http.deadline`, and who still waits then is answered by
+/// the ``ConnectionGuard``.
 struct BrokerGateway: Sendable {
     let producer: KafkaProducer
     let publisher: NotificationPublisher
+    let requests: String
     let businessEvents: String
-    let deadlines: CallDeadlines
+    /// How long a caller waits.
+    let deadline: Duration
     let metrics: ProducerMetrics
     let logger: Logger
 
@@ -30,7 +35,10 @@ struct BrokerGateway: Sendable {
     }
 
     func publish(_ record: Record, trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
-        try await acknowledged { try await send(record, trace) }
+        try await acknowledged {
+            _ = try await partitions(of: requests)
+            return try await send(record, trace)
+        }
     }
 
     /// Publishes all of them, side by side. When one fails the others may be on the broker; the same call is safe to repeat.
@@ -38,7 +46,8 @@ struct BrokerGateway: Sendable {
     /// - Returns: The receipts in the order of the records.
     func publish(_ records: [Record], trace: TraceContext?) async throws -> [NotificationPublisher.Receipt] {
         try await acknowledged {
-            try await withThrowingTaskGroup(of: (Int, NotificationPublisher.Receipt).self) { group in
+            _ = try await partitions(of: requests)
+            return try await withThrowingTaskGroup(of: (Int, NotificationPublisher.Receipt).self) { group in
                 for (index, record) in records.enumerated() {
                     group.addTask { (index, try await send(record, trace)) }
                 }
@@ -66,7 +75,7 @@ struct BrokerGateway: Sendable {
     /// repeats are recognised by their source and id.
     func publish(_ events: [Event]) async throws {
         try await acknowledged {
-            let partitions = try await producer.partitionCount(of: businessEvents)
+            let partitions = try await partitions(of: businessEvents)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for event in events {
                     let record = KafkaProducerRecord(
@@ -83,23 +92,30 @@ struct BrokerGateway: Sendable {
         }
     }
 
+    /// Known at once but for the first time. Who asked too long ago is answered by then, and must not publish any more.
+    private func partitions(of topic: String) async throws -> Int32 {
+        let start = ContinuousClock.now
+        let count = try await producer.partitionCount(of: topic)
+        guard start.duration(to: .now) < deadline else { throw DeadlineExceeded() }
+        return count
+    }
+
+    private struct DeadlineExceeded: Error, CustomStringConvertible {
+        var description: String { "the broker did not say in time how many partitions the topic has" }
+    }
+
     private func acknowledged<Result: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Result
+        _ body: () async throws -> Result
     ) async throws -> Result {
         do {
-            return try await deadlines.bound(body)
+            return try await body()
         } catch let error as KafkaError where error.code == .messageTooLarge {
             throw ModelError(.tooLarge, "the broker does not take a record of this size")
         } catch let error as ModelError {
             throw error
         } catch {
-            let why = error is CancellationError ? "no acknowledgement within the deadline" : "\(error)"
-            logger.warning("a record was not acknowledged", metadata: [LogMetadata.error: "\(why)"])
-            throw Problem.unavailable(
-                "The broker did not acknowledge in time. Repeat the call: a notification replaces the one of its "
-                    + "identifier, and an event is recognised by its source and id.",
-                retryAfter: 5
-            )
+            logger.warning("a record was not acknowledged", metadata: [LogMetadata.error: "\(error)"])
+            throw Problem.unavailable
         }
     }
 }

@@ -4,8 +4,8 @@ import HummingbirdCore
 import NIOCore
 import NotificationModel
 
-/// The body of a call, not read before it is wanted: what the head alone forbids is refused without it, and the client is told
-/// to send it only then (`Expect: 100-continue`).
+/// The body of a call, and what the call takes of the memory of all calls. It is not read before it is wanted: what the head alone forbids is refused without it, and
+/// the client is told to send it only then (`Expect: 100-continue`).
 struct CallBody {
     /// The connection broke while the body was read; nobody is there to be answered.
     struct Lost: Error {
@@ -77,7 +77,10 @@ struct CallBody {
         taken = 0
     }
 
-    private mutating func take(_ bytes: Int) throws(Problem) {
+    /// Counts what the call makes of itself in memory, until ``release()``.
+    ///
+    /// - Throws: ``Problem`` 503 when all calls together have too much.
+    mutating func take(_ bytes: Int) throws(Problem) {
         guard memory.take(bytes) else { throw .overloaded }
         taken += bytes
     }

@@ -21,6 +21,9 @@ struct NotificationsHandler: Sendable {
     let now: @Sendable () -> Timestamp
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
 
+    /// What a record that waits for the broker takes besides its bytes, about.
+    private static let recordOverhead = 1_024
+
     private static let ofRequest = ["application"]
     private static let ofRemoval = ["application", "state"]
 
@@ -91,7 +94,7 @@ struct NotificationsHandler: Sendable {
     }
 
     /// The same of several notifications, one record each, side by side; or of all of the recipient's in one record.
-    func deleteSeveral(_ call: Call) async throws -> Response {
+    func deleteSeveral(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let parameters = try call.target.parameters(allowed: Self.ofRemoval, repeatable: "identifier")
         let scope = try scope(parameters)
         guard !parameters.repeated.isEmpty else {
@@ -110,7 +113,10 @@ struct NotificationsHandler: Sendable {
                     "one call removes at most \(removalLimit) notifications; make several, or remove all of the recipient's"
                 )
             }
-            removals.append((identifier, removal(call, key, scope)))
+            let record = removal(call, key, scope)
+            // A small call that makes much.
+            try body.take(record.value.count + key.encoded.count + Self.recordOverhead)
+            removals.append((identifier, record))
         }
         let receipts = try await broker.publish(removals.map(\.record), trace: call.request.traceContext)
         return accepted { json in

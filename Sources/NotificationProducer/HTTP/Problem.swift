@@ -159,9 +159,13 @@ extension Problem {
     )
 
     /// Nothing is known to be on the broker; the same call is safe to repeat.
-    static func unavailable(_ detail: String, retryAfter seconds: Int) -> Problem {
-        Problem(.serviceUnavailable, .unavailable, detail, headers: [.retryAfter: String(seconds)])
-    }
+    static let unavailable = Problem(
+        .serviceUnavailable,
+        .unavailable,
+        "The broker did not acknowledge in time. Repeat the call: a notification replaces the one of its identifier, and an "
+            + "event is recognised by its source and id.",
+        headers: [.retryAfter: "5"]
+    )
 
     static let internalError = Problem(
         .internalServerError,

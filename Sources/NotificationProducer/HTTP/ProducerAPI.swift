@@ -47,7 +47,8 @@ struct ProducerAPI: HTTPResponder {
                 throw error
             } catch {
                 let problem = problem(of: error)
-                metrics.countRefusal(problem.reason, status: problem.status.code)
+                // Else the connection has been answered for, and counted.
+                if context.channel.isActive { metrics.countRefusal(problem.reason, status: problem.status.code) }
                 try await body.discard()
                 response = problem.response
             }
@@ -74,7 +75,7 @@ struct ProducerAPI: HTTPResponder {
         case (.notification, .delete): return try await notifications.delete(call())
         case (.notification, _): throw Problem.methodNotAllowed([.put, .delete])
         case (.notifications, .post): return try await notifications.post(call(), &body)
-        case (.notifications, .delete): return try await notifications.deleteSeveral(call())
+        case (.notifications, .delete): return try await notifications.deleteSeveral(call(), &body)
         case (.notifications, _): throw Problem.methodNotAllowed([.post, .delete])
         }
     }

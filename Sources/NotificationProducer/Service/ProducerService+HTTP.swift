@@ -12,7 +12,6 @@ import ServiceSupport
 extension ProducerService {
     func application(
         _ producer: KafkaProducer,
-        _ deadlines: CallDeadlines,
         _ metrics: ProducerMetrics
     ) throws -> Application<ProducerAPI> {
         let memory = CallMemory(limit: configuration.callBytes)
@@ -20,7 +19,7 @@ extension ProducerService {
         // The framework's own notices would only repeat ours.
         quiet.logLevel = max(logger.logLevel, .warning)
         return Application(
-            responder: api(producer, deadlines, memory, metrics),
+            responder: api(producer, memory, metrics),
             server: try server(memory, metrics),
             configuration: .init(
                 address: .hostname(configuration.httpHost, port: configuration.httpPort),
@@ -34,7 +33,6 @@ extension ProducerService {
 
     private func api(
         _ producer: KafkaProducer,
-        _ deadlines: CallDeadlines,
         _ memory: CallMemory,
         _ metrics: ProducerMetrics
     ) -> ProducerAPI {
@@ -46,8 +44,9 @@ extension ProducerService {
         let broker = BrokerGateway(
             producer: producer,
             publisher: publisher,
+            requests: configuration.topics.requests,
             businessEvents: configuration.topics.businessEvents,
-            deadlines: deadlines,
+            deadline: configuration.httpDeadline,
             metrics: metrics,
             logger: logger
         )
@@ -75,13 +74,16 @@ extension ProducerService {
             headerBytes: configuration.headerBytes,
             headerCount: configuration.headerCount,
             receiveTimeout: TimeAmount(configuration.httpReceiveTimeout),
+            answerTimeout: TimeAmount(configuration.httpDeadline),
             sendTimeout: idleTimeout
         )
+        let isTLS = security.tls != nil
         let http = HTTPServerBuilder { responder in
             GuardedChannel(
                 responder: responder,
                 bounds: bounds,
                 idleTimeout: idleTimeout,
+                isTLS: isTLS,
                 memory: memory,
                 metrics: metrics
             )

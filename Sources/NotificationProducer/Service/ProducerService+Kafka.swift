@@ -10,6 +10,8 @@ extension ProducerServiceConfiguration {
         )
         producer.maximumBufferedRecords = httpBufferRecords
         producer.queueFullTimeout = httpDeadline
+        // Each caller waits for its own record; what comes meanwhile is a batch all the same.
+        producer.linger = .zero
         return producer
     }
 

@@ -98,10 +98,9 @@ public struct ProducerService: Service {
                 now: now
             )
         }
-        let deadlines = CallDeadlines(configuration.httpDeadline)
-        let application = try application(producer, deadlines, metrics)
+        let application = try application(producer, metrics)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await withDeadlines(deadlines) { try await serveHTTP(application) } }
+            group.addTask { try await serveHTTP(application) }
             if let ingest {
                 logger.info("rules are read", metadata: [LogMetadata.count: "\(rules?.count ?? 0)"])
                 group.addTask { await ingest.run() }
@@ -117,19 +116,6 @@ public struct ProducerService: Service {
     }
 
     // MARK: HTTP
-
-    /// Looks after the deadlines of calls while they are served.
-    private func withDeadlines(_ deadlines: CallDeadlines, _ serve: @escaping @Sendable () async throws -> Void)
-        async throws
-    {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await deadlines.run() }
-            group.addTask { try await serve() }
-            // The other one runs until it is cancelled.
-            try await group.next()
-            group.cancelAll()
-        }
-    }
 
     /// Ends when the server does, or a bounded time after shutdown began even when a caller never finishes its request.
     private func serveHTTP(_ application: some ApplicationProtocol & Service) async throws {

@@ -22,13 +22,14 @@ public import ServiceSupport
 ///   of its digest. Without it everybody who reaches the address may call.
 /// - `http.tls.certificate`, `http.tls.key` (text): PEM files of the certificate, with those between it and the root, and of its
 ///   key; both or none. Without them the API speaks plain HTTP.
-/// - `http.deadline` (duration, 100ms to 5m, default 10s): how long a call waits for the broker before it is answered 503.
+/// - `http.deadline` (duration, 100ms to 5m, default 10s): how long a call that is whole waits for the broker before it is
+///   answered 503 and its connection ends.
 /// - `http.events.bytes` (integer, default 1048576), `http.notification.bytes` (integer, default 262144): bodies.
 /// - `http.target.bytes` (integer, 1024 to 1048576, default 262144): path and query of a request; above it 414.
 /// - `http.headers.bytes` (integer, 1024 to 1048576, default 32768), `http.headers.count` (integer, 8 to 1000, default 100): names
 ///   and values of a request's header fields; above it 431.
-/// - `http.calls.bytes` (integer, 1048576 or more, default 268435456): bodies and unfinished heads of all calls in memory at one
-///   time; above it 503.
+/// - `http.calls.bytes` (integer, 1048576 or more, default 268435456): bodies, removals and unfinished heads of all calls in
+///   memory at one time; above it 503.
 /// - `http.removal.identifiers` (integer, 1 to 10000, default 1000): notifications that one call removes; above it 413.
 /// - `http.connections` (integer, default 4096): at the bound no more are accepted until one closes; they wait. Lowered when the
 ///   process may not open as many files.

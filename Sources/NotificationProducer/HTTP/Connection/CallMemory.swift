@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The bytes of all calls that are in memory at one time: heads that are arriving, and bodies until they are answered.
+/// The bytes of all calls that are in memory at one time: heads that are arriving, and bodies and removals until they
+/// are answered.
 ///
 /// Each connection and each body has a bound of its own; many of them together are held by this one.
 final class CallMemory: Sendable {

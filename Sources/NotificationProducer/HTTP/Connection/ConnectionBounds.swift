@@ -12,6 +12,8 @@ struct ConnectionBounds: Sendable {
     var headerCount: Int
     /// How long a head, and with it the body, may take to arrive.
     var receiveTimeout: TimeAmount
+    /// How long a request that is whole waits for its answer.
+    var answerTimeout: TimeAmount
     /// How long a client may take nothing of its answers.
     var sendTimeout: TimeAmount
     /// What is read and thrown away of a client that still sends after its last answer, so that it sees the answer.

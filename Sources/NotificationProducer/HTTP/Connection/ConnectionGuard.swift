@@ -4,7 +4,8 @@ import NIOHTTP1
 import NIOTLS
 
 /// Keeps a connection within its bounds, right behind the HTTP decoder: answers what the decoder or the bounds refuse with a
-/// problem, cuts off who is too slow, and ends a connection so that the client sees its last answer.
+/// problem, cuts off who is too slow, answers when nobody else does in time, and ends a connection so that the client sees its
+/// last answer.
 ///
 /// The last answer is followed by the end of our side; then what still arrives is thrown away until the client ends too, or a
 /// bound is reached. Closing at once would make the client's system throw the answer away when the client is still sending.
@@ -29,15 +30,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var headBytes = (arrived: 0, taken: 0)
     private var receivingSince: NIODeadline?
     private var receiveTimer: Scheduled<Void>?
+    private var answerDueSince: NIODeadline?
+    private var answerTimer: Scheduled<Void>?
     private var sendTimer: Scheduled<Void>?
     private var lastTimer: Scheduled<Void>?
     private var lastHead = (isHEAD: false, expectsContinue: false)
+    /// Answers can be read: without TLS from the beginning, with it from the end of the greeting.
+    private var isGreeted: Bool
     private var isInputClosed = false
     private var isQuiescing = false
     /// Nothing will be written any more.
     private var isLastWritten = false
 
-    init(bounds: ConnectionBounds, memory: CallMemory, metrics: ProducerMetrics) {
+    init(bounds: ConnectionBounds, isTLS: Bool, memory: CallMemory, metrics: ProducerMetrics) {
+        isGreeted = !isTLS
         self.bounds = bounds
         self.memory = memory
         self.metrics = metrics
@@ -49,7 +55,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         forgetHead()
-        for timer in [receiveTimer, sendTimer, lastTimer] { timer?.cancel() }
+        for timer in [receiveTimer, answerTimer, sendTimer, lastTimer] { timer?.cancel() }
         self.context = nil
     }
 
@@ -105,6 +111,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .end:
             passage = state.endArrived()
             receivingSince = nil
+            watchAnswering()
         }
         if passage != .drop { context.fireChannelRead(data) }
     }
@@ -147,7 +154,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             isQuiescing = true
             if isLastWritten { close() }
             state.stop()
-        case TLSUserEvent.handshakeCompleted: state.greetingArrived()
+        case TLSUserEvent.handshakeCompleted:
+            isGreeted = true
+            state.greetingArrived()
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -158,7 +167,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Answers the request that is arriving, now or in its turn, and ends the connection.
     private func refuse(_ problem: Problem) {
         guard let context else { return }
-        if case .answer = state.refuse(problem) { answer(problem, context) }
+        // What breaks because the connection is gone is nobody's to hear.
+        if case .answer = state.refuse(problem), context.channel.isActive { answer(problem, context) }
         // Whoever reads the request must not take what arrived of it for the whole.
         context.fireErrorCaught(HTTPParserError.invalidEOFState)
     }
@@ -187,6 +197,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
+            answerDueSince = nil
             switch state.answerBegins(isInformational: head.status.code < 200) {
             case .pass: context.write(data, promise: promise)
             case .passAsLast:
@@ -201,6 +212,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             case .goOn:
                 context.write(data, promise: promise)
                 watchReceiving()
+                watchAnswering()
             case .drop: promise?.succeed()
             case .end:
                 let written = promise ?? context.eventLoop.makePromise()
@@ -272,9 +284,31 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let end = since + bounds.receiveTimeout
         if loop.now < end {
             receiveTimer = loop.assumeIsolated().scheduleTask(deadline: end) { [self] in checkReceiving() }
-        } else {
+        } else if isGreeted {
             metrics.countCut(.receiveTimeout)
             refuse(.receiveTimeout)
+        } else {
+            cut(.receiveTimeout)
+        }
+    }
+
+    /// Begins to measure how long the answer takes that is next; one timer serves many here too.
+    private func watchAnswering() {
+        guard answerDueSince == nil, state.isWaitingForAnswer, let loop = context?.eventLoop else { return }
+        answerDueSince = loop.now
+        guard answerTimer == nil else { return }
+        answerTimer = loop.assumeIsolated().scheduleTask(in: bounds.answerTimeout) { [self] in checkAnswering() }
+    }
+
+    private func checkAnswering() {
+        answerTimer = nil
+        guard let since = answerDueSince, let context else { return }
+        let end = since + bounds.answerTimeout
+        if context.eventLoop.now < end {
+            answerTimer = context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { [self] in checkAnswering() }
+        } else if state.giveUp() {
+            answer(.unavailable, context)
+            context.fireErrorCaught(HTTPParserError.invalidEOFState)
         }
     }
 

@@ -59,6 +59,11 @@ struct ConnectionState {
         }
     }
 
+    /// Only we can go on: the request that is next to be answered is whole.
+    var isWaitingForAnswer: Bool {
+        !isEnding && !isAnswering && unanswered > (reading == .body ? 1 : 0)
+    }
+
     // MARK: What arrives
 
     /// Bytes, before anything looks into them.
@@ -111,6 +116,15 @@ struct ConnectionState {
         }
         isEnding = true
         return .answer
+    }
+
+    /// The answer that is due does not come.
+    ///
+    /// - Returns: Whether another one is to be written in its place, the last.
+    mutating func giveUp() -> Bool {
+        guard isWaitingForAnswer else { return false }
+        isEnding = true
+        return true
     }
 
     /// Requests that are under way are answered, and no other.

@@ -10,14 +10,18 @@ struct GuardedChannel: ServerChildChannel {
 
     private let http: HTTP1Channel
     private let bounds: ConnectionBounds
+    private let isTLS: Bool
     private let memory: CallMemory
     private let metrics: ProducerMetrics
 
-    /// - Parameter idleTimeout: How long a connection may be silent between two requests.
+    /// - Parameters:
+    ///   - idleTimeout: How long a connection may be silent between two requests.
+    ///   - isTLS: This will be put behind TLS.
     init(
         responder: @escaping HTTPChannelHandler.Responder,
         bounds: ConnectionBounds,
         idleTimeout: TimeAmount,
+        isTLS: Bool,
         memory: CallMemory,
         metrics: ProducerMetrics
     ) {
@@ -33,6 +37,7 @@ struct GuardedChannel: ServerChildChannel {
             )
         )
         self.bounds = bounds
+        self.isTLS = isTLS
         self.memory = memory
         self.metrics = metrics
     }
@@ -40,7 +45,7 @@ struct GuardedChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
-            let connection = ConnectionGuard(bounds: bounds, memory: memory, metrics: metrics)
+            let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: metrics)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(connection, position: .after(decoder))
             try pipeline.addHandler(ConnectionGate(connection), position: .first)

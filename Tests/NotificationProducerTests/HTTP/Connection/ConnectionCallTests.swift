@@ -258,7 +258,7 @@ struct ConnectionCallTests {
     @Test("A connection on which nothing happens is closed after its time")
     func idleTimeout() async throws {
         try await ProducerHarness.with {
-            $0.httpIdleTimeout = .milliseconds(200)
+            $0.httpIdleTimeout = .seconds(2)
         } _: { harness in
             let connection = try await RawConnection.open(port: harness.http.port)
             await connection.send(Self.put())

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import NIOTLS
 import Testing
 
 @testable import NotificationProducer
@@ -32,7 +33,13 @@ struct ConnectionGuardTests {
         let application = Application()
         let memory: CallMemory
 
-        init(memory limit: Int = 1 << 20, targetBytes: Int = 1_000, headerBytes: Int = 500, headerCount: Int = 10)
+        init(
+            memory limit: Int = 1 << 20,
+            targetBytes: Int = 1_000,
+            headerBytes: Int = 500,
+            headerCount: Int = 10,
+            isTLS: Bool = false
+        )
             throws
         {
             memory = CallMemory(limit: limit)
@@ -41,6 +48,7 @@ struct ConnectionGuardTests {
                 headerBytes: headerBytes,
                 headerCount: headerCount,
                 receiveTimeout: .seconds(10),
+                answerTimeout: .seconds(100),
                 sendTimeout: .seconds(60),
                 discardedBytes: 1_000
             )
@@ -48,7 +56,7 @@ struct ConnectionGuardTests {
             limits.maxHeaderFieldSize = bounds.headBytes
             limits.maxHeaderListSize = bounds.headBytes
             limits.maxHeaderFieldCount = bounds.headerCount
-            let connection = ConnectionGuard(bounds: bounds, memory: memory, metrics: ProducerMetrics())
+            let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: ProducerMetrics())
             try channel.pipeline.syncOperations.addHandlers([
                 ConnectionGate(connection), HTTPResponseEncoder(),
                 ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)), connection, application,
@@ -101,6 +109,24 @@ struct ConnectionGuardTests {
         #expect(answer.contains("\"reason\":\"receive-timeout\""))
         #expect(connection.isOver)
         #expect(connection.application.targets.isEmpty)
+    }
+
+    @Test("Who does not end the greeting of TLS is cut off without an answer, which nobody could read")
+    func slowGreeting() throws {
+        let connection = try Connection(isTLS: true)
+        try connection.send("G")
+        connection.wait(.seconds(10))
+        #expect(try connection.received() == "")
+        #expect(connection.isOver)
+
+        let greeted = try Connection(isTLS: true)
+        try greeted.send("G")
+        greeted.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
+        greeted.wait(.seconds(60))
+        #expect(!greeted.isOver)
+        try greeted.send("E")
+        greeted.wait(.seconds(10))
+        #expect(try greeted.received().hasPrefix("HTTP/1.1 408 "))
     }
 
     @Test("A body that drips is refused too, and who reads it learns that it is not whole")
@@ -294,6 +320,41 @@ struct ConnectionGuardTests {
         #expect(answer.contains("\"reason\":\"overloaded\""))
         connection.channel.embeddedEventLoop.run()
         #expect(connection.memory.takenForTest == 0)
+    }
+
+    @Test("A request that nobody answers is answered with 503 when its time is over, from when it was whole and next")
+    func noAnswer() throws {
+        let connection = try Connection()
+        try connection.send("PUT /a HTTP/1.1\r\ncontent-length: 1\r\n\r\n")
+        connection.wait(.seconds(9))
+        try connection.send("x" + Self.get)
+        connection.wait(.seconds(99))
+        #expect(try connection.received() == "")
+        try connection.answer(.accepted)
+        #expect(try connection.received() == "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+        connection.wait(.seconds(99))
+        #expect(try connection.received() == "")
+        connection.wait(.seconds(1))
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
+        #expect(answer.contains("Retry-After: 5\r\n"))
+        #expect(answer.contains("connection: close\r\n"))
+        #expect(answer.contains("\"reason\":\"unavailable\""))
+        #expect(connection.isOver)
+    }
+
+    @Test("An answer that has begun is not answered for")
+    func slowAnswer() throws {
+        let connection = try Connection()
+        try connection.send(Self.get)
+        connection.wait(.seconds(99))
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        try connection.channel.writeOutbound(HTTPServerResponsePart.head(head))
+        connection.wait(.seconds(99))
+        try connection.channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        #expect(try connection.received() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        connection.wait(.seconds(200))
+        #expect(!connection.isOver)
     }
 
     @Test("A client that takes nothing of its answers is cut off after a while")

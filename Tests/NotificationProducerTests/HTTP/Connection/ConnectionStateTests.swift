@@ -135,6 +135,24 @@ struct ConnectionStateTests {
         #expect(isEnd(state.answerEnds()))
     }
 
+    @Test("Giving up is for the request that is whole and next, and once")
+    func giveUp() {
+        var state = ConnectionState()
+        _ = state.bytesArrived(10)
+        #expect(state.giveUp() == false)
+        _ = state.headArrived(isLast: false)
+        #expect(!state.isWaitingForAnswer)
+        _ = state.endArrived()
+        #expect(state.isWaitingForAnswer)
+        _ = state.bytesArrived(10)
+        _ = state.headArrived(isLast: false)
+        #expect(state.isWaitingForAnswer, "that a second one arrives changes nothing")
+        #expect(state.giveUp() == true)
+        #expect(state.giveUp() == false)
+        #expect(state.answerBegins(isInformational: false) == .drop)
+        #expect(state.bytesArrived(1) == .drop)
+    }
+
     @Test("A TLS greeting is no request")
     func greeting() {
         var state = ConnectionState()
