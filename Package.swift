@@ -24,9 +24,13 @@ let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: 
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -51,6 +55,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -72,8 +77,9 @@ let package = Package(
         .target(
             name: "NotificationProducer",
             dependencies: [
-                "Kafka", "NotificationModel", "NotificationPublisher", "ServiceSupport",
-                log, metrics, lifecycle, hummingbird, hummingbirdCore, httpTypes, nioCore, nioHTTP1, yams,
+                "COpenSSL", "Kafka", "NotificationModel", "NotificationPublisher", "ServiceSupport",
+                log, metrics, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nioCore, nioHTTP1,
+                nioSSL, nioTLS, yams,
             ]
         ),
         .target(
@@ -135,7 +141,7 @@ let package = Package(
             name: "NotificationProducerTests",
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceSupport", log,
-                metrics, lifecycle,
+                metrics, lifecycle, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioTLS,
             ]
         ),
         .testTarget(

@@ -4,6 +4,7 @@
 #define CARILLON_COPENSSL_SHIM_H
 
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/crypto.h>
 #include <openssl/sha.h>
 
 #endif

@@ -48,6 +48,14 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case methodNotAllowed = "method-not-allowed"
     /// A body of a kind that is not taken, over HTTP.
     case unsupportedMediaType = "unsupported-media-type"
+    /// No token, or one that is not known, over HTTP.
+    case unauthenticated = "unauthenticated"
+    /// The token's roles do not allow the call, over HTTP.
+    case forbidden = "forbidden"
+    /// The request did not arrive whole in time, over HTTP.
+    case receiveTimeout = "receive-timeout"
+    /// More calls at one time than the bounds allow, over HTTP: the same call is safe to repeat.
+    case overloaded = "overloaded"
     /// The broker did not answer in time: the same call is safe to repeat.
     case unavailable = "unavailable"
     /// A fault of Carillon's own; its log says which.

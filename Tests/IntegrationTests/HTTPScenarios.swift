@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Bad input over the wire. Nothing traps: at the end the process is the same one, ready, and still works.
+/// The API from outside. Bad input traps nothing: at the end the process is the same one, ready, and still works.
 extension ServiceScenarios {
     @Test("path parameters are decoded once: a%2Fb is the recipient a/b, and dots and pluses are only text")
     func pathParameters() async throws {
@@ -295,5 +295,38 @@ extension ServiceScenarios {
         try await stack.put(own, "after")
         _ = try await stack.event("delivered", own, "after")
         #expect(stack.all(own).count == 1, "half a body is no request")
+    }
+
+    @Test("a posted notification that is repeated with its key is one delivery; several are cancelled by one call")
+    func collection() async throws {
+        let stack = try Stack.shared()
+        let own = stack.recipient("post")
+        let url = "\(try await stack.producer.http)/v1/recipients/\(own)/notifications"
+        let headers = [("content-type", "application/json"), ("idempotency-key", "\"\(own)\"")]
+        var answers: [HTTPAnswer] = []
+        for _ in 0..<2 {
+            answers.append(
+                try await Curl.send("POST", url, headers: headers, body: Data(#"{"content":{"title":"Once"}}"#.utf8))
+            )
+        }
+        for answer in answers {
+            #expect(answer.status == 202, "\(answer.text)")
+            #expect(answer["requestId"] == answers[0]["requestId"])
+            #expect(answer["identifier"] == answers[0]["identifier"])
+        }
+        let identifier = try #require(answers[0]["identifier"])
+        #expect(answers[0].headers["location"] == "/v1/recipients/\(own)/notifications/\(identifier)")
+        _ = try await stack.event("delivered", own, identifier)
+
+        for name in ["a", "b", "c"] {
+            try await stack.put(own, name, Self.hour)
+            _ = try await stack.event("scheduled", own, name)
+        }
+        let removed = try await Curl.send("DELETE", "\(url)?state=pending&identifier=a&identifier=c&identifier=a")
+        #expect(removed.status == 202, "\(removed.text)")
+        for name in ["a", "c"] { _ = try await stack.event("cancelled", own, name) }
+        #expect(try await Curl.send("DELETE", "\(url)?state=pending").status == 202)
+        _ = try await stack.event("cancelled", own, "b")
+        #expect(stack.all(own).count { $0.name == "delivered" } == 1, "the repeat was delivered too")
     }
 }

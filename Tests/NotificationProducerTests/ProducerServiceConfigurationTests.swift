@@ -25,6 +25,10 @@ struct ProducerServiceConfigurationTests {
         #expect(configuration.source == "/carillon/default")
         #expect(configuration.groupID == "carillon-producer")
         #expect(configuration.rulesFile == nil)
+        #expect(configuration.tokensFile == nil)
+        #expect(configuration.tlsCertificate == nil)
+        #expect(configuration.removalIdentifiers == 1_000)
+        #expect(configuration.httpReceiveTimeout == .seconds(10))
     }
 
     @Test("The file and the environment are read")
@@ -38,7 +42,16 @@ struct ProducerServiceConfigurationTests {
             deployment: eu
             application: {default: shop}
             rules: {file: rules.yaml}
-            http: {port: 0, deadline: 3s}
+            http:
+              port: 0
+              deadline: 3s
+              receive: {timeout: 2s}
+              tokens: {file: tokens}
+              tls: {certificate: c.pem, key: k.pem}
+              target: {bytes: 2048}
+              headers: {bytes: 4096, count: 50}
+              calls: {bytes: 2097152}
+              removal: {identifiers: 7}
             """,
             ["CARILLON_HTTP_HOST": "0.0.0.0"]
         )
@@ -49,6 +62,15 @@ struct ProducerServiceConfigurationTests {
         #expect(configuration.defaultApplication == "shop")
         #expect(configuration.httpDeadline == .seconds(3))
         #expect(configuration.httpHost == "0.0.0.0")
+        #expect(configuration.httpReceiveTimeout == .seconds(2))
+        #expect(configuration.tokensFile == "tokens")
+        #expect(configuration.tlsCertificate == "c.pem")
+        #expect(configuration.tlsKey == "k.pem")
+        #expect(configuration.targetBytes == 2_048)
+        #expect(configuration.headerBytes == 4_096)
+        #expect(configuration.headerCount == 50)
+        #expect(configuration.callBytes == 2_097_152)
+        #expect(configuration.removalIdentifiers == 7)
     }
 
     @Test(
@@ -57,7 +79,11 @@ struct ProducerServiceConfigurationTests {
             ("http: {port: 8080}", "kafka.bootstrap.servers"), ("http: {prot: 8080}", "http.prot"),
             ("http: {port: 65536}", "http.port"),
             ("topics: {prefix: \"a b\"}", "topics.prefix"), ("application: {default: \"\"}", "application.default"),
-            ("http: {deadline: soon}", "http.deadline"), ("ingest: {buffer: {records: 0}}", "ingest.buffer.records"),
+            ("http: {deadline: soon}", "http.deadline"), ("http: {receive: {timeout: 1ms}}", "http.receive.timeout"),
+            ("http: {removal: {identifiers: 10001}}", "http.removal.identifiers"),
+            ("http: {calls: {bytes: 1000}}", "http.calls.bytes"), ("http: {token: {file: x}}", "http.token.file"),
+            ("http: {tls: {certificate: \"\"}}", "http.tls.certificate"),
+            ("ingest: {buffer: {records: 0}}", "ingest.buffer.records"),
         ]
     )
     func wrong(yaml: String, key: String) {

@@ -6,11 +6,15 @@ import ServiceSupport
 
 /// The way from HTTP to Kafka: what is called through it returns when the broker has acknowledged, or fails as the answer
 /// that the caller gets.
+///
+/// It has no timer of its own: the producer gives up a record after `http.deadline`, and who still waits then is answered by
+/// the ``ConnectionGuard``.
 struct BrokerGateway: Sendable {
     let producer: KafkaProducer
     let publisher: NotificationPublisher
+    let requests: String
     let businessEvents: String
-    /// How long a caller waits for the acknowledgement.
+    /// How long a caller waits.
     let deadline: Duration
     let metrics: ProducerMetrics
     let logger: Logger
@@ -22,22 +26,47 @@ struct BrokerGateway: Sendable {
         var headers: [KafkaHeader]
     }
 
-    func publish(
-        value: [UInt8],
-        key: NotificationKey,
-        requestID: RequestID,
-        isRemoval: Bool,
-        trace: TraceContext?
-    ) async throws -> NotificationPublisher.Receipt {
-        let receipt = try await acknowledged {
-            try await publisher.publish(
-                value: value,
-                key: key,
-                requestID: requestID,
-                isRemoval: isRemoval,
-                trace: trace
-            )
+    /// A record for `requests`.
+    struct Record: Sendable {
+        var value: [UInt8]
+        var key: NotificationKey
+        var requestID: RequestID
+        var isRemoval: Bool
+    }
+
+    func publish(_ record: Record, trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
+        try await acknowledged {
+            _ = try await partitions(of: requests)
+            return try await send(record, trace)
         }
+    }
+
+    /// Publishes all of them, side by side. When one fails the others may be on the broker; the same call is safe to repeat.
+    ///
+    /// - Returns: The receipts in the order of the records.
+    func publish(_ records: [Record], trace: TraceContext?) async throws -> [NotificationPublisher.Receipt] {
+        try await acknowledged {
+            _ = try await partitions(of: requests)
+            return try await withThrowingTaskGroup(of: (Int, NotificationPublisher.Receipt).self) { group in
+                for (index, record) in records.enumerated() {
+                    group.addTask { (index, try await send(record, trace)) }
+                }
+                var receipts: [(Int, NotificationPublisher.Receipt)] = []
+                receipts.reserveCapacity(records.count)
+                for try await receipt in group { receipts.append(receipt) }
+                return receipts.sorted { $0.0 < $1.0 }.map(\.1)
+            }
+        }
+    }
+
+    private func send(_ record: Record, _ trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
+        let receipt = try await publisher.publish(
+            value: record.value,
+            key: record.key,
+            requestID: record.requestID,
+            isRemoval: record.isRemoval,
+            trace: trace
+        )
         metrics.countRequest()
         return receipt
     }
@@ -46,7 +75,7 @@ struct BrokerGateway: Sendable {
     /// repeats are recognised by their source and id.
     func publish(_ events: [Event]) async throws {
         try await acknowledged {
-            let partitions = try await producer.partitionCount(of: businessEvents)
+            let partitions = try await partitions(of: businessEvents)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for event in events {
                     let record = KafkaProducerRecord(
@@ -63,35 +92,30 @@ struct BrokerGateway: Sendable {
         }
     }
 
+    /// Known at once but for the first time. Who asked too long ago is answered by then, and must not publish any more.
+    private func partitions(of topic: String) async throws -> Int32 {
+        let start = ContinuousClock.now
+        let count = try await producer.partitionCount(of: topic)
+        guard start.duration(to: .now) < deadline else { throw DeadlineExceeded() }
+        return count
+    }
+
+    private struct DeadlineExceeded: Error, CustomStringConvertible {
+        var description: String { "the broker did not say in time how many partitions the topic has" }
+    }
+
     private func acknowledged<Result: Sendable>(
-        _ body: @escaping @Sendable () async throws -> Result
+        _ body: () async throws -> Result
     ) async throws -> Result {
         do {
-            return try await withThrowingTaskGroup(of: Result?.self) { group in
-                group.addTask { try await body() }
-                group.addTask {
-                    try await Task.sleep(for: deadline)
-                    return nil
-                }
-                defer { group.cancelAll() }
-                guard let first = try await group.next(), let result = first else { throw DeadlineExceeded() }
-                return result
-            }
+            return try await body()
         } catch let error as KafkaError where error.code == .messageTooLarge {
             throw ModelError(.tooLarge, "the broker does not take a record of this size")
         } catch let error as ModelError {
             throw error
         } catch {
             logger.warning("a record was not acknowledged", metadata: [LogMetadata.error: "\(error)"])
-            throw Problem.unavailable(
-                "The broker did not acknowledge in time. Repeat the call: a notification replaces the one of its "
-                    + "identifier, and an event is recognised by its source and id.",
-                retryAfter: 5
-            )
+            throw Problem.unavailable
         }
-    }
-
-    private struct DeadlineExceeded: Error, CustomStringConvertible {
-        var description: String { "no acknowledgement within the deadline" }
     }
 }

@@ -6,7 +6,7 @@ import NotificationModel
 import NotificationPublisher
 
 /// `POST /v1/events`: CloudEvents in binary, structured and batch mode, published to `business-events` and read from there like
-/// any other, so that there is one path.
+/// any other, so that there is one path. An `Idempotency-Key` must be well-formed and does nothing: an event has an id of its own.
 struct EventsHandler: Sendable {
     let broker: BrokerGateway
     let bodyLimit: Int
@@ -14,11 +14,11 @@ struct EventsHandler: Sendable {
     private static let mediaTypes =
         "application/cloudevents+json, application/cloudevents-batch+json, or application/json with the attributes in ce- headers"
 
-    func publish(_ request: Request, _ target: RequestTarget, _ received: ReceivedBody) async throws -> Response {
-        _ = try target.parameters(allowed: [])
-        guard isAccepted(request.mediaType) else { throw Problem.unsupportedMediaType(Self.mediaTypes) }
-        let body = try received.bytes(upTo: bodyLimit)
-        let events = try BusinessEvent.parse(httpHeaders: headers(of: request), body: body)
+    func publish(_ call: Call, _ body: inout CallBody) async throws -> Response {
+        _ = try call.target.parameters(allowed: [])
+        guard isAccepted(call.request.mediaType) else { throw Problem.unsupportedMediaType(Self.mediaTypes) }
+        let bytes = try await body.read(upTo: bodyLimit)
+        let events = try BusinessEvent.parse(httpHeaders: headers(of: call.request), body: bytes)
         try await broker.publish(
             events.map { event in
                 BrokerGateway.Event(

@@ -2,53 +2,82 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
-import NIOHTTP1
 import NotificationModel
 import ServiceSupport
 
 /// The HTTP API: finds the resource, answers what cannot be done, and leaves the rest to the handlers.
 ///
 /// Routing is done here on the raw path and not by the framework's router, which neither decodes path parameters nor knows
-/// which methods a path takes.
+/// which methods a path takes. What the head of a call forbids is answered without its body.
 struct ProducerAPI: HTTPResponder {
-    typealias Context = BasicRequestContext
+    typealias Context = CallContext
 
     let events: EventsHandler
     let notifications: NotificationsHandler
+    /// Nil lets everybody in.
+    let tokens: BearerTokens?
+    let memory: CallMemory
     let metrics: ProducerMetrics
     let logger: Logger
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    /// What a path names.
+    private enum Resource {
+        case events, notifications, notification
+
+        init?(_ path: [Substring]) {
+            guard path.first == "v1" else { return nil }
+            switch path.count {
+            case 2 where path[1] == "events": self = .events
+            case 4 where path[1] == "recipients" && path[3] == "notifications": self = .notifications
+            case 5 where path[1] == "recipients" && path[3] == "notifications": self = .notification
+            default: return nil
+            }
+        }
+    }
+
+    func respond(to request: Request, context: CallContext) async throws -> Response {
+        var body = CallBody(of: request, on: context.channel, memory: memory)
+        defer { body.release() }
         let response: Response
         do {
-            let body = try await ReceivedBody(of: request, keeping: max(events.bodyLimit, notifications.bodyLimit))
-            response = try await answer(request, body)
-        } catch let error as HTTPParserError {
-            // The server answers broken HTTP itself and closes the connection.
-            throw error
-        } catch {
-            response = problem(of: error).response(instance: nil)
+            do {
+                response = try await answer(request, &body)
+                metrics.countHTTP(status: response.status.code)
+            } catch let error as CallBody.Lost {
+                throw error
+            } catch {
+                let problem = problem(of: error)
+                // Else the connection has been answered for, and counted.
+                if context.channel.isActive { metrics.countRefusal(problem.reason, status: problem.status.code) }
+                try await body.discard()
+                response = problem.response
+            }
+        } catch let error as CallBody.Lost {
+            throw error.cause
         }
-        metrics.countHTTP(status: response.status.code)
         // The answer to HEAD has the headers of one with a body, and none.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(_ request: Request, _ body: ReceivedBody) async throws -> Response {
+    private func answer(_ request: Request, _ body: inout CallBody) async throws -> Response {
+        let roles = try tokens?.roles(of: request.headers)
         let target = RequestTarget(request.head.path ?? "")
-        let segments = target.segments
-        if segments == ["v1", "events"] {
-            guard request.method == .post else { throw Problem.methodNotAllowed([.post]) }
-            return try await events.publish(request, target, body)
+        guard let resource = Resource(target.segments) else { throw Problem.notFound }
+        func call() throws -> Call {
+            // Everything here publishes.
+            if let roles, !roles.allow(.publish) { throw Problem.forbidden(.publish) }
+            return Call(request: request, target: target, idempotencyKey: try IdempotencyKey.read(request.headers))
         }
-        if segments.count == 5, segments[0] == "v1", segments[1] == "recipients", segments[3] == "notifications" {
-            switch request.method {
-            case .put: return try await notifications.put(request, target, body)
-            case .delete: return try await notifications.delete(request, target)
-            default: throw Problem.methodNotAllowed([.put, .delete])
-            }
+        switch (resource, request.method) {
+        case (.events, .post): return try await events.publish(call(), &body)
+        case (.events, _): throw Problem.methodNotAllowed([.post])
+        case (.notification, .put): return try await notifications.put(call(), &body)
+        case (.notification, .delete): return try await notifications.delete(call())
+        case (.notification, _): throw Problem.methodNotAllowed([.put, .delete])
+        case (.notifications, .post): return try await notifications.post(call(), &body)
+        case (.notifications, .delete): return try await notifications.deleteSeveral(call(), &body)
+        case (.notifications, _): throw Problem.methodNotAllowed([.post, .delete])
         }
-        throw Problem.notFound
     }
 
     private func problem(of error: any Error) -> Problem {
@@ -60,4 +89,11 @@ struct ProducerAPI: HTTPResponder {
             return .internalError
         }
     }
+}
+
+/// A call that may be made, its body still to come.
+struct Call: Sendable {
+    let request: Request
+    let target: RequestTarget
+    let idempotencyKey: IdempotencyKey?
 }

@@ -18,7 +18,7 @@ struct RequestTarget {
             path = target[...]
             query = nil
         }
-        segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { $0 }
+        segments = Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst())
     }
 
     /// - Throws: `invalid` with the field when the escape is wrong or the text is not UTF-8. What the text may hold is the
@@ -48,27 +48,42 @@ struct RequestTarget {
         return text
     }
 
+    /// What a query says.
+    struct Parameters: Equatable {
+        fileprivate(set) var single: [String: String] = [:]
+        /// The values of the parameter that may be repeated, in their order.
+        fileprivate(set) var repeated: [String] = []
+
+        subscript(name: String) -> String? { single[name] }
+    }
+
     /// The query's parameters.
     ///
-    /// - Parameter allowed: Names this request may have: a misspelt `?aplication=` must not silently mean the default one.
-    func parameters(allowed: Set<String>) throws(ModelError) -> [String: String] {
-        guard let query, !query.isEmpty else { return [:] }
-        var result: [String: String] = [:]
+    /// - Parameters:
+    ///   - allowed: Names this request may have, once each: a misspelt `?aplication=` must not silently mean the default one.
+    ///   - repeatable: One that it may have any number of times.
+    func parameters(allowed: [String], repeatable: String? = nil) throws(ModelError) -> Parameters {
+        var result = Parameters()
+        guard let query, !query.isEmpty else { return result }
         for pair in query.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = try Self.decode(parts[0], field: "query")
+            if name == repeatable {
+                result.repeated.append(parts.count == 2 ? try Self.decode(parts[1], field: name) : "")
+                continue
+            }
             guard allowed.contains(name) else {
-                let names = allowed.sorted().joined(separator: ", ")
+                let names = (allowed + [repeatable].compactMap(\.self)).sorted().joined(separator: ", ")
                 throw ModelError(
                     .unknownField,
                     field: name,
-                    allowed.isEmpty ? "takes no query parameters" : "unknown query parameter; there is: \(names)"
+                    names.isEmpty ? "takes no query parameters" : "unknown query parameter; there is: \(names)"
                 )
             }
-            guard result[name] == nil else {
+            guard result.single[name] == nil else {
                 throw ModelError(.invalid, field: name, "the query parameter is given twice")
             }
-            result[name] = parts.count == 2 ? try Self.decode(parts[1], field: name) : ""
+            result.single[name] = parts.count == 2 ? try Self.decode(parts[1], field: name) : ""
         }
         return result
     }

@@ -12,6 +12,8 @@ extension ProducerServiceConfiguration {
         // A caller waits for it; under load batches fill while others are on their way.
         producer.linger = .milliseconds(1)
         producer.queueFullTimeout = httpDeadline
+        // Each caller waits for its own record; what comes meanwhile is a batch all the same.
+        producer.linger = .zero
         return producer
     }
 

@@ -1,12 +1,8 @@
-import Foundation
-import HTTPTypes
 import Hummingbird
-import HummingbirdCore
 import Kafka
 public import Logging
 import NIOCore
 public import NotificationModel
-import NotificationPublisher
 public import ServiceLifecycle
 public import ServiceSupport
 
@@ -18,24 +14,26 @@ public import ServiceSupport
 /// On graceful shutdown it stops accepting connections, finishes the calls at hand, lets what was read of the events be
 /// acknowledged and committed, and flushes its producers, all within `drain.timeout`.
 public struct ProducerService: Service {
-    private let configuration: ProducerServiceConfiguration
+    let configuration: ProducerServiceConfiguration
     private let rules: RuleStore?
-    private let httpHealth: HealthComponent
+    let security: ListenerSecurity
+    let httpHealth: HealthComponent
     private let kafkaHealth: HealthComponent
-    private let logger: Logger
-    private let now: @Sendable () -> Timestamp
-    private let makeRequestID: @Sendable () -> NotificationModel.RequestID
-    private let bound = BoundPort()
+    let logger: Logger
+    let now: @Sendable () -> Timestamp
+    let makeRequestID: @Sendable () -> NotificationModel.RequestID
+    let bound = BoundPort()
 
-    /// Reads the rules; nothing is connected before ``run()``.
+    /// Reads the rules, the tokens and the certificate; nothing is connected before ``run()``.
     ///
     /// - Parameters:
     ///   - configuration: The settings.
     ///   - health: Gets the components `kafka`, `rules` and `http`.
     ///   - logger: For everything that happens.
     ///   - now: The clock, for expirations and `ce_time`; the system's if not given.
-    ///   - makeRequestID: The ids of what comes over HTTP; random if not given.
-    /// - Throws: `KafkaError` that names a property librdkafka does not take, ``RuleFileError`` with every problem of the rule file.
+    ///   - makeRequestID: The ids of what comes over HTTP without an `Idempotency-Key`; random if not given.
+    /// - Throws: `KafkaError` that names a property librdkafka does not take, ``RuleFileError`` with every problem of the rule file,
+    ///   ``ListenerSettingsError`` that names what is wrong with the address, the tokens or the certificate.
     public init(
         configuration: ProducerServiceConfiguration,
         health: Health,
@@ -50,6 +48,7 @@ public struct ProducerService: Service {
         kafkaHealth = health.component("kafka")
         let rulesHealth = health.component("rules")
         httpHealth = health.component("http")
+        security = try ListenerSecurity(configuration)
         try configuration.callProducer.check()
         try configuration.ingest.producer.check()
         try configuration.ingest.consumer.check()
@@ -114,7 +113,7 @@ public struct ProducerService: Service {
                 now: now
             )
         }
-        let application = application(producer, metrics)
+        let application = try application(producer, metrics)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serveHTTP(application) }
             if let ingest {
@@ -157,60 +156,6 @@ public struct ProducerService: Service {
             try await group.next()
             group.cancelAll()
         }
-    }
-
-    private func application(
-        _ producer: KafkaProducer,
-        _ metrics: ProducerMetrics
-    ) -> Application<ProducerAPI> {
-        let publisher = NotificationPublisher(
-            producer: producer,
-            configuration: .init(topic: configuration.topics.requests, source: configuration.source),
-            now: now
-        )
-        let broker = BrokerGateway(
-            producer: producer,
-            publisher: publisher,
-            businessEvents: configuration.topics.businessEvents,
-            deadline: configuration.httpDeadline,
-            metrics: metrics,
-            logger: logger
-        )
-        let api = ProducerAPI(
-            events: EventsHandler(broker: broker, bodyLimit: configuration.eventsBodyBytes),
-            notifications: NotificationsHandler(
-                broker: broker,
-                defaultApplication: configuration.defaultApplication,
-                bodyLimit: configuration.notificationBodyBytes,
-                now: now,
-                makeRequestID: makeRequestID
-            ),
-            metrics: metrics,
-            logger: logger
-        )
-        var quiet = logger
-        // The framework's own notices would only repeat ours.
-        quiet.logLevel = max(logger.logLevel, .warning)
-        return Application(
-            responder: api,
-            server: .http1(
-                configuration: .init(idleTimeout: .nanoseconds(Int64(configuration.httpIdleTimeout / .nanoseconds(1))))
-            ),
-            configuration: .init(
-                address: .hostname(configuration.httpHost, port: configuration.httpPort),
-                availableConnectionsDelegate: MaximumAvailableConnections(configuration.httpConnections)
-            ),
-            onServerRunning: { [bound, httpHealth, logger, configuration] channel in
-                let port = channel.localAddress?.port ?? configuration.httpPort
-                logger.info(
-                    "HTTP API listens",
-                    metadata: [LogMetadata.host: "\(configuration.httpHost)", LogMetadata.port: "\(port)"]
-                )
-                httpHealth.ready()
-                bound.resolve(.success(port))
-            },
-            logger: quiet
-        )
     }
 
     /// Without ingest somebody else has to say whether the broker is there.

@@ -16,11 +16,28 @@ public import ServiceSupport
 /// - `ingest.group` (text, default `carillon-producer`): the consumer group that reads business events.
 /// - `ingest.commit.interval` (duration, 10ms to 60s, default 100ms).
 /// - `ingest.buffer.records` (integer, 1 to 1000000, default 50000): records waiting for the broker; at the bound reading pauses.
-/// - `http.host` (text, default `127.0.0.1`), `http.port` (integer, default 8080; 0 takes a free one).
-/// - `http.deadline` (duration, 100ms to 5m, default 10s): how long a call waits for the broker before it is answered 503.
+/// - `http.host` (text, default `127.0.0.1`), `http.port` (integer, default 8080; 0 takes a free one). Without tokens only
+///   127.0.0.0/8, `::1` and `localhost` are taken.
+/// - `http.tokens.file` (text): who may call, one `role[,role] token` a line, read at the start. Roles are `publish` (all that
+///   writes), `query` and `admin` (everything); a token is 16 to 1,024 characters, or `sha256:` and the 64 hexadecimal digits
+///   of its digest. Without it everybody who reaches the address may call.
+/// - `http.tls.certificate`, `http.tls.key` (text): PEM files of the certificate, with those between it and the root, and of its
+///   key; both or none. Without them the API speaks plain HTTP.
+/// - `http.deadline` (duration, 100ms to 5m, default 10s): how long a call that is whole waits for the broker before it is
+///   answered 503 and its connection ends.
 /// - `http.events.bytes` (integer, default 1048576), `http.notification.bytes` (integer, default 262144): bodies.
-/// - `http.connections` (integer, default 4096): at the bound no more are accepted until one closes.
-/// - `http.idle.timeout` (duration, default 60s): connections without traffic are closed.
+/// - `http.target.bytes` (integer, 1024 to 1048576, default 262144): path and query of a request; above it 414.
+/// - `http.headers.bytes` (integer, 1024 to 1048576, default 32768), `http.headers.count` (integer, 8 to 1000, default 100): names
+///   and values of a request's header fields; above it 431.
+/// - `http.calls.bytes` (integer, 1048576 or more, default 268435456): bodies, removals and unfinished heads of all calls in
+///   memory at one time; above it 503.
+/// - `http.removal.identifiers` (integer, 1 to 10000, default 1000): notifications that one call removes; above it 413.
+/// - `http.connections` (integer, default 4096): at the bound no more are accepted until one closes; they wait. Lowered when the
+///   process may not open as many files.
+/// - `http.idle.timeout` (duration, default 60s): connections on which nothing happens, or whose client takes nothing of its
+///   answers, are closed.
+/// - `http.receive.timeout` (duration, 100ms to 10m, default 10s): how long a request may take to arrive whole, from its first
+///   byte; then 408 and the end of the connection.
 /// - `http.buffer.records` (integer, 1 to 1000000, default 10000): records of calls waiting for the broker.
 /// - `drain.timeout` (duration, 1s to 1h, default 15s): how long shutdown waits for calls and acknowledgements.
 public struct ProducerServiceConfiguration: Sendable {
@@ -52,6 +69,24 @@ public struct ProducerServiceConfiguration: Sendable {
     public var eventsBodyBytes: Int
     /// Bytes of a body of `PUT` of a notification.
     public var notificationBodyBytes: Int
+    /// The file of tokens and their roles; nil lets everybody call who reaches the address.
+    public var tokensFile: String?
+    /// The PEM file of the certificate chain; nil for plain HTTP.
+    public var tlsCertificate: String?
+    /// The PEM file of the certificate's key.
+    public var tlsKey: String?
+    /// Bytes of a request's path and query.
+    public var targetBytes: Int
+    /// Bytes of the names and values of a request's header fields.
+    public var headerBytes: Int
+    /// Header fields of a request.
+    public var headerCount: Int
+    /// Bytes of bodies and unfinished heads of all calls at one time.
+    public var callBytes: Int
+    /// Notifications that one call removes by their identifiers.
+    public var removalIdentifiers: Int
+    /// How long a request may take to arrive whole.
+    public var httpReceiveTimeout: Duration
     /// Connections at one time.
     public var httpConnections: Int
     /// How long a connection may be silent.
@@ -79,6 +114,12 @@ public struct ProducerServiceConfiguration: Sendable {
         httpDeadline = .seconds(10)
         eventsBodyBytes = ModelLimits.businessEventBytes
         notificationBodyBytes = ModelLimits.requestBytes
+        targetBytes = 256 << 10
+        headerBytes = 32 << 10
+        headerCount = 100
+        callBytes = 256 << 20
+        removalIdentifiers = 1_000
+        httpReceiveTimeout = .seconds(10)
         httpConnections = 4_096
         httpIdleTimeout = .seconds(60)
         httpBufferRecords = 10_000
@@ -133,6 +174,8 @@ extension ProducerServiceConfiguration {
             default: defaults.notificationBodyBytes,
             in: 1...ModelLimits.requestBytes
         )
+        readAccess(&settings)
+        readBounds(&settings, defaults)
         httpConnections = settings.int("http.connections", default: defaults.httpConnections, in: 1...1_000_000)
         httpIdleTimeout = settings.duration(
             "http.idle.timeout",
@@ -144,6 +187,29 @@ extension ProducerServiceConfiguration {
             "drain.timeout",
             default: defaults.drainTimeout,
             in: .seconds(1) ... .seconds(3_600)
+        )
+    }
+
+    private mutating func readAccess(_ settings: inout ServiceSettings) {
+        tokensFile = settings.optionalString("http.tokens.file")
+        tlsCertificate = settings.optionalString("http.tls.certificate")
+        tlsKey = settings.optionalString("http.tls.key")
+    }
+
+    private mutating func readBounds(_ settings: inout ServiceSettings, _ defaults: Self) {
+        targetBytes = settings.int("http.target.bytes", default: defaults.targetBytes, in: 1_024...1_048_576)
+        headerBytes = settings.int("http.headers.bytes", default: defaults.headerBytes, in: 1_024...1_048_576)
+        headerCount = settings.int("http.headers.count", default: defaults.headerCount, in: 8...1_000)
+        callBytes = settings.int("http.calls.bytes", default: defaults.callBytes, in: 1_048_576...Int.max)
+        removalIdentifiers = settings.int(
+            "http.removal.identifiers",
+            default: defaults.removalIdentifiers,
+            in: 1...10_000
+        )
+        httpReceiveTimeout = settings.duration(
+            "http.receive.timeout",
+            default: defaults.httpReceiveTimeout,
+            in: .milliseconds(100) ... .seconds(600)
         )
     }
 }

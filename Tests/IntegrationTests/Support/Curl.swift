@@ -15,17 +15,20 @@ struct HTTPAnswer: Sendable {
 
 /// HTTP by a client that is not ours.
 enum Curl {
+    /// - Parameter options: More of curl's own, such as `--cacert`.
     static func send(
         _ method: String,
         _ url: String,
         headers: [(String, String)] = [],
-        body: Data? = nil
+        body: Data? = nil,
+        options: [String] = []
     ) async throws -> HTTPAnswer {
         let folder = try TemporaryFolder()
         // --path-as-is: `..` is to arrive as it is.
         var arguments = [
             "--silent", "--show-error", "--path-as-is", "--globoff", "--max-time", "60", "--request", method,
         ]
+        arguments += options
         arguments += ["--dump-header", folder.file("head"), "--output", folder.file("body")]
         for (name, value) in headers { arguments += ["--header", "\(name): \(value)"] }
         if !headers.contains(where: { $0.0.lowercased() == "content-type" }) {

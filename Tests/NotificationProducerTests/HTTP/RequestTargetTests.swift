@@ -44,12 +44,11 @@ struct RequestTargetTests {
 
     @Test("Query parameters are those that are known, once each")
     func query() throws {
-        #expect(
-            try RequestTarget("/p?state=all&application=a%26b").parameters(allowed: ["state", "application"])
-                == ["state": "all", "application": "a&b"]
-        )
-        #expect(try RequestTarget("/p?").parameters(allowed: []) == [:])
-        #expect(try RequestTarget("/p?state").parameters(allowed: ["state"]) == ["state": ""])
+        let both = try RequestTarget("/p?state=all&application=a%26b").parameters(allowed: ["state", "application"])
+        #expect(both["state"] == "all")
+        #expect(both["application"] == "a&b")
+        #expect(try RequestTarget("/p?").parameters(allowed: []) == RequestTarget.Parameters())
+        #expect(try RequestTarget("/p?state").parameters(allowed: ["state"])["state"] == "")
         for (target, reason, field) in [
             ("/p?aplication=x", ReasonCode.unknownField, "aplication"), ("/p?state=a&state=a", .invalid, "state"),
             ("/p?state=%f", .invalid, "state"),
@@ -60,5 +59,16 @@ struct RequestTargetTests {
             #expect(error?.reason == reason)
             #expect(error?.field == field)
         }
+    }
+
+    @Test("A parameter that may be repeated keeps the order of its values, and no other may")
+    func repeated() throws {
+        let target = RequestTarget("/p?identifier=b&state=all&identifier=a%2Fb&identifier=&identifier&identifier=b")
+        let parameters = try target.parameters(allowed: ["state"], repeatable: "identifier")
+        #expect(parameters.repeated == ["b", "a/b", "", "", "b"])
+        #expect(parameters["state"] == "all")
+        let error = #expect(throws: ModelError.self) { try target.parameters(allowed: ["state"]) }
+        #expect(error?.field == "identifier")
+        #expect(error?.reason == .unknownField)
     }
 }

@@ -55,6 +55,7 @@ final class ProducerHarness: Sendable {
     /// Starts a service; `body` ends with it still running unless it stopped it.
     static func with(
         rules: String? = nil,
+        tokens: String? = nil,
         broker: LocalBroker? = nil,
         configure: (inout ProducerServiceConfiguration) -> Void = { _ in },
         _ body: (ProducerHarness) async throws -> Void
@@ -73,6 +74,11 @@ final class ProducerHarness: Sendable {
             let file = directory.appendingPathComponent("rules.yaml")
             try Data(rules.utf8).write(to: file)
             configuration.rulesFile = file.path
+        }
+        if let tokens {
+            let file = directory.appendingPathComponent("tokens")
+            try Data(tokens.utf8).write(to: file)
+            configuration.tokensFile = file.path
         }
         configure(&configuration)
         let health = Health()

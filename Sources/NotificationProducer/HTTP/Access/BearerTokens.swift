@@ -1,0 +1,111 @@
+import COpenSSL
+import HTTPTypes
+
+/// What a token's owner may do.
+enum TokenRole: String, CaseIterable, Sendable {
+    case publish, query, admin
+}
+
+/// The roles of one token.
+struct TokenRoles: Sendable, Equatable {
+    fileprivate var bits: UInt8 = 0
+
+    init(_ roles: TokenRole...) {
+        for role in roles { insert(role) }
+    }
+
+    fileprivate init(bits: UInt8) {
+        self.bits = bits
+    }
+
+    mutating func insert(_ role: TokenRole) { bits |= Self.bit(role) }
+
+    /// `admin` may do everything.
+    func allow(_ role: TokenRole) -> Bool { bits & (Self.bit(role) | Self.bit(.admin)) != 0 }
+
+    private static func bit(_ role: TokenRole) -> UInt8 {
+        switch role {
+        case .publish: 1
+        case .query: 2
+        case .admin: 4
+        }
+    }
+}
+
+/// The tokens that open the API, as SHA-256 digests.
+///
+/// A presented token is digested and compared with every digest to its end, so that how long it takes says nothing about how
+/// near it came, nor which one it was.
+struct BearerTokens: Sendable {
+    /// A longer token is wrong whatever it is; nothing of it is computed.
+    static let longestToken = 1_024
+    static let digestBytes = Int(SHA256_DIGEST_LENGTH)
+
+    struct Entry: Sendable {
+        var digest: [UInt8]
+        var roles: TokenRoles
+    }
+
+    /// One after the other.
+    private let digests: [UInt8]
+    private let roles: [UInt8]
+
+    init(_ entries: [Entry]) {
+        digests = entries.flatMap(\.digest)
+        roles = entries.map(\.roles.bits)
+    }
+
+    /// Finds out what a call may do.
+    ///
+    /// - Throws: ``Problem`` 401 when the call has no token, or a wrong one.
+    func roles(of headers: HTTPFields) throws(Problem) -> TokenRoles {
+        guard let field = headers[.authorization] else { throw .unauthenticated(isWrong: false) }
+        var found: TokenRoles?
+        var copy = field
+        copy.withUTF8 { text in
+            guard let token = Self.token(in: UnsafeRawBufferPointer(text)) else { return }
+            found = roles(of: token)
+        }
+        guard let found else { throw .unauthenticated(isWrong: true) }
+        return found
+    }
+
+    private func roles(of token: UnsafeRawBufferPointer) -> TokenRoles? {
+        guard token.count <= Self.longestToken else { return nil }
+        var bits: UInt8 = 0
+        Self.withDigest(of: token) { digest in
+            digests.withUnsafeBytes { all in
+                for (index, own) in self.roles.enumerated() {
+                    let known = UnsafeRawBufferPointer(rebasing: all[(index * Self.digestBytes)...])
+                    let difference = CRYPTO_memcmp(digest.baseAddress, known.baseAddress, Self.digestBytes)
+                    bits |= difference == 0 ? own : 0
+                }
+            }
+        }
+        return bits == 0 ? nil : TokenRoles(bits: bits)
+    }
+
+    /// What follows `Bearer` and blanks; nil when it is another scheme or nothing.
+    private static func token(in field: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let scheme: StaticString = "bearer "
+        guard field.count > scheme.utf8CodeUnitCount else { return nil }
+        for index in 0..<scheme.utf8CodeUnitCount {
+            // Letters of either case; the blank is one already.
+            guard field[index] | 0x20 == scheme.utf8Start[index] else { return nil }
+        }
+        let rest = field[scheme.utf8CodeUnitCount...].drop { $0 == 0x20 }
+        return rest.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: rest)
+    }
+
+    /// The SHA-256 of bytes.
+    static func withDigest(of bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+        withUnsafeTemporaryAllocation(byteCount: digestBytes, alignment: 8) { digest in
+            SHA256(
+                bytes.bindMemory(to: UInt8.self).baseAddress,
+                bytes.count,
+                digest.bindMemory(to: UInt8.self).baseAddress
+            )
+            body(UnsafeRawBufferPointer(digest))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import NIOCore
+import NIOSSL
+
+/// A setting of the API's listener that does not do, found before anything listens.
+public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConvertible {
+    enum Key: String {
+        case host = "http.host"
+        case tokensFile = "http.tokens.file"
+        case certificate = "http.tls.certificate"
+        case key = "http.tls.key"
+    }
+
+    /// The key with dots.
+    public let key: String
+    /// What is wrong and what to do; never a token or a part of a key.
+    public let message: String
+
+    init(_ key: Key, _ message: String) {
+        self.key = key.rawValue
+        self.message = message
+    }
+
+    /// `http.host: …`.
+    public var description: String { "\(key): \(message)" }
+}
+
+/// Who may call the API, and how its connections are protected.
+struct ListenerSecurity: Sendable {
+    /// Nil: everybody who reaches the loopback address.
+    let tokens: BearerTokens?
+    /// Nil: in the clear.
+    let tls: TLSConfiguration?
+
+    /// Reads the files that the settings name.
+    init(_ configuration: ProducerServiceConfiguration) throws(ListenerSettingsError) {
+        tls = try Self.tls(certificate: configuration.tlsCertificate, key: configuration.tlsKey)
+        guard let file = configuration.tokensFile else {
+            tokens = nil
+            let host = configuration.httpHost
+            guard Self.isLoopback(host) else {
+                throw ListenerSettingsError(
+                    .host,
+                    "\"\(host)\" can be reached by others, and without tokens everybody could publish: set http.tokens.file, "
+                        + "or listen on 127.0.0.1, ::1 or localhost"
+                )
+            }
+            return
+        }
+        tokens = try TokenFile.load(path: file)
+    }
+
+    /// Only what is certainly this machine: other names may resolve to anything.
+    static func isLoopback(_ host: String) -> Bool {
+        if host.lowercased() == "localhost" { return true }
+        // As the system writes it, whatever way it was written.
+        guard let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress else { return false }
+        return address.hasPrefix("127.") || address == "::1"
+    }
+
+    private static func tls(certificate: String?, key: String?) throws(ListenerSettingsError) -> TLSConfiguration? {
+        let files: (certificate: String, key: String)
+        switch (certificate, key) {
+        case (nil, nil): return nil
+        case (let certificate?, let key?): files = (certificate, key)
+        case (_, nil): throw ListenerSettingsError(.key, "is missing: a certificate needs its key, both as PEM files")
+        case (nil, _):
+            throw ListenerSettingsError(.certificate, "is missing: a key needs its certificate, both as PEM files")
+        }
+        let chain: [NIOSSLCertificate]
+        do {
+            chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
+        } catch {
+            throw ListenerSettingsError(
+                .certificate,
+                "\(files.certificate) cannot be read as certificates in PEM: \(error)"
+            )
+        }
+        guard !chain.isEmpty else {
+            throw ListenerSettingsError(.certificate, "\(files.certificate) has no certificate in PEM")
+        }
+        let privateKey: NIOSSLPrivateKey
+        do {
+            privateKey = try NIOSSLPrivateKey(file: files.key, format: .pem)
+        } catch {
+            // What the library says could show a part of the file.
+            throw ListenerSettingsError(.key, "\(files.key) cannot be read as a private key in PEM without a password")
+        }
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(privateKey)
+        )
+        tls.minimumTLSVersion = .tlsv12
+        tls.applicationProtocols = ["http/1.1"]
+        do {
+            _ = try NIOSSLContext(configuration: tls)
+        } catch {
+            throw ListenerSettingsError(.key, "\(files.key) is not the key of \(files.certificate)")
+        }
+        return tls
+    }
+}

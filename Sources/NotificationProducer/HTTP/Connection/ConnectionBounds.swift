@@ -1,0 +1,48 @@
+import NIOCore
+import NIOHTTP1
+import NotificationModel
+
+/// The bounds of a connection to the API.
+struct ConnectionBounds: Sendable {
+    /// Bytes of a request's target.
+    var targetBytes: Int
+    /// Bytes of all names and values of a request's header fields.
+    var headerBytes: Int
+    /// Header fields of a request.
+    var headerCount: Int
+    /// How long a head, and with it the body, may take to arrive.
+    var receiveTimeout: TimeAmount
+    /// How long a request that is whole waits for its answer.
+    var answerTimeout: TimeAmount
+    /// How long a client may take nothing of its answers.
+    var sendTimeout: TimeAmount
+    /// What is read and thrown away of a client that still sends after its last answer, so that it sees the answer.
+    var discardedBytes = 16 << 20
+
+    /// The decoder has one bound for the target and the fields; it stops what no check of the parts could hold.
+    var headBytes: Int { targetBytes + headerBytes }
+
+    /// What is wrong with a head that is whole.
+    func problem(of head: HTTPRequestHead) -> Problem? {
+        guard head.uri.utf8.count <= targetBytes else { return .targetTooLong(limit: targetBytes) }
+        var bytes = 0
+        for (name, value) in head.headers { bytes += name.utf8.count + value.utf8.count }
+        return bytes <= headerBytes ? nil : .headersTooLarge(bytes: headerBytes, count: headerCount)
+    }
+
+    /// The answer to bytes that the decoder does not take for HTTP/1.1.
+    func problem(of error: HTTPParserError) -> Problem {
+        switch error {
+        case .headerOverflow: .headersTooLarge(bytes: headBytes, count: headerCount)
+        case .invalidContentLength, .unexpectedContentLength:
+            .malformed("the length of the body is not given, or given in two ways", field: "content-length")
+        case .invalidChunkSize: .malformed("a chunk of the body does not say its size", field: "transfer-encoding")
+        case .invalidHeaderToken: .malformed("a header field has a character that is not allowed there")
+        case .invalidMethod: .malformed("the request does not begin with a method that is known")
+        case .invalidURL: .malformed("the request's target has a character that is not allowed there")
+        case .invalidVersion: .malformed("the request is not of HTTP/1.1")
+        case .invalidEOFState: .malformed("the connection ended within a request")
+        default: .malformed("the bytes are not HTTP/1.1")
+        }
+    }
+}

@@ -1,0 +1,325 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOTLS
+
+/// Keeps a connection within its bounds, right behind the HTTP decoder: answers what the decoder or the bounds refuse with a
+/// problem, cuts off who is too slow, answers when nobody else does in time, and ends a connection so that the client sees its
+/// last answer.
+///
+/// The last answer is followed by the end of our side; then what still arrives is thrown away until the client ends too, or a
+/// bound is reached. Closing at once would make the client's system throw the answer away when the client is still sending.
+final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Says that the body of the request that is being answered will be read. Its client may be waiting for that.
+    struct BodyIsWanted: Sendable {}
+
+    private let bounds: ConnectionBounds
+    private let memory: CallMemory
+    private let metrics: ProducerMetrics
+
+    private var state = ConnectionState()
+    private var context: ChannelHandlerContext?
+    /// That of the gate: what is done there passes by TLS.
+    private var gate: ChannelHandlerContext?
+    /// The head that is arriving, in bytes, and how many of them are counted in the memory of all calls.
+    private var headBytes = (arrived: 0, taken: 0)
+    private var receivingSince: NIODeadline?
+    private var receiveTimer: Scheduled<Void>?
+    private var answerDueSince: NIODeadline?
+    private var answerTimer: Scheduled<Void>?
+    private var sendTimer: Scheduled<Void>?
+    private var lastTimer: Scheduled<Void>?
+    private var lastHead = (isHEAD: false, expectsContinue: false)
+    /// Answers can be read: without TLS from the beginning, with it from the end of the greeting.
+    private var isGreeted: Bool
+    private var isInputClosed = false
+    private var isQuiescing = false
+    /// Nothing will be written any more.
+    private var isLastWritten = false
+
+    init(bounds: ConnectionBounds, isTLS: Bool, memory: CallMemory, metrics: ProducerMetrics) {
+        isGreeted = !isTLS
+        self.bounds = bounds
+        self.memory = memory
+        self.metrics = metrics
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        forgetHead()
+        for timer in [receiveTimer, answerTimer, sendTimer, lastTimer] { timer?.cancel() }
+        self.context = nil
+    }
+
+    // MARK: Bytes, told by the gate
+
+    func gateAdded(_ context: ChannelHandlerContext) { gate = context }
+
+    func gateRemoved() { gate = nil }
+
+    /// - Returns: Whether somebody still reads them.
+    func bytesArrived(_ count: Int) -> Bool {
+        switch state.bytesArrived(count) {
+        case .pass, .passAsLast:
+            if state.reading == .head { headBytes.arrived += count }
+            return true
+        case .drop:
+            if state.discarded > bounds.discardedBytes { cut(.stillSending) }
+            return false
+        }
+    }
+
+    func readsComplete() {
+        guard !state.isEnding else {
+            // Nobody behind asks for more, and the client must not be kept from ending.
+            gate?.read()
+            return
+        }
+        if state.reading == .head { keepHead() } else { forgetHead() }
+        watchReceiving()
+    }
+
+    /// Counts a head that did not arrive at once.
+    private func keepHead() {
+        let more = headBytes.arrived - headBytes.taken
+        guard more > 0 else { return }
+        guard memory.take(more) else { return refuse(.overloaded) }
+        headBytes.taken = headBytes.arrived
+    }
+
+    private func forgetHead() {
+        guard headBytes.arrived > 0 else { return }
+        memory.give(headBytes.taken)
+        headBytes = (0, 0)
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let passage: ConnectionState.Passage
+        switch unwrapInboundIn(data) {
+        case .head(let head): passage = headArrived(head)
+        case .body: passage = state.bodyArrived()
+        case .end:
+            passage = state.endArrived()
+            receivingSince = nil
+            watchAnswering()
+        }
+        if passage != .drop { context.fireChannelRead(data) }
+    }
+
+    private func headArrived(_ head: HTTPRequestHead) -> ConnectionState.Passage {
+        guard !state.isEnding else { return .drop }
+        if let problem = bounds.problem(of: head) {
+            refuse(problem)
+            return .drop
+        }
+        var asksForProtocol = head.method == .CONNECT
+        var expectsContinue = false
+        for (name, value) in head.headers {
+            switch name.utf8.count {
+            // The decoder stops reading where another protocol would begin.
+            case 7 where name.lowercased() == "upgrade": asksForProtocol = true
+            case 6 where name.lowercased() == "expect": expectsContinue = value.lowercased() == "100-continue"
+            default: break
+            }
+        }
+        lastHead = (head.method == .HEAD, expectsContinue && head.version != .http1_0)
+        return state.headArrived(isLast: !head.isKeepAlive || asksForProtocol)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard !state.isEnding else { return }
+        if let error = error as? HTTPParserError {
+            refuse(bounds.problem(of: error))
+        } else {
+            context.fireErrorCaught(error)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed:
+            isInputClosed = true
+            if isLastWritten { close() }
+        case is ChannelShouldQuiesceEvent:
+            isQuiescing = true
+            if isLastWritten { close() }
+            state.stop()
+        case TLSUserEvent.handshakeCompleted:
+            isGreeted = true
+            state.greetingArrived()
+        default: break
+        }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    // MARK: Refusals
+
+    /// Answers the request that is arriving, now or in its turn, and ends the connection.
+    private func refuse(_ problem: Problem) {
+        guard let context else { return }
+        // What breaks because the connection is gone is nobody's to hear.
+        if case .answer = state.refuse(problem), context.channel.isActive { answer(problem, context) }
+        // Whoever reads the request must not take what arrived of it for the whole.
+        context.fireErrorCaught(HTTPParserError.invalidEOFState)
+    }
+
+    private func answer(_ problem: Problem, _ context: ChannelHandlerContext) {
+        metrics.countRefusal(problem.reason, status: problem.status.code)
+        let body = ByteBuffer(bytes: problem.json)
+        var headers = HTTPHeaders()
+        for field in problem.headers { headers.add(name: field.name.rawName, value: field.value) }
+        headers.add(name: "content-type", value: Problem.mediaType)
+        headers.add(name: "content-length", value: "\(body.readableBytes)")
+        headers.add(name: "connection", value: "close")
+        let status = HTTPResponseStatus(statusCode: problem.status.code, reasonPhrase: problem.status.reasonPhrase)
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        if !(state.reading == .body && lastHead.isHEAD) {
+            context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+        end(after: written)
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            answerDueSince = nil
+            switch state.answerBegins(isInformational: head.status.code < 200) {
+            case .pass: context.write(data, promise: promise)
+            case .passAsLast:
+                head.headers.replaceOrAdd(name: "connection", value: "close")
+                context.write(wrapOutboundOut(.head(head)), promise: promise)
+            case .drop: promise?.succeed()
+            }
+        case .body:
+            if state.answerGoesOn() == .drop { promise?.succeed() } else { context.write(data, promise: promise) }
+        case .end:
+            switch state.answerEnds() {
+            case .goOn:
+                context.write(data, promise: promise)
+                watchReceiving()
+                watchAnswering()
+            case .drop: promise?.succeed()
+            case .end:
+                let written = promise ?? context.eventLoop.makePromise()
+                context.write(data, promise: written)
+                end(after: written)
+            case .refuse(let problem):
+                context.write(data, promise: promise)
+                answer(problem, context)
+            }
+        }
+    }
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyIsWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        if lastHead.expectsContinue, state.isWaitingForClient, state.reading == .body {
+            lastHead.expectsContinue = false
+            let head = HTTPResponseHead(version: .http1_1, status: .continue)
+            context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        }
+        promise?.succeed()
+    }
+
+    // MARK: The end
+
+    private func end(after written: EventLoopPromise<Void>) {
+        lastTimer = context?.eventLoop.assumeIsolated().scheduleTask(in: bounds.receiveTimeout) { [self] in
+            cut(.stillSending)
+        }
+        written.futureResult.assumeIsolated().whenComplete { [self] _ in
+            isLastWritten = true
+            if isInputClosed || isQuiescing { return close() }
+            context?.close(mode: .output, promise: nil)
+            gate?.read()
+        }
+    }
+
+    private func cut(_ cause: ProducerMetrics.Cut) {
+        metrics.countCut(cause)
+        close()
+    }
+
+    /// At once, without a word to the client's TLS.
+    private func close() { gate?.close(promise: nil) }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if state.isEnding, !isQuiescing {
+            // Ours is under way, and gentler.
+            if let promise { context.channel.closeFuture.cascade(to: promise) }
+            return
+        }
+        if mode == .all, state.isIdle, !isInputClosed, !isQuiescing { metrics.countCut(.idle) }
+        context.close(mode: mode, promise: promise)
+    }
+
+    // MARK: Time
+
+    /// Begins to measure how long the request takes that is arriving. One timer serves many requests: most are whole with the
+    /// first read and need none.
+    private func watchReceiving() {
+        guard state.isWaitingForClient, let loop = context?.eventLoop else { return }
+        if receivingSince == nil { receivingSince = loop.now }
+        guard receiveTimer == nil else { return }
+        receiveTimer = loop.assumeIsolated().scheduleTask(in: bounds.receiveTimeout) { [self] in checkReceiving() }
+    }
+
+    private func checkReceiving() {
+        receiveTimer = nil
+        guard state.isWaitingForClient, let since = receivingSince, let loop = context?.eventLoop else { return }
+        let end = since + bounds.receiveTimeout
+        if loop.now < end {
+            receiveTimer = loop.assumeIsolated().scheduleTask(deadline: end) { [self] in checkReceiving() }
+        } else if isGreeted {
+            metrics.countCut(.receiveTimeout)
+            refuse(.receiveTimeout)
+        } else {
+            cut(.receiveTimeout)
+        }
+    }
+
+    /// Begins to measure how long the answer takes that is next; one timer serves many here too.
+    private func watchAnswering() {
+        guard answerDueSince == nil, state.isWaitingForAnswer, let loop = context?.eventLoop else { return }
+        answerDueSince = loop.now
+        guard answerTimer == nil else { return }
+        answerTimer = loop.assumeIsolated().scheduleTask(in: bounds.answerTimeout) { [self] in checkAnswering() }
+    }
+
+    private func checkAnswering() {
+        answerTimer = nil
+        guard let since = answerDueSince, let context else { return }
+        let end = since + bounds.answerTimeout
+        if context.eventLoop.now < end {
+            answerTimer = context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { [self] in checkAnswering() }
+        } else if state.giveUp() {
+            answer(.unavailable, context)
+            context.fireErrorCaught(HTTPParserError.invalidEOFState)
+        }
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        sendTimer?.cancel()
+        sendTimer = nil
+        if !context.channel.isWritable {
+            sendTimer = context.eventLoop.assumeIsolated().scheduleTask(in: bounds.sendTimeout) { [self] in
+                cut(.sendTimeout)
+            }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+}

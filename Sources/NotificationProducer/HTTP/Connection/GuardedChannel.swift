@@ -1,0 +1,59 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// The framework's HTTP/1.1 connection with a ``ConnectionGuard`` in it.
+struct GuardedChannel: ServerChildChannel {
+    typealias Value = HTTP1Channel.Value
+
+    private let http: HTTP1Channel
+    private let bounds: ConnectionBounds
+    private let isTLS: Bool
+    private let memory: CallMemory
+    private let metrics: ProducerMetrics
+
+    /// - Parameters:
+    ///   - idleTimeout: How long a connection may be silent between two requests.
+    ///   - isTLS: This will be put behind TLS.
+    init(
+        responder: @escaping HTTPChannelHandler.Responder,
+        bounds: ConnectionBounds,
+        idleTimeout: TimeAmount,
+        isTLS: Bool,
+        memory: CallMemory,
+        metrics: ProducerMetrics
+    ) {
+        http = HTTP1Channel(
+            responder: responder,
+            configuration: .init(
+                idleTimeout: idleTimeout,
+                httpDecoderConfiguration: .init(
+                    maxHeaderFieldSize: bounds.headBytes,
+                    maxHeaderListSize: bounds.headBytes,
+                    maxHeaderFieldCount: bounds.headerCount
+                )
+            )
+        )
+        self.bounds = bounds
+        self.isTLS = isTLS
+        self.memory = memory
+        self.metrics = metrics
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        http.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            let pipeline = channel.pipeline.syncOperations
+            let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: metrics)
+            let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
+            try pipeline.addHandler(connection, position: .after(decoder))
+            try pipeline.addHandler(ConnectionGate(connection), position: .first)
+            return value
+        }
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await http.handle(value: value, logger: logger)
+    }
+}

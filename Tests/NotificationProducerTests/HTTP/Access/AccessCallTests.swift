@@ -1,0 +1,173 @@
+import Foundation
+import Logging
+import NotificationModel
+import ServiceSupport
+import Testing
+
+@testable import NotificationProducer
+
+@Suite("Calls with tokens", .timeLimit(.minutes(2)))
+struct AccessCallTests {
+    private static let publisher = "publisher-0123456789"
+    private static let reader = "reader-0123456789"
+    private static let admin = "admin-0123456789"
+    private static var tokens: String {
+        """
+        publish \(publisher)
+        query \(reader)
+        admin sha256:\(TokenTests.sha256(admin))
+        """
+    }
+
+    private static let body = Array(#"{"content":{"body":"x"}}"#.utf8)
+
+    private func call(
+        _ harness: ProducerHarness,
+        _ authorization: String?,
+        _ method: String = "PUT",
+        _ target: String = "/v1/recipients/u/notifications/i"
+    ) async throws -> RawHTTP.Answer {
+        let headers = [("content-type", "application/json")] + (authorization.map { [("authorization", $0)] } ?? [])
+        return try await harness.http.send(method, target, headers: headers, body: Self.body)
+    }
+
+    @Test("Who has no token or a wrong one is not let in, whatever the call is, and is not told more")
+    func unauthenticated() async throws {
+        try await ProducerHarness.with(tokens: Self.tokens) { harness in
+            let calls = [
+                ("PUT", "/v1/recipients/u/notifications/i"), ("POST", "/v1/recipients/u/notifications"),
+                ("DELETE", "/v1/recipients/u/notifications"), ("POST", "/v1/events"), ("GET", "/v1/events"),
+                ("GET", "/nowhere"),
+            ]
+            let wrong = [
+                "", "Bearer", "Bearer nobody-0123456789", "Basic \(Self.publisher)", "Bearer \(Self.publisher)x",
+            ]
+            for (method, target) in calls {
+                let missing = try await call(harness, nil, method, target)
+                #expect(missing.status == 401, "\(method) \(target): \(missing.text)")
+                #expect(missing.headers["www-authenticate"] == "Bearer")
+                for authorization in wrong + ["Bearer \(String(repeating: "x", count: 20_000))"] {
+                    let answer = try await call(harness, authorization, method, target)
+                    #expect(answer.status == 401, "\(method) \(target): \(answer.text)")
+                    #expect(answer.headers["www-authenticate"]?.hasPrefix("Bearer") == true)
+                    #expect(answer.headers["content-type"] == "application/problem+json")
+                    #expect(answer["reason"] == "unauthenticated")
+                    #expect(answer["field"] == "authorization")
+                    #expect(!answer.text.contains("0123456789"))
+                }
+            }
+        }
+    }
+
+    @Test("A role that is not enough is 403, one that is enough is let in, and admin may do everything")
+    func roles() async throws {
+        try await ProducerHarness.with(tokens: Self.tokens) { harness in
+            let weak = try await call(harness, "Bearer \(Self.reader)")
+            #expect(weak.status == 403, "\(weak.text)")
+            #expect(weak["reason"] == "forbidden")
+            #expect(weak.headers["www-authenticate"]?.contains("scope=\"publish\"") == true)
+            #expect(try await call(harness, "Bearer \(Self.reader)", "GET", "/nowhere").status == 404)
+            #expect(try await call(harness, "Bearer \(Self.reader)", "GET").status == 405)
+            for token in [Self.publisher, Self.admin] {
+                #expect(try await call(harness, "Bearer \(token)").status == 202)
+                #expect(try await call(harness, "bearer \(token)", "DELETE").status == 202)
+            }
+            #expect(try await harness.records(ProducerHarness.topics.requests, count: 4).count == 4)
+        }
+    }
+
+    // MARK: The start
+
+    private func start(_ change: (inout ProducerServiceConfiguration) -> Void) throws {
+        var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
+        change(&configuration)
+        _ = try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
+    }
+
+    @Test(
+        "Without tokens only the loopback address is served",
+        arguments: [
+            "0.0.0.0", "::", "10.0.0.1", "192.168.1.1", "1127.0.0.1", "127.0.0.1.example.com", "example.com", "",
+            "::ffff:10.0.0.1",
+        ]
+    )
+    func notLoopback(host: String) throws {
+        let error = #expect(throws: ListenerSettingsError.self) { try start { $0.httpHost = host } }
+        #expect(error?.key == "http.host")
+        #expect(error?.description.contains("http.tokens.file") == true, "it says what to do")
+        try withFiles { files in
+            let path = try files.write(Self.tokens, "tokens")
+            try start {
+                $0.httpHost = host
+                $0.tokensFile = path
+            }
+        }
+    }
+
+    @Test(
+        "The loopback address has several names",
+        arguments: ["127.0.0.1", "127.9.8.7", "::1", "0:0:0:0:0:0:0:1", "localhost", "LocalHost"]
+    )
+    func loopback(host: String) throws {
+        try start { $0.httpHost = host }
+    }
+
+    @Test("Files of tokens and TLS that do not do stop the start, and the setting is named")
+    func files() throws {
+        try withFiles { files in
+            func refused(_ key: String, _ change: (inout ProducerServiceConfiguration) -> Void) {
+                let error = #expect(throws: ListenerSettingsError.self) { try start(change) }
+                #expect(error?.key == key, "\(String(describing: error))")
+            }
+            refused("http.tokens.file") { $0.tokensFile = files.path("nothing") }
+            let one = try files.certificate("one")
+            let other = try files.certificate("other")
+            try start { ($0.tlsCertificate, $0.tlsKey) = (one.certificate, one.key) }
+            refused("http.tls.key") { $0.tlsCertificate = one.certificate }
+            refused("http.tls.certificate") { $0.tlsKey = one.key }
+            refused("http.tls.certificate") { ($0.tlsCertificate, $0.tlsKey) = (files.path("nothing"), one.key) }
+            refused("http.tls.key") { ($0.tlsCertificate, $0.tlsKey) = (one.certificate, files.path("nothing")) }
+            refused("http.tls.certificate") { ($0.tlsCertificate, $0.tlsKey) = (one.key, one.key) }
+            refused("http.tls.key") { ($0.tlsCertificate, $0.tlsKey) = (one.certificate, one.certificate) }
+            refused("http.tls.key") { ($0.tlsCertificate, $0.tlsKey) = (one.certificate, other.key) }
+            let text = try files.write("no PEM", "text")
+            refused("http.tls.certificate") { ($0.tlsCertificate, $0.tlsKey) = (text, one.key) }
+            refused("http.tls.key") { ($0.tlsCertificate, $0.tlsKey) = (one.certificate, text) }
+        }
+    }
+
+    @Test("A TLS listener answers no plain HTTP, cuts off who drips its greeting, and goes on")
+    func brokenTLS() async throws {
+        let files = try TestFiles()
+        defer { files.remove() }
+        let identity = try files.certificate("server")
+        try await ProducerHarness.with {
+            ($0.tlsCertificate, $0.tlsKey) = (identity.certificate, identity.key)
+            $0.httpReceiveTimeout = .seconds(2)
+        } _: { harness in
+            let plain = try await RawConnection.open(port: harness.http.port)
+            await plain.send("GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+            #expect(await !String(decoding: plain.end(), as: UTF8.self).contains("HTTP/1.1"))
+            // The beginning of a greeting that announces 512 bytes.
+            let slow = try await RawConnection.open(port: harness.http.port)
+            await slow.send([22, 3, 1, 2, 0, 1])
+            try await slow.drip(0)
+            _ = await slow.end()
+            let status = try await files.runAside(
+                "curl",
+                [
+                    "--silent", "--cacert", identity.certificate, "--output", "/dev/null", "--write-out",
+                    "%{http_code}",
+                    "https://localhost:\(harness.http.port)/nowhere",
+                ]
+            )
+            #expect(status == "404")
+        }
+    }
+
+    private func withFiles(_ body: (TestFiles) throws -> Void) throws {
+        let files = try TestFiles()
+        defer { files.remove() }
+        try body(files)
+    }
+}

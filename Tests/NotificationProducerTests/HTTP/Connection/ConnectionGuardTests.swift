@@ -1,0 +1,384 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOTLS
+import Testing
+
+@testable import NotificationProducer
+
+/// The handlers in a pipeline without a network, and with a clock that goes only when it is told to.
+@Suite("The guard of a connection")
+struct ConnectionGuardTests {
+    /// What the application behind the guard sees.
+    private final class Application: ChannelInboundHandler {
+        typealias InboundIn = HTTPServerRequestPart
+        var targets: [String] = []
+        var bodyBytes = 0
+        var ends = 0
+        var errors = 0
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head(let head): targets.append(head.uri)
+            case .body(let buffer): bodyBytes += buffer.readableBytes
+            case .end: ends += 1
+            }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { errors += 1 }
+    }
+
+    private struct Connection {
+        let channel = EmbeddedChannel()
+        let application = Application()
+        let memory: CallMemory
+
+        init(
+            memory limit: Int = 1 << 20,
+            targetBytes: Int = 1_000,
+            headerBytes: Int = 500,
+            headerCount: Int = 10,
+            isTLS: Bool = false
+        )
+            throws
+        {
+            memory = CallMemory(limit: limit)
+            let bounds = ConnectionBounds(
+                targetBytes: targetBytes,
+                headerBytes: headerBytes,
+                headerCount: headerCount,
+                receiveTimeout: .seconds(10),
+                answerTimeout: .seconds(100),
+                sendTimeout: .seconds(60),
+                discardedBytes: 1_000
+            )
+            var limits = NIOHTTPDecoderLimitConfiguration()
+            limits.maxHeaderFieldSize = bounds.headBytes
+            limits.maxHeaderListSize = bounds.headBytes
+            limits.maxHeaderFieldCount = bounds.headerCount
+            let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: ProducerMetrics())
+            try channel.pipeline.syncOperations.addHandlers([
+                ConnectionGate(connection), HTTPResponseEncoder(),
+                ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)), connection, application,
+            ])
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        }
+
+        func send(_ text: String) throws { try channel.writeInbound(ByteBuffer(string: text)) }
+
+        func wait(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
+
+        func answer(_ status: HTTPResponseStatus, body: String = "") throws {
+            let headers = HTTPHeaders([("content-length", "\(body.utf8.count)")])
+            let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
+            try channel.writeOutbound(HTTPServerResponsePart.head(head))
+            if !body.isEmpty {
+                try channel.writeOutbound(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(string: body))))
+            }
+            try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        }
+
+        /// Everything that the client got since it was last asked.
+        func received() throws -> String {
+            var text = ""
+            while let data = try channel.readOutbound(as: IOData.self) {
+                if case .byteBuffer(let buffer) = data { text += String(buffer: buffer) }
+            }
+            return text
+        }
+
+        /// The channel here knows no half of an end.
+        var isOver: Bool { !channel.isActive }
+    }
+
+    private static let get = "GET /a HTTP/1.1\r\nhost: x\r\n\r\n"
+
+    @Test("A head that drips is refused with 408 when its time is over, and not before, however many bytes come")
+    func slowHead() throws {
+        let connection = try Connection()
+        for byte in "GET /a HT".map(String.init) {
+            try connection.send(byte)
+            connection.wait(.seconds(1))
+            #expect(try connection.received() == "")
+        }
+        connection.wait(.seconds(1))
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+        #expect(answer.contains("connection: close\r\n"))
+        #expect(answer.contains("content-type: application/problem+json\r\n"))
+        #expect(answer.contains("\"reason\":\"receive-timeout\""))
+        #expect(connection.isOver)
+        #expect(connection.application.targets.isEmpty)
+    }
+
+    @Test("Who does not end the greeting of TLS is cut off without an answer, which nobody could read")
+    func slowGreeting() throws {
+        let connection = try Connection(isTLS: true)
+        try connection.send("G")
+        connection.wait(.seconds(10))
+        #expect(try connection.received() == "")
+        #expect(connection.isOver)
+
+        let greeted = try Connection(isTLS: true)
+        try greeted.send("G")
+        greeted.channel.pipeline.fireUserInboundEventTriggered(TLSUserEvent.handshakeCompleted(negotiatedProtocol: nil))
+        greeted.wait(.seconds(60))
+        #expect(!greeted.isOver)
+        try greeted.send("E")
+        greeted.wait(.seconds(10))
+        #expect(try greeted.received().hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test("A body that drips is refused too, and who reads it learns that it is not whole")
+    func slowBody() throws {
+        let connection = try Connection()
+        try connection.send("PUT /a HTTP/1.1\r\ncontent-length: 100\r\n\r\n")
+        for _ in 0..<9 {
+            connection.wait(.seconds(1))
+            try connection.send("x")
+        }
+        #expect(try connection.received() == "")
+        connection.wait(.seconds(1))
+        #expect(try connection.received().hasPrefix("HTTP/1.1 408 "))
+        #expect(connection.application.bodyBytes == 9)
+        #expect(connection.application.ends == 0)
+        #expect(connection.application.errors == 1)
+        #expect(connection.isOver)
+    }
+
+    @Test("Requests that come whole are never late, and neither is silence between them")
+    func inTime() throws {
+        let connection = try Connection()
+        for _ in 0..<3 {
+            try connection.send(Self.get)
+            connection.wait(.seconds(30))
+            try connection.answer(.accepted)
+            connection.wait(.seconds(30))
+            try connection.send("PUT /b HTTP/1.1\r\ncontent-length: 1\r\n\r\n")
+            connection.wait(.seconds(9))
+            try connection.send("x")
+            connection.wait(.seconds(30))
+            try connection.answer(.accepted)
+            #expect(try !connection.received().contains("408"))
+        }
+        #expect(connection.application.ends == 6)
+        #expect(!connection.isOver)
+    }
+
+    @Test("The time of a request begins when those before it are answered")
+    func behindOthers() throws {
+        let connection = try Connection()
+        try connection.send(Self.get + "PUT /b HTTP/1.1\r\ncontent-length: 2\r\n\r\nx")
+        connection.wait(.seconds(60))
+        try connection.answer(.accepted)
+        #expect(try connection.received().hasPrefix("HTTP/1.1 202 "))
+        connection.wait(.seconds(9))
+        #expect(try connection.received() == "")
+        connection.wait(.seconds(1))
+        #expect(try connection.received().hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test(
+        "Bytes that are no HTTP are answered with a problem, after the requests before them, and nobody else writes then"
+    )
+    func garbage() throws {
+        let connection = try Connection()
+        try connection.send(Self.get + Self.get + "GARBAGE\r\n\r\n")
+        #expect(connection.application.targets == ["/a", "/a"])
+        #expect(try connection.received() == "")
+        try connection.send("more garbage")
+        try connection.answer(.accepted)
+        #expect(try connection.received() == "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+        try connection.answer(.accepted)
+        let answers = try connection.received()
+        #expect(answers.hasPrefix("HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\nHTTP/1.1 400 Bad Request\r\n"))
+        #expect(answers.contains("\"reason\":\"invalid\""))
+        #expect(connection.isOver)
+    }
+
+    @Test(
+        "Each kind of broken request is told from the others",
+        arguments: [
+            ("GARBAGE\r\n\r\n", "400 Bad Request", "method"), ("GET / HTTP/2.0\r\n\r\n", "400 Bad Request", "HTTP/1.1"),
+            ("GET / HTTP/1.1\r\na b: c\r\n\r\n", "400 Bad Request", "header field"),
+            ("PUT / HTTP/1.1\r\ncontent-length: x\r\n\r\n", "400 Bad Request", "content-length"),
+            ("PUT / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", "400 Bad Request", "content-length"),
+            (
+                "PUT / HTTP/1.1\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", "400 Bad Request",
+                "content-length"
+            ),
+            ("PUT / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "400 Bad Request", "transfer-encoding"),
+            ("GET /\(String(repeating: "a", count: 1_000)) HTTP/1.1\r\n\r\n", "414 URI Too Long", "target"),
+            (
+                "GET /\(String(repeating: "a", count: 5_000)) HTTP/1.1\r\n\r\n", "431 Request Header Fields Too Large",
+                "headers"
+            ),
+            (
+                "GET / HTTP/1.1\r\nx: \(String(repeating: "a", count: 500))\r\n\r\n",
+                "431 Request Header Fields Too Large", "headers"
+            ),
+            (
+                "GET / HTTP/1.1\r\n\(String(repeating: "a: b\r\n", count: 11))\r\n",
+                "431 Request Header Fields Too Large", "headers"
+            ),
+        ]
+    )
+    func broken(text: String, status: String, mention: String) throws {
+        let connection = try Connection()
+        try connection.send(text)
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer)")
+        #expect(answer.contains(mention), "\(answer)")
+        #expect(connection.isOver)
+    }
+
+    @Test("A request that ends with its connection is answered, and is not whole for who reads it")
+    func cutOff() throws {
+        for text in ["PUT /a HTTP/1.1\r\ncontent-length: 10\r\n\r\nhalf", "PUT /a HT"] {
+            let connection = try Connection()
+            try connection.send(text)
+            connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            let answer = try connection.received()
+            #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+            #expect(answer.contains("the connection ended within a request"))
+            #expect(connection.application.errors == 1)
+            #expect(connection.application.ends == 0)
+        }
+    }
+
+    @Test("The client is told to send its body when it is wanted, once, and not when the request is refused")
+    func expectation() throws {
+        let head = "PUT /a HTTP/1.1\r\nexpect: 100-Continue\r\ncontent-length: 4\r\n\r\n"
+        let wanted = try Connection()
+        try wanted.send(head)
+        #expect(try wanted.received() == "")
+        for _ in 0..<2 {
+            wanted.channel.pipeline.triggerUserOutboundEvent(ConnectionGuard.BodyIsWanted(), promise: nil)
+        }
+        #expect(try wanted.received() == "HTTP/1.1 100 Continue\r\n\r\n")
+        try wanted.send("body")
+        try wanted.answer(.accepted)
+        #expect(try wanted.received() == "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+        #expect(!wanted.isOver)
+
+        let refused = try Connection()
+        try refused.send(head)
+        try refused.answer(.payloadTooLarge)
+        #expect(try refused.received().contains("connection: close\r\n"))
+        #expect(refused.isOver)
+
+        let old = try Connection()
+        try old.send(head.replacing("HTTP/1.1", with: "HTTP/1.0"))
+        old.channel.pipeline.triggerUserOutboundEvent(ConnectionGuard.BodyIsWanted(), promise: nil)
+        #expect(try old.received() == "", "HTTP/1.0 knows no such answer")
+    }
+
+    @Test(
+        "The connection ends with the answer to a request that asks for the end or for another protocol",
+        arguments: [
+            "GET /a HTTP/1.1\r\nconnection: close\r\n\r\n", "GET /a HTTP/1.1\r\nConnection: TE, Close\r\n\r\n",
+            "GET /a HTTP/1.0\r\n\r\n", "GET /a HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+            "CONNECT example.com:443 HTTP/1.1\r\n\r\n",
+        ]
+    )
+    func lastRequest(text: String) throws {
+        let connection = try Connection()
+        try connection.send(text)
+        // Nobody may fill the memory behind a request that ended the reading.
+        for _ in 0..<10 { try connection.send(String(repeating: "x", count: 90)) }
+        #expect(connection.application.targets.count == 1)
+        try connection.answer(.accepted)
+        #expect(try connection.received().contains("connection: close\r\n"))
+        #expect(connection.isOver)
+    }
+
+    @Test("Who sends on behind the last request is cut off at a bound")
+    func sendsOn() throws {
+        let connection = try Connection()
+        try connection.send("GET /a HTTP/1.1\r\nconnection: close\r\n\r\n")
+        try connection.send(String(repeating: "x", count: 1_000))
+        #expect(!connection.isOver)
+        try connection.send("x")
+        #expect(connection.isOver)
+    }
+
+    @Test("Heads that do not come at once share a bound, and give their part back")
+    func headMemory() throws {
+        let connection = try Connection(memory: 100)
+        try connection.send("GET /")
+        #expect(connection.memory.takenForTest == 5)
+        try connection.send("a HTTP/1.1\r\n")
+        #expect(connection.memory.takenForTest == 17)
+        try connection.send("\r\n")
+        #expect(connection.memory.takenForTest == 0)
+        try connection.answer(.accepted)
+        #expect(try connection.received().hasPrefix("HTTP/1.1 202 "))
+        try connection.send("GET /\(String(repeating: "a", count: 100))")
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 503 "))
+        #expect(answer.contains("Retry-After: 1\r\n"))
+        #expect(answer.contains("\"reason\":\"overloaded\""))
+        connection.channel.embeddedEventLoop.run()
+        #expect(connection.memory.takenForTest == 0)
+    }
+
+    @Test("A request that nobody answers is answered with 503 when its time is over, from when it was whole and next")
+    func noAnswer() throws {
+        let connection = try Connection()
+        try connection.send("PUT /a HTTP/1.1\r\ncontent-length: 1\r\n\r\n")
+        connection.wait(.seconds(9))
+        try connection.send("x" + Self.get)
+        connection.wait(.seconds(99))
+        #expect(try connection.received() == "")
+        try connection.answer(.accepted)
+        #expect(try connection.received() == "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+        connection.wait(.seconds(99))
+        #expect(try connection.received() == "")
+        connection.wait(.seconds(1))
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
+        #expect(answer.contains("Retry-After: 5\r\n"))
+        #expect(answer.contains("connection: close\r\n"))
+        #expect(answer.contains("\"reason\":\"unavailable\""))
+        #expect(connection.isOver)
+    }
+
+    @Test("An answer that has begun is not answered for")
+    func slowAnswer() throws {
+        let connection = try Connection()
+        try connection.send(Self.get)
+        connection.wait(.seconds(99))
+        let head = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["content-length": "0"])
+        try connection.channel.writeOutbound(HTTPServerResponsePart.head(head))
+        connection.wait(.seconds(99))
+        try connection.channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        #expect(try connection.received() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        connection.wait(.seconds(200))
+        #expect(!connection.isOver)
+    }
+
+    @Test("A client that takes nothing of its answers is cut off after a while")
+    func takesNothing() throws {
+        let connection = try Connection()
+        connection.channel.isWritable = false
+        connection.channel.pipeline.fireChannelWritabilityChanged()
+        connection.wait(.seconds(59))
+        connection.channel.isWritable = true
+        connection.channel.pipeline.fireChannelWritabilityChanged()
+        connection.wait(.seconds(59))
+        #expect(!connection.isOver)
+        connection.channel.isWritable = false
+        connection.channel.pipeline.fireChannelWritabilityChanged()
+        connection.wait(.seconds(60))
+        #expect(connection.isOver)
+    }
+
+    @Test("The answer to a refused HEAD has no body")
+    func head() throws {
+        let connection = try Connection()
+        try connection.send("HEAD /a HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n")
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 400 "))
+        #expect(answer.hasSuffix("\r\n\r\n"))
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import LocalBroker
+
+/// A folder with what a test needs on disk.
+struct TestFiles {
+    struct Failure: Error {
+        var message: String
+    }
+
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    func remove() { try? FileManager.default.removeItem(at: folder) }
+
+    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    func write(_ text: String, _ name: String) throws -> String {
+        try Data(text.utf8).write(to: folder.appendingPathComponent(name))
+        return path(name)
+    }
+
+    /// A certificate for `localhost` that vouches for itself, and its key.
+    func certificate(_ name: String) throws -> (certificate: String, key: String) {
+        let files = (certificate: path("\(name).pem"), key: path("\(name)-key.pem"))
+        _ = try run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", files.key,
+                "-out", files.certificate,
+            ]
+        )
+        return files
+    }
+
+    /// The same on a thread of its own, for a program that calls what runs here.
+    func runAside(_ program: String, _ arguments: [String]) async throws -> String {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try run(program, arguments) }) }
+        }
+    }
+
+    /// Runs a program to its end and returns what it wrote.
+    func run(_ program: String, _ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try LocalBroker.whileNoBrokerGoesDown { try process.run() }
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Failure(message: "\(program) ended with \(process.terminationStatus)")
+        }
+        return text
+    }
+}
