@@ -18,7 +18,9 @@ struct RequestTarget {
             path = target[...]
             query = nil
         }
-        segments = Array(path.split(separator: "/", omittingEmptySubsequences: false).dropFirst())
+        // By bytes: characters are far dearer, and no part of one is a slash.
+        segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+            .map { Substring($0) }
     }
 
     /// - Throws: `invalid` with the field when the escape is wrong or the text is not UTF-8. What the text may hold is the
@@ -65,11 +67,12 @@ struct RequestTarget {
     func parameters(allowed: [String], repeatable: String? = nil) throws(ModelError) -> Parameters {
         var result = Parameters()
         guard let query, !query.isEmpty else { return result }
-        for pair in query.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = try Self.decode(parts[0], field: "query")
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let equals = pair.firstIndex(of: UInt8(ascii: "="))
+            let name = try Self.decode(Substring(pair[..<(equals ?? pair.endIndex)]), field: "query")
+            let value = equals.map { Substring(pair[pair.index(after: $0)...]) } ?? ""
             if name == repeatable {
-                result.repeated.append(parts.count == 2 ? try Self.decode(parts[1], field: name) : "")
+                result.repeated.append(try Self.decode(value, field: name))
                 continue
             }
             guard allowed.contains(name) else {
@@ -83,7 +86,7 @@ struct RequestTarget {
             guard result.single[name] == nil else {
                 throw ModelError(.invalid, field: name, "the query parameter is given twice")
             }
-            result.single[name] = parts.count == 2 ? try Self.decode(parts[1], field: name) : ""
+            result.single[name] = try Self.decode(value, field: name)
         }
         return result
     }
