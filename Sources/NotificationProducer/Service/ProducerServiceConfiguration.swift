@@ -32,7 +32,7 @@ public import ServiceSupport
 /// - `http.calls.bytes` (integer, 1048576 or more, default 268435456): bodies, removals and unfinished heads of all calls in
 ///   memory at one time; above it 503.
 /// - `http.removal.identifiers` (integer, 1 to 10000, default 1000): notifications that one call removes; above it 413.
-/// - `http.connections` (integer, default 4096): at the bound no more are accepted until one closes; they wait. Lowered when the
+/// - `http.connections` (integer, default 16384): at the bound no more are accepted until one closes; they wait. Lowered when the
 ///   process may not open as many files.
 /// - `http.idle.timeout` (duration, default 60s): connections on which nothing happens, or whose client takes nothing of its
 ///   answers, are closed.
@@ -120,7 +120,7 @@ public struct ProducerServiceConfiguration: Sendable {
         callBytes = 256 << 20
         removalIdentifiers = 1_000
         httpReceiveTimeout = .seconds(10)
-        httpConnections = 4_096
+        httpConnections = 16_384
         httpIdleTimeout = .seconds(60)
         httpBufferRecords = 10_000
         drainTimeout = .seconds(15)

@@ -184,7 +184,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let status = HTTPResponseStatus(statusCode: problem.status.code, reasonPhrase: problem.status.reasonPhrase)
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: headers)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        if !(state.reading == .body && lastHead.isHEAD) {
+        if !(state.unanswered == 1 && lastHead.isHEAD) {
             context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         }
         let written = context.eventLoop.makePromise(of: Void.self)
