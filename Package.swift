@@ -148,7 +148,11 @@ let package = Package(
             name: "NotificationConsumerTests",
             dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log]
         ),
-        .testTarget(name: "IntegrationTests", dependencies: ["LocalBroker"], resources: [.copy("Clients")]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["LocalBroker", "NotificationConsumer", "NotificationProducer", "ServiceSupport"],
+            resources: [.copy("Clients")]
+        ),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx20

@@ -132,6 +132,11 @@ public struct ConsumerService: Service {
                 value: Double(lanes.reduce(0) { $0 + $1.entries })
             )
             page.gauge(
+                "outstanding.records",
+                help: "Events that the broker has not acknowledged yet.",
+                value: Double(lanes.reduce(0) { $0 + $1.outstanding })
+            )
+            page.gauge(
                 "oldest.due.age.seconds",
                 help: "How late the oldest timer is that is due and not sent.",
                 value: Double(lanes.map(\.oldestDueAge).max() ?? 0) / 1000

@@ -40,6 +40,16 @@ extension ServiceScenarios {
         #expect(counts["deliveries"] as? Int ?? 0 >= 4)
     }
 
+    @Test("what the README's table of bounds says is seen in metrics is there")
+    func boundsInMetrics() async throws {
+        let stack = try Stack.shared()
+        let pages = try await stack.producer.metrics + stack.consumer.metrics
+        for row in try BoundsTable().rows {
+            guard let metric = row.metric else { continue }
+            #expect(pages.contains("\n# TYPE \(metric) "), "\(row.key): \(metric) is on neither page")
+        }
+    }
+
     @Test("promtool finds nothing wrong with the live metrics of both services")
     func metrics() async throws {
         let stack = try Stack.shared()

@@ -378,6 +378,7 @@ final class Lane {
         nextStatus = .now.advanced(by: .milliseconds(500))
         let now = context.clock()
         var snapshot = LaneStatus.Snapshot()
+        snapshot.outstanding = producer.outstanding
         for partition in owned {
             let place = KafkaTopicPartition(topic: configuration.topics.requests, partition: partition)
             snapshot.assignment.insert(place)

@@ -7,6 +7,8 @@ final class LaneStatus: Sendable {
         var assignment: Set<KafkaTopicPartition> = []
         var pending = 0
         var entries = 0
+        /// Events that the broker has not acknowledged yet.
+        var outstanding = 0
         /// Records behind the end of the log, by partition.
         var lag: [KafkaTopicPartition: Int64] = [:]
         /// How late the oldest due timer is, in milliseconds; 0 when none is due.

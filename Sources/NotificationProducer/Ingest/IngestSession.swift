@@ -370,6 +370,7 @@ final class IngestSession {
     private func updateGauges() {
         guard clock.now - lastGauges >= .seconds(1) else { return }
         lastGauges = clock.now
+        metrics.record(ingestWaiting: tracker.uncommittable)
         for partition in consumer.assignment {
             guard let high = consumer.cachedWatermarks(of: partition)?.high, high >= 0,
                 let position = tracker.position(of: partition.partition)

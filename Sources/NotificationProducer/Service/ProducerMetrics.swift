@@ -25,6 +25,8 @@ struct ProducerMetrics: Sendable {
     private let requestsPublished = Counter(label: "carillon_requests_published_total")
     /// Committing, producing or polling failed in a way that made the clients be made anew.
     private let ingestRestarts = Counter(label: "carillon_ingest_restarts_total")
+    /// Business events that were read and whose records, or those of an event before them, are not all acknowledged.
+    private let ingestWaiting = Gauge(label: "carillon_ingest_waiting_events")
     private let events: [Outcome: Counter]
     private let deadLetters: [ReasonCode: Counter]
     /// Calls by the status of their answer.
@@ -59,6 +61,10 @@ struct ProducerMetrics: Sendable {
 
     func countRequest() {
         requestsPublished.increment()
+    }
+
+    func record(ingestWaiting count: Int) {
+        ingestWaiting.record(count)
     }
 
     func countIngestRestart() {

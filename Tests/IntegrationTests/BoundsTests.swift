@@ -1,0 +1,42 @@
+import NotificationConsumer
+import NotificationProducer
+import ServiceSupport
+import Testing
+
+/// The README's bounds against the settings that the code declares.
+@Suite("The table of bounds")
+struct BoundsTests {
+    /// What is no bound: addresses, and how often a status is shown.
+    private static let others: Set = ["http.port", "ops.port"]
+
+    private func declared() throws -> [String: DeclaredSetting] {
+        let environment = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]
+        var settings = try ServiceSettings(environment: environment, file: nil)
+        _ = ProducerServiceConfiguration(settings: &settings)
+        var consumer = try ServiceSettings(environment: environment, file: nil)
+        _ = ConsumerServiceConfiguration(settings: &consumer)
+        let all = settings.declaredKeys + consumer.declaredKeys
+        return Dictionary(all.map { ($0.key, $0) }) { first, _ in first }
+    }
+
+    @Test("names every setting that is a number or a time, with its default")
+    func settings() throws {
+        let declared = try declared()
+        let rows = try BoundsTable().rows
+        #expect(rows.count > 15)
+        let named = Set(rows.map(\.key))
+        #expect(named.count == rows.count)
+        for setting in declared.values where setting.kind == .integer || setting.kind == .duration {
+            guard !Self.others.contains(setting.key) else { continue }
+            #expect(named.contains(setting.key), "\(setting.key) is not in the README's table")
+        }
+        for row in rows {
+            // Those of the process itself are declared by its main program.
+            guard let setting = declared[row.key] else {
+                #expect(["metrics.series", "process.shutdown.timeout"].contains(row.key), "\(row.key) is no setting")
+                continue
+            }
+            if let value = row.defaultValue { #expect(setting.defaultValue == value, "\(row.key)") }
+        }
+    }
+}
