@@ -27,7 +27,7 @@ struct Wrk {
     init(seconds: Int, connections: Int) throws {
         (self.seconds, self.connections) = (seconds, connections)
         guard FileManager.default.isExecutableFile(atPath: Self.path) else {
-            throw BenchmarkError("\(Self.path) is not there: apt-get install wrk")
+            throw BenchmarkError("\(Self.path) is not there: apt-get install wrk, or start with deploy/bench")
         }
     }
 

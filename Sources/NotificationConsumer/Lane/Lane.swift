@@ -7,6 +7,19 @@ import ServiceSupport
 
 /// One consumer, one producer and the centres of their partitions on one thread, as a stream thread of Kafka Streams: no
 /// record crosses a thread. A record's way: `poll` → `Intake` → `PartitionCenter` → `Emission` → checkpoint.
+///
+/// ## Where a record's time goes
+/// Of the process's CPU for an immediate request of 400 bytes (`perf`, `carillon bench pipeline`), librdkafka's broker thread
+/// takes about 40 %: sockets, batches, compression. The rest is this thread's:
+/// - 18 % `Emission`: writing the event and its id is small; copying eight headers into librdkafka's list is half of it;
+/// - 9 % delivery reports, most of it freeing librdkafka's messages;
+/// - 7 % `PartitionCenter`: a cache miss or two for the key, and remembering the closed id;
+/// - 6 % `Intake`: one scan of the JSON, which is neither copied nor built;
+/// - 5 % reading the input's headers, which librdkafka takes apart for the first that is asked for;
+/// - the rest copies key and value, polls, and counts.
+///
+/// About a third of this thread's time is the allocator's, on librdkafka's behalf more than on ours: with jemalloc loaded before
+/// libc the process needs about a fifth less.
 final class Lane {
     /// What the lanes of one service share.
     struct Context: Sendable {
