@@ -27,14 +27,18 @@ extension ServiceScenarios {
         )
         let token = "scenario-0123456789-\(UUID().uuidString)"
         let weak = "weak-\(token)"
+        // Beside the other, and without rules: events are not its business.
         var settings = ServiceProcess.settings(stack.cluster, deployment: stack.deployment)
+        settings["CARILLON_APPLICATION_DEFAULT"] = "shop"
+        settings["CARILLON_HTTP_PORT"] = "0"
         settings["CARILLON_HTTP_HOST"] = "0.0.0.0"
         settings["CARILLON_HTTP_TLS_CERTIFICATE"] = certificate
         settings["CARILLON_HTTP_TLS_KEY"] = key
         settings["CARILLON_HTTP_TOKENS_FILE"] = try folder.write("publish \(token)\nquery \(weak)\n", to: "tokens")
         settings["CARILLON_HTTP_RECEIVE_TIMEOUT"] = "3s"
         settings["CARILLON_LOG_LEVEL"] = "debug"
-        let producer = try ServiceProcess.producer(settings, deployment: stack.deployment, hasRules: false)
+        let program = try ChildProcess(try Tools.product("carillon-producer"), environment: settings)
+        let producer = ServiceProcess(program)
         do {
             let root = "https://localhost:\(try await producer.port("HTTP API listens"))"
             func put(_ token: String?, body: Data = Data(#"{"content":{"title":"T"}}"#.utf8), _ options: String...)

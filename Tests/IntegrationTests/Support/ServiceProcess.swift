@@ -20,15 +20,10 @@ final class ServiceProcess: Sendable {
         ]
     }
 
-    /// - Parameter hasRules: without them it leaves business events to another.
-    static func producer(
-        _ settings: [String: String],
-        deployment: String,
-        hasRules: Bool = true
-    ) throws -> ServiceProcess {
+    static func producer(_ settings: [String: String], deployment: String) throws -> ServiceProcess {
         var settings = settings
         settings["CARILLON_HTTP_PORT"] = settings["CARILLON_HTTP_PORT"] ?? "0"
-        if hasRules { settings["CARILLON_RULES_FILE"] = Tools.client("rules.yaml") }
+        settings["CARILLON_RULES_FILE"] = Tools.client("rules.yaml")
         settings["CARILLON_APPLICATION_DEFAULT"] = "shop"
         settings["CARILLON_INGEST_GROUP"] = "\(deployment)-producer"
         return ServiceProcess(try ChildProcess(try Tools.product("carillon-producer"), environment: settings))

@@ -111,6 +111,25 @@ struct CollectionCallTests {
         }
     }
 
+    @Test("A call that makes more records than there is memory for is told to come again, and publishes none")
+    func memory() async throws {
+        try await ProducerHarness.with {
+            $0.callBytes = 1 << 20
+        } _: { harness in
+            func remove(_ count: Int) async throws -> RawHTTP.Answer {
+                let query = (0..<count).map { "identifier=order-\($0)" }.joined(separator: "&")
+                return try await harness.http.send("DELETE", "\(Self.target)?\(query)")
+            }
+            let answer = try await remove(1_000)
+            #expect(answer.status == 503, "\(answer.text.prefix(200))")
+            #expect(answer["reason"] == "overloaded")
+            #expect(answer.headers["retry-after"] == "1")
+            // What was taken is given back, however often.
+            for _ in 0..<3 { #expect(try await remove(500).status == 202) }
+            #expect(try await harness.records(ProducerHarness.topics.requests, count: 1_500).count == 1_500)
+        }
+    }
+
     @Test("What is wrong is refused with its field, above all what would remove more than was meant")
     func refused() async throws {
         try await ProducerHarness.with { harness in
