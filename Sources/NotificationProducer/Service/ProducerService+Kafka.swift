@@ -9,8 +9,6 @@ extension ProducerServiceConfiguration {
             deliveryTimeout: httpDeadline
         )
         producer.maximumBufferedRecords = httpBufferRecords
-        // A caller waits for it; under load batches fill while others are on their way.
-        producer.linger = .milliseconds(1)
         producer.queueFullTimeout = httpDeadline
         // Each caller waits for its own record; what comes meanwhile is a batch all the same.
         producer.linger = .zero
