@@ -190,10 +190,7 @@ final class Lane {
             timestamp: message.timestamp,
             key: message.key(),
             value: message.value(),
-            trace: CarriedTrace(
-                traceparent: message.headerValue(TraceHeader.traceparent),
-                tracestate: message.headerValue(TraceHeader.tracestate)
-            )
+            trace: CarriedTrace(message)
         )
         do throws(ModelError) {
             let input = try intake.input(from: record, at: now)
@@ -411,17 +408,4 @@ final class Lane {
 /// The broker went away while partitions were taken over; the lane starts again.
 private struct FirstMarkersNotWritten: Error, CustomStringConvertible {
     let description = "the first markers of the assigned partitions were not acknowledged in time"
-}
-
-private enum TraceHeader {
-    static let traceparent: KafkaHeaderName = "traceparent"
-    static let tracestate: KafkaHeaderName = "tracestate"
-}
-
-extension Duration {
-    /// Whole milliseconds, rounded down.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    }
 }

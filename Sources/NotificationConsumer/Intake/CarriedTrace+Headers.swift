@@ -1,0 +1,14 @@
+import Kafka
+
+extension CarriedTrace {
+    private static let traceparentName: KafkaHeaderName = "traceparent"
+    private static let tracestateName: KafkaHeaderName = "tracestate"
+
+    /// The trace headers of a record that was read.
+    init(_ message: borrowing KafkaMessage) {
+        self.init(
+            traceparent: message.headerValue(Self.traceparentName),
+            tracestate: message.headerValue(Self.tracestateName)
+        )
+    }
+}
