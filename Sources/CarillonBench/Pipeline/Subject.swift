@@ -13,19 +13,19 @@ struct Subject {
         var properties: [String: String]
 
         var arguments: [String] {
-            [bootstrapServers, topics.requests, topics.deliveries, "\(partitions)", "\(records)"]
-                + properties.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            [bootstrapServers, topics.requests, topics.deliveries, "\(partitions)", "\(records)"] + assignments
         }
 
         /// The same for a service.
         var settings: [String: String] {
             [
                 "CARILLON_KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
-                "CARILLON_KAFKA_PROPERTIES": properties.sorted { $0.key < $1.key }
-                    .map { "\($0.key)=\($0.value)" }.joined(separator: ","),
+                "CARILLON_KAFKA_PROPERTIES": assignments.joined(separator: ","),
                 "CARILLON_OPS_PORT": "0",
             ]
         }
+
+        private var assignments: [String] { properties.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
     }
 
     var name: String
@@ -36,7 +36,7 @@ struct Subject {
     var runsOnce = false
 
     /// The consumer service as it ships, with one lane: a thread that reads, as the loops have.
-    static func carillon(beside directory: URL = directory) throws -> Subject {
+    static func carillon() throws -> Subject {
         Subject(
             name: "carillon",
             executable: try executable("carillon-consumer", in: directory),
@@ -48,7 +48,7 @@ struct Subject {
     }
 
     /// The producer service with a file of rules.
-    static func producer(beside directory: URL = directory, rules: URL, port: Int = 0) throws -> Subject {
+    static func producer(rules: URL, port: Int = 0) throws -> Subject {
         Subject(
             name: "carillon-producer",
             executable: try executable("carillon-producer", in: directory),
@@ -60,7 +60,7 @@ struct Subject {
     }
 
     /// The C++ program of this package.
-    static func native(beside directory: URL = directory) throws -> Subject {
+    static func native() throws -> Subject {
         Subject(
             name: "native",
             executable: try executable("carillon-bench-native", in: directory),

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A producer for any number of tasks: `send` returns when the record is acknowledged.
 ///
-/// It owns a thread that hands records to librdkafka and serves its reports. A full queue suspends the sender, with a
+/// A record goes to librdkafka at once; a thread serves the reports. A full queue suspends the sender, with a
 /// deadline (`queueFullTimeout`). What waits is bounded by the number of tasks that wait.
 ///
 /// ## What a fatal error can repeat

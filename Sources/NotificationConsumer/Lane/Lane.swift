@@ -18,8 +18,8 @@ import ServiceSupport
 /// - 5 % reading the input's headers, which librdkafka takes apart for the first that is asked for;
 /// - the rest copies key and value, polls, and counts.
 ///
-/// About a third of this thread's time is the allocator's, on librdkafka's behalf more than on ours: with jemalloc loaded before
-/// libc the process needs about a fifth less.
+/// About a third of this thread's time is the allocator's, on librdkafka's behalf more than on ours: the README's figures show
+/// what jemalloc makes of it.
 final class Lane {
     /// What the lanes of one service share.
     struct Context: Sendable {
