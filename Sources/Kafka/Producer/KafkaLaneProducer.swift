@@ -16,6 +16,14 @@ public struct KafkaDeliveryReport {
     public var partition: Int32
     /// The record's offset; -1 when there is none.
     public var offset: Int64
+
+    /// A report.
+    public init(tag: UInt, error: KafkaError?, partition: Int32, offset: Int64) {
+        self.tag = tag
+        self.error = error
+        self.partition = partition
+        self.offset = offset
+    }
 }
 
 /// A producer for the hot path: one thread owns it, `enqueue` never waits, reports come in batches.

@@ -47,11 +47,15 @@ struct CenterEntry: Sendable {
 }
 
 /// The trace headers of the record that caused an event, carried byte for byte: who published it has checked them.
-struct CarriedTrace: Hashable, Sendable {
-    var traceparent: [UInt8]?
-    var tracestate: [UInt8]?
+package struct CarriedTrace: Hashable, Sendable {
+    package var traceparent: [UInt8]?
+    package var tracestate: [UInt8]?
 
-    static let none = CarriedTrace()
+    package static let none = CarriedTrace()
+
+    package init(traceparent: [UInt8]? = nil, tracestate: [UInt8]? = nil) {
+        (self.traceparent, self.tracestate) = (traceparent, tracestate)
+    }
 }
 
 /// The newest closed request ids of one identifier, bounded by count and, when asked, by time.

@@ -1,7 +1,7 @@
 import NotificationModel
 
 /// Turns a record of the `requests` topic into an input of the centre, or says why it cannot be one.
-struct Intake: Sendable {
+package struct Intake: Sendable {
     /// How far a record's timestamp may lie ahead of the clock, in milliseconds: triggers are anchored at it.
     static let futureTolerance: Int64 = 5 * 60 * 1000
 
@@ -10,14 +10,30 @@ struct Intake: Sendable {
     let partition: @Sendable (NotificationKey) -> Int32
 
     /// A record as it came, without its headers but for the trace.
-    struct Record: Sendable {
-        var partition: Int32
-        var offset: Int64
+    package struct Record: Sendable {
+        package var partition: Int32
+        package var offset: Int64
         /// Milliseconds since 1970; nil when the broker gave none.
-        var timestamp: Int64?
-        var key: [UInt8]?
-        var value: [UInt8]?
-        var trace: CarriedTrace
+        package var timestamp: Int64?
+        package var key: [UInt8]?
+        package var value: [UInt8]?
+        package var trace: CarriedTrace
+
+        package init(
+            partition: Int32,
+            offset: Int64,
+            timestamp: Int64?,
+            key: [UInt8]?,
+            value: [UInt8]?,
+            trace: CarriedTrace
+        ) {
+            self.partition = partition
+            self.offset = offset
+            self.timestamp = timestamp
+            self.key = key
+            self.value = value
+            self.trace = trace
+        }
     }
 
     /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.

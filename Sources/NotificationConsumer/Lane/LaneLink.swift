@@ -1,0 +1,103 @@
+package import Kafka
+
+/// What a lane needs of Kafka: one consumer, one producer, and a reader of the changelog. The shipping one is `KafkaLink`; a
+/// simulation brings its own, so that everything above runs unchanged against a simulated broker.
+///
+/// One thread uses it. Calls block at most as long as they are told; each is one attempt, and what it throws is a
+/// classified `KafkaError`.
+package protocol LaneLink: AnyObject {
+    /// The monotonic clock by which waits and deadlines are counted.
+    var now: ContinuousClock.Instant { get }
+    /// Lets time pass; the members of the group stay alive meanwhile.
+    func wait(_ time: Duration)
+
+    // MARK: Reading requests
+
+    /// Joins the group. Hooks run inside `poll` and `close`: `onAssign` gives each partition the offset to start at, `onRevoke`
+    /// is told whether the partitions are lost already, and until when it may take.
+    func subscribe(
+        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
+    ) throws
+
+    /// The next record of `requests`, if one comes in time; the second argument copies the whole record, for a dead letter.
+    ///
+    /// - Returns: false when none came.
+    func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
+
+    /// Stops and goes on with reading all that is assigned.
+    func pauseReading()
+    func resumeReading()
+
+    /// The first offset that a partition of `requests` holds and the one after its last; asked, or as last told (nil when not).
+    func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64)
+    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)?
+
+    // MARK: Reading the changelog
+
+    /// The first offset that a partition of `state` holds and the one after its last, as a `read_uncommitted` client sees it.
+    func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64)
+
+    /// Reads committed records of `state` from an offset until the position reaches `end`: transactions that are open before it
+    /// are waited for, at most so long without progress.
+    ///
+    /// - Throws: `LaneLinkError.stalled` when nothing came for that time.
+    func readState(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+    ) throws
+
+    // MARK: Publishing
+
+    /// How many partitions the topic has.
+    func partitionCount(of topic: LaneTopic) -> Int32
+
+    /// Hands a record over; never waits.
+    ///
+    /// - Throws: `.queueFull` as backpressure: serve reports and try again.
+    func enqueue(
+        to topic: LaneTopic,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: KafkaHeaderBuffer,
+        tag: UInt
+    ) throws(KafkaError)
+
+    /// Records handed over and not yet reported.
+    var outstanding: Int { get }
+
+    /// Serves the reports that are there, waiting at most so long for the first.
+    func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void)
+
+    // MARK: Making it durable
+
+    /// Commits group offsets outside of a transaction: they show lag.
+    ///
+    /// - Parameter time: nil not to wait for the answer.
+    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError)
+
+    /// The calls of a transaction; `KafkaTransactionPolicy` says which may be repeated.
+    func initTransactions(within time: Duration) throws(KafkaError)
+    func beginTransaction() throws(KafkaError)
+    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError)
+    func commitTransaction(within time: Duration) throws(KafkaError)
+    func abortTransaction(within time: Duration) throws(KafkaError)
+
+    /// Leaves the group, the revoke hook first, and frees what it holds.
+    func close(within time: Duration)
+}
+
+/// What a lane writes to.
+package enum LaneTopic: Int, CaseIterable, Sendable {
+    case deliveries, deadLetters, state
+}
+
+/// What a link throws beside `KafkaError`.
+package enum LaneLinkError: Error, Equatable {
+    /// The changelog of a partition could not be read to its end.
+    case stalled(partition: Int32, at: Int64, end: Int64)
+}
