@@ -33,6 +33,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let topicAuthorizationFailed = Code(rawValue: 29)
         /// A property or argument is wrong.
         public static let invalidArgument = Code(rawValue: -186)
+        /// A newer producer uses the same transactional id, or the coordinator gave up on this one's transaction.
+        public static let fenced = Code(rawValue: -144)
         /// The client cannot go on and must be made anew.
         public static let fatal = Code(rawValue: -150)
         /// Taken out of the queue before it was sent.
@@ -59,12 +61,22 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isFatal: Bool
     /// The same call may succeed later.
     public var isRetriable: Bool
+    /// The transaction at hand can only be aborted; the client can go on with another one.
+    public var requiresAbort: Bool
 
-    init(code: Code, reason: String, isFatal: Bool = false, isRetriable: Bool = false) {
+    /// An error as a client would throw it; for what stands in for one.
+    public init(
+        code: Code,
+        reason: String,
+        isFatal: Bool = false,
+        isRetriable: Bool = false,
+        requiresAbort: Bool = false
+    ) {
         self.code = code
         self.reason = reason
         self.isFatal = isFatal
         self.isRetriable = isRetriable
+        self.requiresAbort = requiresAbort
     }
 
     /// The reason and the number.
