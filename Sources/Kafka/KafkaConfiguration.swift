@@ -101,11 +101,13 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         properties["queue.buffering.max.kbytes"] = "\(maximumBufferedKibibytes)"
         if let transactionalID {
             properties["transactional.id"] = transactionalID
-            properties["transaction.timeout.ms"] = "\(transactionTimeout.librdkafkaMilliseconds)"
-            // librdkafka takes none that is longer, and uses the transaction's when there is none.
-            if let deliveryTimeout, deliveryTimeout < transactionTimeout {
-                properties["message.timeout.ms"] = "\(deliveryTimeout.librdkafkaMilliseconds)"
-            }
+            let own = client.properties["transaction.timeout.ms"].flatMap { Int32($0) }
+            let timeout = own ?? transactionTimeout.librdkafkaMilliseconds
+            properties["transaction.timeout.ms"] = "\(timeout)"
+            // The calls of a transaction wait for the request under way however short their time is.
+            properties["socket.timeout.ms"] = "\(max(timeout / 2, 10))"
+            // librdkafka takes none that is longer.
+            properties["message.timeout.ms"] = "\(min(deliveryTimeout?.librdkafkaMilliseconds ?? timeout, timeout))"
         } else {
             properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
         }

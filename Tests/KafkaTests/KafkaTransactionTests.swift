@@ -158,8 +158,8 @@ struct KafkaTransactionTests {
     }
 
     @Test func `an abort does not wait for what librdkafka has not sent yet`() async throws {
-        // Longer than this test may take.
-        try await withDesk(linger: .seconds(600)) { _, desk in
+        // Longer than any wait in this test.
+        try await withDesk(linger: .seconds(100)) { _, desk in
             try desk.initialize()
             try desk.producer.beginTransaction()
             try desk.put(0..<8_000)
@@ -470,6 +470,9 @@ struct KafkaTransactionTests {
         producer.close(within: .zero)
         configuration.deliveryTimeout = .seconds(3)
         #expect(configuration.properties.contains { $0 == ("message.timeout.ms", "3000") })
+        configuration.client.properties["transaction.timeout.ms"] = "2000"
+        #expect(configuration.properties.contains { $0 == ("message.timeout.ms", "2000") })
+        try KafkaLaneProducer(configuration: configuration, logger: quiet).close(within: .zero)
         #expect(throws: KafkaError.self) { try KafkaProducer(configuration: configuration, logger: quiet) }
         configuration.transactionalID = ""
         #expect(throws: KafkaError.self) { try configuration.check() }
