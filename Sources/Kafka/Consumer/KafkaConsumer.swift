@@ -20,7 +20,7 @@ public final class KafkaConsumer {
     /// `lost` means that another member may own the partitions already: nothing may be committed.
     public typealias RevokeHook = (Set<KafkaTopicPartition>, _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
 
-    let handle: RDKafkaHandle
+    private let handle: RDKafkaHandle
     private let rebalance: RebalanceContext
     private let logger: Logger
     private var isOpen = true

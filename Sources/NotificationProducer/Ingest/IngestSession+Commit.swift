@@ -157,7 +157,14 @@ extension IngestSession {
                 metadata: [LogMetadata.count: "\(tracker.waiting)"]
             )
         }
-        if transactions == nil || isSettled { commitNow(until: deadline) }
+        guard transactions == nil || isSettled else { return }
+        commitNow(until: deadline)
+        if let failure {
+            logger.warning(
+                "the last transaction was not committed; its events are read again at the next start",
+                metadata: [LogMetadata.error: "\(failure)"]
+            )
+        }
     }
 
     func close() {

@@ -27,7 +27,7 @@ final class IngestTransactions {
     func beginIfNeeded() throws(KafkaError) {
         guard !isOpen else { return }
         try lane.beginTransaction()
-        (isOpen, records) = (true, 0)
+        isOpen = true
     }
 
     func noteRecord() { records += 1 }
@@ -51,7 +51,7 @@ final class IngestTransactions {
         try perform(.commit, deadline, report) { left throws(KafkaError) in
             try lane.commitTransaction(within: left, report)
         }
-        isOpen = false
+        (isOpen, records) = (false, 0)
     }
 
     /// Gives up what is open, if anything is.
@@ -62,7 +62,7 @@ final class IngestTransactions {
         _ report: (KafkaDeliveryReport) -> Void
     ) throws(KafkaTransactionFailure) {
         guard isOpen else { return }
-        isOpen = false
+        (isOpen, records) = (false, 0)
         try perform(.abort, deadline, report) { left throws(KafkaError) in
             try lane.abortTransaction(within: left, report)
         }

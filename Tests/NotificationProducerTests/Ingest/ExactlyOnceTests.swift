@@ -60,11 +60,11 @@ struct ExactlyOnceTests {
         broker.inject(errors: [.init(rawValue: code), .init(rawValue: code)], on: request)
         try await with(broker) { harness in
             try await harness.produceFast(events(0..<100))
-            let records = try await harness.records(Self.topics.requests, count: 100)
-            #expect(Set(records.compactMap { $0.header("ce_id") }).count == 100)
-            try await harness.stop()
-            // Nothing came twice until the end.
-            #expect(try await harness.records(Self.topics.requests, count: 100).count == 100)
+            _ = try await harness.records(Self.topics.requests, count: 100)
+            // A session that had begun anew would have read all of them again, before these.
+            try await harness.produceFast(events(100..<200))
+            let records = try await harness.records(Self.topics.requests, count: 200)
+            #expect(Set(records.compactMap { $0.header("ce_id") }).count == 200)
         }
         await broker.shutDown()
     }
