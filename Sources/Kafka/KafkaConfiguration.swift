@@ -9,6 +9,7 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
     /// Any property of librdkafka, by its name; wins over every default and every field here, under each of its names. A
     /// property of the other kind of client, as `session.timeout.ms` for a producer, is left out. A name that librdkafka
     /// does not know, or a value that it does not take, is an error of the client's initializer that names the property.
+    /// So is `transactional.id`: see `KafkaProducerConfiguration.transactionalID`.
     public var properties: [String: String]
 
     /// Defaults for all but the brokers.

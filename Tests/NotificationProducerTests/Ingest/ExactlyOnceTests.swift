@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import LocalBroker
 import Logging
@@ -209,6 +210,76 @@ struct ExactlyOnceTests {
             #expect(ids.count == 2_000)
         }
         await broker.shutDown()
+    }
+
+    @Test("Partitions that are lost are never committed; those that are taken in order are, whole")
+    func revoke() async throws {
+        let broker = try ProducerHarness.makeBroker()
+        let place = KafkaTopicPartition(topic: Self.topics.businessEvents, partition: 0)
+        try await withSession(broker) { session in
+            func revoke(lost: Bool) {
+                session.revoked([place], lost: lost, until: .now + .seconds(20))
+            }
+            func put(_ offset: Int64) {
+                let slot = session.tracker.begin(0, offset: offset, records: 1)
+                session.send(
+                    OutgoingRecord(
+                        kind: .request,
+                        partition: 0,
+                        key: nil,
+                        value: [1],
+                        headers: KafkaHeaderBuffer(),
+                        slot: slot,
+                        source: 0
+                    )
+                )
+            }
+            put(0)
+            #expect(session.transactions?.isOpen == true)
+            revoke(lost: false)
+            #expect(session.failure == nil && session.transactions?.isOpen == false && session.tracker.waiting == 0)
+            // A commit would meet this; an abort does not.
+            broker.inject(errors: [.init(rawValue: 30)], on: .addOffsetsToTransaction)
+            put(1)
+            revoke(lost: true)
+            #expect(session.failure == nil && session.transactions?.isOpen == false && session.tracker.waiting == 0)
+            #expect(session.tracker.lowWaterMarks().isEmpty)
+            put(2)
+            revoke(lost: false)
+            #expect((session.failure as? KafkaTransactionFailure)?.call == .sendOffsets)
+            #expect(session.transactions?.isOpen == false && session.tracker.waiting == 0)
+        }
+        await broker.shutDown()
+    }
+
+    /// One that is connected and does not run.
+    private func withSession(
+        _ broker: LocalBroker,
+        _ body: @escaping @Sendable (IngestSession) throws -> Void
+    ) async throws {
+        var service = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
+        service.deliveryGuarantee = .exactlyOnce
+        let rules = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID().uuidString).yaml")
+        try Data(IngestTests.rules.utf8).write(to: rules)
+        defer { try? FileManager.default.removeItem(at: rules) }
+        let store = try RuleStore(path: rules.path, defaultApplication: "shop", now: { ProducerHarness.now })
+        let configuration = service.ingest
+        try await KafkaThread.run(name: "session") {
+            let session = try IngestSession(
+                configuration: configuration,
+                rules: store,
+                metrics: ProducerMetrics(),
+                health: Health().component("kafka"),
+                oversized: OversizedEvents(),
+                choice: GuaranteeChoice(asked: configuration.guarantee),
+                stop: StopSignal(),
+                logger: ProducerHarness.logger,
+                now: { ProducerHarness.now }
+            )
+            let made = try #require(session)
+            defer { made.close() }
+            try body(made)
+        }
     }
 
     // MARK: - The choice
