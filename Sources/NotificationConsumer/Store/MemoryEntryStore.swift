@@ -23,6 +23,7 @@ package final class MemoryEntryStore: EntryStore {
     /// By instant and slot.
     private var dues = SortedChunks()
     private var idles = SortedChunks()
+    private var isClosed = false
 
     package private(set) var position: StorePosition?
 
@@ -87,6 +88,7 @@ package final class MemoryEntryStore: EntryStore {
     // MARK: - Writing
 
     package func write(_ changes: [StoreChange], position: StorePosition) {
+        guard !isClosed else { return }
         self.position = position
         for change in changes {
             let hash = KeyHash(of: change.key)
@@ -166,5 +168,8 @@ package final class MemoryEntryStore: EntryStore {
         position = nil
     }
 
-    package func close(flushing: Bool) { discard() }
+    package func close(flushing: Bool) {
+        isClosed = true
+        discard()
+    }
 }

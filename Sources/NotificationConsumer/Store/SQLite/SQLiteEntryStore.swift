@@ -173,16 +173,18 @@ package final class SQLiteEntryStore: EntryStore {
     }
 
     package func close(flushing: Bool) {
-        end(flushing ? .flushing : .dropping)
+        // Where the thread is not done, it lets go of the lock when it is.
+        if end(flushing ? .flushing : .dropping) { lock?.release() }
         lock = nil
     }
 
     /// The reader goes first: the last connection puts the file in order.
-    private func end(_ ending: WriteBehind.Ending) {
+    @discardableResult
+    private func end(_ ending: WriteBehind.Ending) -> Bool {
         reader = nil
         position = nil
-        behind?.end(ending)
-        behind = nil
+        defer { behind = nil }
+        return behind?.end(ending) ?? true
     }
 
     deinit {

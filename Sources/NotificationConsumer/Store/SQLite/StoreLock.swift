@@ -1,8 +1,9 @@
 import Foundation
+import Synchronization
 
 /// A partition's file is used by one store at a time, of whichever process; the kernel lets go when the process ends.
 final class StoreLock: Sendable {
-    private let descriptor: Int32
+    private let descriptor: Mutex<Int32?>
 
     /// - Throws: ``EntryStoreError``.
     init(path: String) throws {
@@ -19,10 +20,16 @@ final class StoreLock: Sendable {
                 "store.directory: \(path) is locked: another process uses this directory; give each instance one of its own"
             )
         }
-        self.descriptor = descriptor
+        self.descriptor = Mutex(descriptor)
     }
 
-    deinit {
-        _ = Foundation.close(descriptor)
+    /// At once, whoever still holds this.
+    func release() {
+        descriptor.withLock { descriptor in
+            if let descriptor { _ = Foundation.close(descriptor) }
+            descriptor = nil
+        }
     }
+
+    deinit { release() }
 }

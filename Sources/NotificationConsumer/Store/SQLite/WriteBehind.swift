@@ -27,6 +27,8 @@ final class WriteBehind: Sendable {
         var damage: String?
         var isFlushing = false
         var ending: Ending?
+        /// Nobody writes or answers any more.
+        var hasEnded = false
     }
 
     private enum Step {
@@ -56,10 +58,10 @@ final class WriteBehind: Sendable {
         state = Mutex(State(filter: filter, counts: contents.counts))
     }
 
-    /// - Parameter lock: held until the last write is done, however long that takes.
+    /// - Parameter lock: let go when it has ended to be closed, however long the last write takes.
     func start(lineage: String?, holding lock: StoreLock) {
         let thread = Thread { [self] in
-            withExtendedLifetime(lock) { run(lineage: lineage) }
+            if run(lineage: lineage) { lock.release() }
             ended.signal()
         }
         thread.name = "store-\(file.identity.partition)"
@@ -121,9 +123,14 @@ final class WriteBehind: Sendable {
     }
 
     func flush() throws {
-        state.withLock { $0.isFlushing = true }
-        wake.signal()
-        flushed.wait()
+        let isWaiting = state.withLock { state in
+            state.isFlushing = !state.hasEnded
+            return state.isFlushing
+        }
+        if isWaiting {
+            wake.signal()
+            flushed.wait()
+        }
         try state.withLock { state in
             try Self.check(state)
             if let trouble = state.trouble { throw EntryStoreError.unwritten(trouble) }
@@ -131,10 +138,13 @@ final class WriteBehind: Sendable {
     }
 
     /// Ends the thread; waits for it, but not for ever.
-    func end(_ ending: Ending) {
+    ///
+    /// - Returns: whether it has ended.
+    @discardableResult
+    func end(_ ending: Ending) -> Bool {
         state.withLock { $0.ending = ending }
         wake.signal()
-        _ = ended.wait(timeout: .now() + limits.closing.dispatchInterval)
+        return ended.wait(timeout: .now() + limits.closing.dispatchInterval) == .success
     }
 
     /// Notes that the files are of no use, from either side.
@@ -155,12 +165,13 @@ final class WriteBehind: Sendable {
 
     // MARK: - The thread
 
-    private func run(lineage: String?) {
+    /// - Returns: whether it was asked to close.
+    private func run(lineage: String?) -> Bool {
         var lineage = lineage
         do {
             let writer = try StoreWriter(connection)
             while let batch = next() { try write(batch, writer, &lineage) }
-            if mayNoteClosed { try writer.noteClosed() }
+            if state.withLock({ $0.damage == nil && $0.ending != .abandoning }) { try noteClosed(writer) }
         } catch let error as DatabaseError {
             noteDamage(error.reason)
         } catch {
@@ -168,14 +179,21 @@ final class WriteBehind: Sendable {
         }
         // Whatever is wrong with it, the file is as its last transaction left it.
         try? connection.close()
-        state.withLock { state in
-            if state.isFlushing { flushed.signal() }
-            state.isFlushing = false
+        return state.withLock { state in
+            state.hasEnded = true
+            finishFlush(&state)
+            return state.ending == .flushing || state.ending == .dropping
         }
     }
 
-    private var mayNoteClosed: Bool {
-        state.withLock { $0.damage == nil && $0.ending != .abandoning }
+    /// Where there is no room for the note, the file is kept as after a crash.
+    private func noteClosed(_ writer: StoreWriter) throws {
+        do { try writer.noteClosed() } catch let error as DatabaseError where !error.isDamage {}
+    }
+
+    private func finishFlush(_ state: inout State) {
+        if state.isFlushing { flushed.signal() }
+        state.isFlushing = false
     }
 
     private func next() -> ChangeBatch? {
@@ -193,16 +211,14 @@ final class WriteBehind: Sendable {
     private func step(_ state: inout State, now: ContinuousClock.Instant) -> Step {
         if state.damage != nil || state.ending == .abandoning { return .end }
         if let writing = state.writing, let retryAt = state.retryAt {
+            if state.ending == .dropping { return .end }
             // Whoever waits for it may have made room.
             guard retryAt <= now || state.isFlushing || state.ending != nil else { return .wait(until: retryAt) }
             state.retryAt = nil
             return .write(writing)
         }
         guard !state.pending.isEmpty, state.ending != .dropping else {
-            if state.isFlushing {
-                state.isFlushing = false
-                flushed.signal()
-            }
+            finishFlush(&state)
             return state.ending == nil ? .wait(until: nil) : .end
         }
         let deadline = state.since + limits.batchAge
@@ -231,10 +247,9 @@ final class WriteBehind: Sendable {
             state.withLock { state in
                 state.trouble = error.reason
                 state.retryAt = .now + limits.retryInterval
-                if state.isFlushing { flushed.signal() }
-                state.isFlushing = false
+                finishFlush(&state)
                 // Once more when asked to end, and no more.
-                if state.ending != nil { state.ending = .abandoning }
+                if state.ending == .flushing { state.ending = .dropping }
             }
         }
     }
