@@ -61,10 +61,11 @@ final class WriteBehind: Sendable {
     /// - Parameter lock: let go when it has ended to be closed, however long the last write takes.
     func start(lineage: String?, holding lock: StoreLock) {
         let thread = Thread { [self] in
+            // Only a thread itself names itself where the kernel sees it.
+            Thread.current.name = "store-\(file.identity.partition)"
             if run(lineage: lineage) { lock.release() }
             ended.signal()
         }
-        thread.name = "store-\(file.identity.partition)"
         thread.stackSize = 1 << 20
         thread.start()
     }
