@@ -9,6 +9,7 @@ struct StoreBenchmark {
     private static let mostUnwritten = 20_000
     private static let year: UInt64 = 365 * 86_400_000
     private static let lookups = 100_000
+    private static let digits = Array("0123456789abcdef".utf8)
 
     let entries: Int
     let directory: String
@@ -107,9 +108,7 @@ struct StoreBenchmark {
     private func key(_ number: Int) -> [UInt8] {
         var key = Array("shop/".utf8)
         func hexadecimal(_ word: UInt64, _ digits: Int) {
-            for digit in (0..<digits).reversed() {
-                key.append(Array("0123456789abcdef".utf8)[Int(word >> (4 * digit) & 15)])
-            }
+            for digit in (0..<digits).reversed() { key.append(Self.digits[Int(word >> (4 * digit) & 15)]) }
         }
         hexadecimal(mixed(number / 5), 16)
         key.append(UInt8(ascii: "/"))

@@ -33,10 +33,12 @@ struct BloomFilter {
             count += 1
         }
 
-        /// One line of the processor's cache would do with less, and be wrong more often; the tables are small.
+        /// Where to begin, and how far to go from place to place.
         private static func walk(_ hash: KeyHash) -> (UInt64, UInt64) {
-            let place = UInt64(bitPattern: hash.key)
-            return (place, UInt64(bitPattern: hash.recipient) ^ (place >> 32) | 1)
+            let word =
+                (UInt64(bitPattern: hash.recipient) << 32 ^ UInt64(bitPattern: hash.key)) &* 0x9E37_79B9_7F4A_7C15
+            let mixed = (word ^ word >> 29) &* 0xBF58_476D_1CE4_E5B9
+            return (mixed >> 32, mixed | 1)
         }
     }
 

@@ -60,14 +60,17 @@ final class WriteBehind: Sendable {
 
     /// - Parameter lock: let go when it has ended to be closed, however long the last write takes.
     func start(lineage: String?, holding lock: StoreLock) {
+        let isStarted = DispatchSemaphore(value: 0)
         let thread = Thread { [self] in
-            // Only a thread itself names itself where the kernel sees it.
+            // A name reaches the kernel once Foundation knows the thread, which is after it has started.
+            isStarted.wait()
             Thread.current.name = "store-\(file.identity.partition)"
             if run(lineage: lineage) { lock.release() }
             ended.signal()
         }
         thread.stackSize = 1 << 20
         thread.start()
+        isStarted.signal()
     }
 
     // MARK: - The lane's side
