@@ -66,6 +66,12 @@ struct Restore {
             }
             (marker, records) = try replay(partition, into: store, from: low, to: high, over: link)
         }
+        // What the store counts is what it has written.
+        do {
+            try store.flush()
+        } catch EntryStoreError.unwritten(let reason) {
+            logger.error("the store cannot be written", metadata: ["partition": "\(partition)", "error": "\(reason)"])
+        }
         return Result(
             store: store,
             offset: try startingOffset(of: partition, marker, over: link),
