@@ -30,6 +30,7 @@ struct Cluster: Sendable {
             let why =
                 configuration.guarantee != nil
                 ? "configured" : isMock ? "the embedded broker cannot give more" : "the default"
+            health.ready()
             logger.info("delivery guarantee: \(guarantee.rawValue)", metadata: ["why": "\(why)"])
             return Cluster(id: id, guarantee: guarantee)
         }

@@ -50,14 +50,16 @@ public struct ConsumerService: Service {
         let stop = StopSignal()
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
-                let waiting = health.component("lane-0")
-                let found = try await KafkaThread.run(name: "cluster") {
-                    try Cluster.ask(configuration, stop, waiting, logger)
+                // All of them from the start: readiness must not flicker.
+                let components = statuses.indices.map { health.component("lane-\($0)") }
+                let component = health.component("cluster")
+                let asked = try await KafkaThread.run(name: "cluster") {
+                    try Cluster.ask(configuration, stop, component, logger)
                 }
-                guard let cluster = found else { return }
+                guard let cluster = asked else { return }
                 let stores = makeStores(cluster)
                 do {
-                    try await runLanes(cluster, stores, stop)
+                    try await runLanes(cluster, stores, stop, components)
                 } catch {
                     try? await KafkaThread.run(name: "stores") { stores.closeAll() }
                     throw error
@@ -85,11 +87,15 @@ public struct ConsumerService: Service {
         )
     }
 
-    private func runLanes(_ cluster: Cluster, _ stores: any EntryStores, _ stop: StopSignal) async throws {
+    private func runLanes(
+        _ cluster: Cluster,
+        _ stores: any EntryStores,
+        _ stop: StopSignal,
+        _ components: [HealthComponent]
+    ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, status) in statuses.enumerated() {
-                let component = health.component("lane-\(number)")
-                group.addTask { try await runLane(number, cluster, stores, stop, status, component) }
+                group.addTask { try await runLane(number, cluster, stores, stop, status, components[number]) }
             }
             // One lane that cannot go on ends the others in order.
             do {
