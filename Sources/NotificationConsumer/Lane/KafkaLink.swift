@@ -14,6 +14,8 @@ package final class KafkaLink: LaneLink {
     /// Read `state`, as committed and as it is; made when first needed.
     private var stateReader: KafkaConsumer?
     private var uncommittedReader: KafkaConsumer?
+    /// When the group last saw this thread at work.
+    private var lastPoll: ContinuousClock.Instant?
 
     /// Connects; waits for the broker and its topics until asked to stop.
     ///
@@ -86,6 +88,9 @@ package final class KafkaLink: LaneLink {
         within time: Duration,
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws -> Bool {
+        // A process that stood still has lost its partitions before librdkafka says so; what it holds may be another's by now.
+        if let lastPoll, now - lastPoll > configuration.sessionTimeout { throw LaneEnd.stoodStill }
+        defer { lastPoll = now }
         guard let message = try consumer.poll(within: time) else { return false }
         try apply(Self.record(of: message)) { message.record() }
         return true
