@@ -1,4 +1,5 @@
 import Foundation
+import LocalBroker
 import Synchronization
 
 #if canImport(Glibc)
@@ -277,7 +278,7 @@ final class ProcessStage: Stage {
         guard cluster.local != nil else {
             return try await operate("expire", cluster.topic("requests"), "\(recipients)-\(number)")
         }
-        // The embedded broker keeps 5 MiB of a partition: what is newer pushes out what is older. It must not be read.
+        // The embedded broker keeps 5 MiB of a partition: what is newer pushes out what is older.
         let filler = try ChildProcess(
             try Tools.python(),
             [
