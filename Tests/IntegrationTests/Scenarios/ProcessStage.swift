@@ -36,22 +36,16 @@ final class ProcessStage: Stage {
 
     var capabilities: Set<StageCapability> { Self.capabilities }
 
-    private struct Contents {
-        var instances: [String: ServiceProcess] = [:]
-        var batches: [String] = []
-        var load: ChildProcess?
-    }
-
     private let cluster: Cluster
     private let output: ByteTopics
-    private let contents = Mutex(Contents())
+    private let clients: RequestClients
+    private let instances = Mutex<[String: ServiceProcess]>([:])
     private let disks: TemporaryFolder
-    /// What the names of the recipients begin with.
-    private let recipients = "scenario"
 
     init() async throws {
         cluster = Cluster.isReal ? try await Cluster.start() : try Cluster.inProcess()
         disks = try TemporaryFolder()
+        clients = RequestClients(cluster)
         output = try ByteTopics(cluster, "deliveries", "state")
         if Cluster.isReal {
             // So small that a scenario lives to see compaction.
@@ -68,11 +62,10 @@ final class ProcessStage: Stage {
     }
 
     func end() async throws {
-        let (instances, load) = contents.withLock { ($0.instances.values.map(\.child), $0.load) }
+        let children = instances.withLock { $0.values.map(\.child) }
         await withTaskGroup(of: Void.self) { group in
-            for child in instances + [output.process] + (load.map { [$0] } ?? []) {
-                group.addTask { await child.end() }
-            }
+            for child in children + [output.process] { group.addTask { await child.end() } }
+            group.addTask { [clients] in await clients.end() }
         }
         try await cluster.stop()
     }
@@ -83,10 +76,15 @@ final class ProcessStage: Stage {
         _ = try await ChildProcess.run(try Tools.python(), [Tools.client("cluster.py")] + arguments)
     }
 
+    /// Of all instances, for messages.
+    private var lastWords: String {
+        instances.withLock { $0.values.map(\.child.lastWords) }.joined(separator: "\n")
+    }
+
     // MARK: - Instances
 
     private func service(_ instance: String) throws -> ServiceProcess {
-        guard let service = contents.withLock({ $0.instances[instance] }) else {
+        guard let service = instances.withLock({ $0[instance] }) else {
             throw ChildProcess.Failure(description: "instance \(instance) was not started")
         }
         return service
@@ -98,7 +96,7 @@ final class ProcessStage: Stage {
         if options.hasStore { settings["CARILLON_STORE_DIRECTORY"] = disks.file(instance) }
         if options.continuesOverGap { settings["CARILLON_CONSUMER_ON_GAP"] = "continue" }
         let service = try ServiceProcess.consumer(settings, deployment: cluster.prefix)
-        contents.withLock { $0.instances[instance] = service }
+        instances.withLock { $0[instance] = service }
     }
 
     func ready(_ instance: String) async throws { try await service(instance).ready() }
@@ -107,7 +105,7 @@ final class ProcessStage: Stage {
         let child = try service(instance).child
         child.signal(SIGKILL)
         _ = try await child.ended()
-        contents.withLock { $0.instances[instance] = nil }
+        instances.withLock { $0[instance] = nil }
     }
 
     func freeze(_ instance: String) async throws { try service(instance).child.signal(SIGSTOP) }
@@ -119,13 +117,13 @@ final class ProcessStage: Stage {
         child.signal(SIGTERM)
         let status = try await child.ended()
         guard status == 0 else { throw ChildProcess.Failure(description: "status \(status)\n\(child.lastWords)") }
-        contents.withLock { $0.instances[instance] = nil }
+        instances.withLock { $0[instance] = nil }
     }
 
     func refusal(of instance: String) async throws -> StageRefusal {
         let child = try service(instance).child
         let status = try await child.ended()
-        contents.withLock { $0.instances[instance] = nil }
+        instances.withLock { $0[instance] = nil }
         return StageRefusal(status: status, log: child.errorText)
     }
 
@@ -148,81 +146,17 @@ final class ProcessStage: Stage {
 
     // MARK: - Records
 
-    private func publisher(_ name: String, _ arguments: [String]) throws -> ChildProcess {
-        try ChildProcess(
-            try Tools.python(),
-            [
-                Tools.client("requests.py"), "--bootstrap", cluster.bootstrapServers, "--topic",
-                cluster.topic("requests"), "--recipients", recipients, "--name", name,
-            ] + arguments
-        )
-    }
-
-    private func accepted(_ publisher: ChildProcess) async throws -> [String] {
-        guard try await publisher.ended() == 0, let line = publisher.outputLines.last,
-            let ids = JSONText.object(Data(line.utf8))?["requests"] as? [String]
-        else { throw ChildProcess.Failure(description: publisher.lastWords) }
-        contents.withLock { $0.batches += ids }
-        return ids
-    }
-
-    func publish(_ requests: RequestBatch) async throws {
-        var arguments = ["--count", "\(requests.count)", "--spread", "\(requests.recipients)"]
-        if let due = requests.due { arguments += ["--interval", "\(due.components.seconds)"] }
-        let ids = try await accepted(try publisher(requests.name, arguments))
-        guard ids.count == requests.count else {
-            throw ChildProcess.Failure(description: "\(ids.count) of \(requests.count) were acknowledged")
-        }
-    }
-
-    func beginLoad() async throws {
-        let load = try publisher("load", ["--spread", "64", "--pause", "0.005"])
-        contents.withLock { $0.load = load }
-    }
-
-    func load(reaches more: Int) async throws {
-        guard let load = contents.withLock({ $0.load }) else { return }
-        func reached() -> Int {
-            load.outputLines.last.flatMap { JSONText.object(Data($0.utf8))?["accepted"] as? Int } ?? 0
-        }
-        let start = reached()
-        try await eventually("\(more) more requests are accepted", orSay: { load.lastWords }) {
-            guard load.isRunning else { throw ChildProcess.Failure(description: load.lastWords) }
-            return reached() >= start + more
-        }
-    }
-
-    func endLoad() async throws {
-        guard let load = contents.withLock({ $0.load }) else { return }
-        load.signal(SIGTERM)
-        _ = try await accepted(load)
-        contents.withLock { $0.load = nil }
-    }
+    func publish(_ requests: RequestBatch) async throws { try await clients.publish(requests) }
+    func beginLoad() async throws { try clients.beginLoad() }
+    func load(reaches more: Int) async throws { try await clients.load(reaches: more) }
+    func endLoad() async throws { try await clients.endLoad() }
 
     func account(open: Int) async throws -> Account {
-        let ids = contents.withLock { $0.batches }
-        let settled = try ChildProcess(
-            try Tools.python(),
-            [
-                Tools.client("settle.py"), "--bootstrap", cluster.bootstrapServers, "--prefix", cluster.prefix,
-                "--recipients", recipients, "--open", "\(open)",
-            ],
-            input: Data(JSONLine.text(["requests": ids, "events": []]).utf8)
-        )
-        let status = try await settled.ended(within: .seconds(180))
-        guard status == 0, let numbers = JSONText.object(settled.standardOutput) else {
-            let services = contents.withLock { $0.instances.values.map(\.child.lastWords) }
-            throw ChildProcess.Failure(
-                description: "\(settled.outputText)\(settled.errorText)\n\(services.joined(separator: "\n"))"
-            )
+        do {
+            return try await clients.account(open: open)
+        } catch {
+            throw ChildProcess.Failure(description: "\(error)\n\(lastWords)")
         }
-        func number(_ name: String) -> Int { numbers[name] as? Int ?? -1 }
-        return Account(
-            requests: number("requests"),
-            closed: number("closed"),
-            open: number("open"),
-            repeats: number("repeatedIds")
-        )
     }
 
     func deliveries() async throws -> [StageEvent] {
@@ -251,11 +185,7 @@ final class ProcessStage: Stage {
     // MARK: - Time, and Kafka
 
     func until(_ what: String, _ condition: @Sendable () async throws -> Bool) async throws {
-        try await eventually(
-            what,
-            orSay: { contents.withLock { $0.instances.values.map(\.child.lastWords) }.joined(separator: "\n") },
-            condition
-        )
+        try await eventually(what, orSay: { lastWords }, condition)
     }
 
     func pass(_ time: Duration) async throws { try await Task.sleep(for: time) }
@@ -276,17 +206,9 @@ final class ProcessStage: Stage {
 
     func expireRequests(ofRecipient number: Int) async throws {
         guard cluster.local != nil else {
-            return try await operate("expire", cluster.topic("requests"), "\(recipients)-\(number)")
+            return try await operate("expire", cluster.topic("requests"), "\(RequestClients.recipients)-\(number)")
         }
         // The embedded broker keeps 5 MiB of a partition: what is newer pushes out what is older.
-        let filler = try ChildProcess(
-            try Tools.python(),
-            [
-                Tools.client("requests.py"), "--bootstrap", cluster.bootstrapServers, "--topic",
-                cluster.topic("requests"), "--recipients", recipients, "--name", "filler", "--count", "60", "--spread",
-                "1", "--padding", "200000",
-            ]
-        )
-        guard try await filler.ended() == 0 else { throw ChildProcess.Failure(description: filler.lastWords) }
+        try await clients.overflow()
     }
 }

@@ -1,6 +1,8 @@
 import Kafka
 import LocalBroker
+import Logging
 import NotificationModel
+import ServiceSupport
 import Testing
 
 @testable import NotificationConsumer
