@@ -16,7 +16,7 @@ struct KilledConsumerTests {
     func twentyTimes() async throws {
         let cluster = try Cluster.inProcess()
         let clients = RequestClients(cluster)
-        let deliveries = try ByteTopics(cluster, "deliveries")
+        let state = try ByteTopics(cluster, "state")
         var consumer: ServiceProcess?
         do {
             try await clients.publish(.init(name: "far", count: 100, due: .seconds(14 * 86_400)))
@@ -25,16 +25,21 @@ struct KilledConsumerTests {
             for number in 0..<20 {
                 let next = try start(cluster, number)
                 consumer = next
-                if number % 2 == 0 {
-                    // While it works.
-                    let before = deliveries.records.count
-                    try await eventually("it delivers", orSay: { next.child.lastWords }) {
-                        guard next.child.isRunning else { return true }
-                        return deliveries.records.count >= before + 50
+                switch number % 4 {
+                case 0:
+                    // While it works: its checkpoints go on from where the one before was.
+                    let before = Self.positions(state)
+                    try await eventually("it makes progress", orSay: { next.child.lastWords }) {
+                        !next.child.isRunning || Self.positions(state) >= before + 20
                     }
-                } else {
-                    // While it begins, joins, or restores: somewhere in the first seconds.
-                    try await Task.sleep(for: .milliseconds(200 + number * 97))
+                case 1:
+                    // While it restores, or right after it.
+                    try await eventually("it restores", orSay: { next.child.lastWords }) {
+                        !next.child.isRunning || next.child.errorText.contains("\"restored\"")
+                    }
+                default:
+                    // While it begins, or joins.
+                    try await Task.sleep(for: .milliseconds(200 + 80 * number))
                 }
                 #expect(next.child.isRunning, "\(next.child.lastWords)")
                 next.child.signal(SIGKILL)
@@ -59,8 +64,18 @@ struct KilledConsumerTests {
         }
         await consumer?.child.end()
         await clients.end()
-        await deliveries.process.end()
+        await state.process.end()
         try await cluster.stop()
+    }
+
+    /// How many requests are below the last markers.
+    private static func positions(_ state: ByteTopics) -> Int {
+        var last: [Int: Int] = [:]
+        for record in state.records where record.key == Data("marker".utf8) {
+            let offsets = record.value.flatMap(JSONText.object)?["offsets"] as? [String: Int]
+            last[record.partition] = offsets?.values.first
+        }
+        return last.values.reduce(0, +)
     }
 
     /// In a new group: the embedded broker lets a first member in at once, compared with one that comes after a killed one.

@@ -4,9 +4,9 @@ import Testing
 /// The scenarios with processes: on the embedded broker, or on the cluster of `KAFKA_BOOTSTRAP_SERVERS`.
 ///
 /// What the stage cannot do is skipped, and the reason is in the report; a run in which every one was skipped fails.
-@Suite("Scenarios with processes", .serialized, .countsScenarios)
+@Suite("Scenarios with processes", .countsScenarios)
 struct ProcessScenarios {
-    private func play(_ scenario: Scenario) async throws {
+    fileprivate static func play(_ scenario: Scenario) async throws {
         ScenarioCount.running?.add()
         let stage = try await ProcessStage()
         do {
@@ -18,26 +18,34 @@ struct ProcessScenarios {
         try await stage.end()
     }
 
-    @Test("killed under load", .plays(.killUnderLoad))
-    func killUnderLoad() async throws { try await play(.killUnderLoad) }
+    /// What instances go through, one after the other: they mostly wait for sessions to end, and so do the others beside them.
+    @Suite(.serialized)
+    struct Instances {
+        @Test("killed under load", .plays(.killUnderLoad))
+        func killUnderLoad() async throws { try await play(.killUnderLoad) }
 
-    @Test("one killed, one frozen", .plays(.oneKilledOneFrozen))
-    func oneKilledOneFrozen() async throws { try await play(.oneKilledOneFrozen) }
+        @Test("one killed, one frozen", .plays(.oneKilledOneFrozen))
+        func oneKilledOneFrozen() async throws { try await play(.oneKilledOneFrozen) }
 
-    @Test("one joins under load", .plays(.joinUnderLoad))
-    func joinUnderLoad() async throws { try await play(.joinUnderLoad) }
+        @Test("one joins under load", .plays(.joinUnderLoad))
+        func joinUnderLoad() async throws { try await play(.joinUnderLoad) }
+    }
 
-    @Test("timers move in order", .plays(.handOver))
-    func handOver() async throws { try await play(.handOver) }
+    /// What timers, topics and the broker go through.
+    @Suite(.serialized)
+    struct Topics {
+        @Test("timers move in order", .plays(.handOver))
+        func handOver() async throws { try await play(.handOver) }
 
-    @Test("compaction", .plays(.compaction))
-    func compaction() async throws { try await play(.compaction) }
+        @Test("compaction", .plays(.compaction))
+        func compaction() async throws { try await play(.compaction) }
 
-    @Test("the broker restarts", .plays(.brokerRestart))
-    func brokerRestart() async throws { try await play(.brokerRestart) }
+        @Test("the broker restarts", .plays(.brokerRestart))
+        func brokerRestart() async throws { try await play(.brokerRestart) }
 
-    @Test("a reader that was away too long", .plays(.readerAwayTooLong))
-    func readerAwayTooLong() async throws { try await play(.readerAwayTooLong) }
+        @Test("a reader that was away too long", .plays(.readerAwayTooLong))
+        func readerAwayTooLong() async throws { try await play(.readerAwayTooLong) }
+    }
 }
 
 extension Trait where Self == ConditionTrait {

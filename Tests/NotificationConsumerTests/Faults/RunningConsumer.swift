@@ -12,7 +12,13 @@ final class RunningConsumer: Sendable {
     let health = Health()
     let registry = PrometheusRegistry()
     let log = CollectedLog()
-    private let task: Task<Void, any Error>
+    private let task: Task<Void, Never>
+    /// Nil while it runs.
+    private let end: EndOfService
+
+    private final class EndOfService: Sendable {
+        let result = Mutex<Result<Void, any Error>?>(nil)
+    }
 
     init(_ configuration: ConsumerServiceConfiguration) throws {
         let service = try ConsumerService(
@@ -21,13 +27,22 @@ final class RunningConsumer: Sendable {
             registry: registry,
             logger: Logger(label: "test") { [log] _ in log }
         )
-        task = Task { try await service.run() }
+        let end = EndOfService()
+        self.end = end
+        task = Task {
+            do {
+                try await service.run()
+                end.result.withLock { $0 = .success(()) }
+            } catch {
+                end.result.withLock { $0 = .failure(error) }
+            }
+        }
     }
 
     /// Asks it to end, and waits until it has.
     func stop() async {
         task.cancel()
-        _ = await task.result
+        await task.value
     }
 
     /// Waits until it is ready.
@@ -36,8 +51,17 @@ final class RunningConsumer: Sendable {
     }
 
     /// Waits until it ends by itself.
-    func refusal() async -> ConsumerRefusal? {
-        await #expect(throws: ConsumerRefusal.self) { try await task.value }
+    func refusal() async throws -> ConsumerRefusal {
+        do {
+            try await eventually("the service refuses", orSay: { "\(self.health.notReady)" }) {
+                end.result.withLock { $0 } != nil
+            }
+        } catch {
+            await stop()
+            throw error
+        }
+        let error = #expect(throws: ConsumerRefusal.self) { try end.result.withLock { $0 }?.get() }
+        return try #require(error)
     }
 
     /// A sample of `/metrics` as it is written there; nil when it is not there.
