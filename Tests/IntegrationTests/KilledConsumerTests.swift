@@ -12,7 +12,9 @@ import Darwin
 /// `kill -9`, again and again, wherever the service is just then.
 @Suite("A consumer service that is killed", .serialized)
 struct KilledConsumerTests {
-    @Test("killed 20 times under load: nothing lost, repeats have the same ce_id, and the marker alone says where to go on")
+    @Test(
+        "killed 20 times under load: nothing lost, repeats have the same ce_id, and the marker alone says where to go on"
+    )
     func twentyTimes() async throws {
         let cluster = try Cluster.inProcess()
         let clients = RequestClients(cluster)

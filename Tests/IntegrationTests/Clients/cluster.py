@@ -1,8 +1,7 @@
 """What an operator, or time, does to a cluster.
 
-cluster.py expire BOOTSTRAP TOPIC RECIPIENT       everything that the recipient's partition holds by now is gone, as after its retention
-cluster.py configure BOOTSTRAP TOPIC NAME=VALUE…  settings of a topic
-cluster.py compact BOOTSTRAP TOPIC                waits until the broker has compacted a topic; prints how many records there were and are
+cluster.py expire BOOTSTRAP TOPIC RECIPIENT  everything that the recipient's partition holds by now is gone, as after its retention
+cluster.py compact BOOTSTRAP TOPIC           waits until the broker has compacted a topic; prints how many records there were and are
 """
 
 import json
@@ -11,7 +10,7 @@ import time
 
 from common import DEADLINE, encode_key, partition_count, partition_of
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from confluent_kafka.admin import AdminClient
 
 
 def expire(bootstrap: str, topic: str, recipient: str) -> None:
@@ -19,20 +18,11 @@ def expire(bootstrap: str, topic: str, recipient: str) -> None:
     place = TopicPartition(topic, partition_of(recipient, partition_count(consumer, topic)))
     _, high = consumer.get_watermark_offsets(place, timeout=30)
     consumer.close()
-    results = AdminClient({"bootstrap.servers": bootstrap}).delete_records([TopicPartition(topic, place.partition, high)])
-    for result in results.values():
+    # Its answers come only as long as it is there.
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    for result in admin.delete_records([TopicPartition(topic, place.partition, high)]).values():
         result.result(30)
     print(json.dumps({"partition": place.partition, "low": high}))
-
-
-def configure(bootstrap: str, topic: str, *settings: str) -> None:
-    entries = [
-        ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
-        for name, value in (setting.split("=", 1) for setting in settings)
-    ]
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-    for result in AdminClient({"bootstrap.servers": bootstrap}).incremental_alter_configs([resource]).values():
-        result.result(30)
 
 
 def count(bootstrap: str, topic: str) -> int:
@@ -72,4 +62,4 @@ def compact(bootstrap: str, topic: str) -> None:
 
 
 action, *arguments = sys.argv[1:]
-{"expire": expire, "configure": configure, "compact": compact}[action](*arguments)
+{"expire": expire, "compact": compact}[action](*arguments)

@@ -43,22 +43,14 @@ final class ProcessStage: Stage {
     private let disks: TemporaryFolder
 
     init() async throws {
-        cluster = Cluster.isReal ? try await Cluster.start() : try Cluster.inProcess()
+        cluster =
+            Cluster.isReal
+            // So small that a scenario lives to see compaction.
+            ? try await Cluster.start(["segment.ms=1000", "min.cleanable.dirty.ratio=0.01"])
+            : try Cluster.inProcess()
         disks = try TemporaryFolder()
         clients = RequestClients(cluster)
         output = try ByteTopics(cluster, "deliveries", "state")
-        if Cluster.isReal {
-            // So small that a scenario lives to see compaction.
-            for topic in ["requests", "state"] {
-                try await operate(
-                    "configure",
-                    cluster.topic(topic),
-                    topic == "state" ? "cleanup.policy=compact" : "cleanup.policy=compact,delete",
-                    "segment.ms=1000",
-                    "min.cleanable.dirty.ratio=0.01"
-                )
-            }
-        }
     }
 
     func end() async throws {

@@ -23,7 +23,9 @@ final class Cluster: Sendable {
     }
 
     /// The cluster of the scenarios.
-    static func start() async throws -> Cluster {
+    ///
+    /// - Parameter settings: of the topics that a real cluster compacts, as `name=value`.
+    static func start(_ settings: [String] = []) async throws -> Cluster {
         guard let requested else { return try await embedded() }
         guard !requested.allSatisfy(\.isWhitespace) else {
             throw ChildProcess.Failure(
@@ -31,7 +33,10 @@ final class Cluster: Sendable {
             )
         }
         let prefix = "carillon-test-\(UUID().uuidString.prefix(8).lowercased())."
-        _ = try await ChildProcess.run(try Tools.python(), [Tools.client("topics.py"), "create", requested, prefix])
+        _ = try await ChildProcess.run(
+            try Tools.python(),
+            [Tools.client("topics.py"), "create", requested, prefix, "8"] + settings
+        )
         return Cluster(bootstrapServers: requested, prefix: prefix, broker: nil)
     }
 

@@ -58,7 +58,12 @@ struct ChangelogFaultTests {
         let kafka = try FaultBroker()
         try await kafka.publish([
             kafka.marker(in: 2), kafka.entry(1, in: 2),
-            .init(topic: kafka.topics.state, partition: 2, key: Array(record.key.utf8), value: Array(record.value.utf8)),
+            .init(
+                topic: kafka.topics.state,
+                partition: 2,
+                key: Array(record.key.utf8),
+                value: Array(record.value.utf8)
+            ),
             kafka.request("a"),
         ])
         var configuration = kafka.configuration
@@ -93,7 +98,9 @@ struct ChangelogFaultTests {
             return
         }
         let why = try #require(consumer.health.notReady.first?.why)
-        #expect(why.contains("part of the changelog was thrown away") && why.contains("`consumer.on-gap` to `continue`"))
+        #expect(
+            why.contains("part of the changelog was thrown away") && why.contains("`consumer.on-gap` to `continue`")
+        )
 
         var configuration = kafka.configuration
         configuration.gap = .continue
@@ -111,7 +118,8 @@ struct ChangelogFaultTests {
         String(decoding: (0..<count).map { _ in UInt8.random(in: 0x5D...0x7E) }, as: UTF8.self)
     }
 
-    @Test func `a restore tells how far it is, waits for a broker that is away, and ends with everything`() async throws {
+    @Test func `a restore tells how far it is, waits for a broker that is away, and ends with everything`() async throws
+    {
         let kafka = try FaultBroker()
         let entries = 30_000
         try await kafka.publish((0..<entries).map { kafka.entry($0, in: 3) } + [kafka.marker(in: 3)])

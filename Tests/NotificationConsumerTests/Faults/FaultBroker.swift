@@ -144,7 +144,9 @@ struct FaultBroker {
 
     /// Events by name, each with the ids of its requests and its `ce_id`s.
     func events(_ name: DeliveryEventName) async throws -> [(request: RequestID, id: String)] {
-        try await records(topics.deliveries).filter { $0.header("ce_type") == "carillon.notification.\(name.rawValue).v1" }.map {
+        try await records(topics.deliveries).filter {
+            $0.header("ce_type") == "carillon.notification.\(name.rawValue).v1"
+        }.map {
             (try DeliveryEvent(json: $0.value ?? [], name: name).requestID, $0.header("ce_id") ?? "")
         }
     }

@@ -60,7 +60,8 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.subscribe(onAssign: onAssign, onRevoke: onRevoke)
     }
 
-    func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool {
+    func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
+    {
         try base.poll(within: time, apply)
     }
 
@@ -71,7 +72,9 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.requestBounds(of: partition, within: time)
     }
 
-    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? { base.knownRequestBounds(of: partition) }
+    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
+        base.knownRequestBounds(of: partition)
+    }
 
     func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
         try base.stateBounds(of: partition, within: time)

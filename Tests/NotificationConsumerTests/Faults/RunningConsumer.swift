@@ -93,9 +93,18 @@ func consuming<Result: Sendable>(
 final class CollectedLog: LogHandler, Sendable {
     private let lines = Mutex<[String]>([])
 
-    var metadata: Logger.Metadata { get { [:] } set {} }
-    var logLevel: Logger.Level { get { .info } set {} }
-    subscript(metadataKey _: String) -> Logger.Metadata.Value? { get { nil } set {} }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .info }
+        set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
 
     /// Lines of a level, with their metadata.
     func lines(_ level: Logger.Level) -> [String] { lines.withLock { $0 }.filter { $0.hasPrefix("\(level) ") } }
