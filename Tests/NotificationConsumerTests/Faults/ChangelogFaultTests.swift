@@ -113,6 +113,28 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
+    @Test func `requests that are gone are refused, readiness says what to do, and they are left out when told`()
+        async throws
+    {
+        let kafka = try FaultBroker()
+        // The topic was made anew: it has not come as far as the marker.
+        try await kafka.publish([kafka.marker(in: 1, offset: 7), kafka.entry(1, in: 1)])
+        let consumer = try RunningConsumer(kafka.configuration)
+        let refusal = try await consumer.refusal()
+        #expect(refusal == .gap(topic: kafka.topics.requests, partition: 1, marker: 7, low: 0, high: 0))
+        let why = try #require(consumer.health.notReady.first?.why)
+        #expect(why.contains("requests are missing; set `consumer.on-gap` to `continue`"), "\(why)")
+
+        var configuration = kafka.configuration
+        configuration.gap = .continue
+        try await consuming(configuration) { consumer in
+            try await consumer.ready()
+            try await eventually("what was pending is") { consumer.metric("carillon_schedule_pending") == 1 }
+            #expect(consumer.log.lines(.error).contains { $0.contains("requests") && $0.contains("lost") })
+        }
+        await kafka.broker.shutDown()
+    }
+
     /// Text that does not compress.
     private static func noise(_ count: Int) -> String {
         String(decoding: (0..<count).map { _ in UInt8.random(in: 0x5D...0x7E) }, as: UTF8.self)
