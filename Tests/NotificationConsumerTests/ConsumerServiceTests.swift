@@ -284,7 +284,7 @@ struct ConsumerServiceTests {
             on: broker
         )
         let page = try await Self.serving(Self.configuration(broker), health: health, registry: registry) {
-            #expect(health.notReady.map(\.component) == ["lane-0"])
+            #expect(health.notReady.map(\.component).contains("lane-0"))
             _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 1 }
             #expect(health.notReady.isEmpty)
             while true {
