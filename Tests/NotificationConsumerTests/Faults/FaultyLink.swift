@@ -90,6 +90,16 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.readState(of: partition, from: offset, to: end, stallingAtMost: time, apply)
     }
 
+    func readRequests(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (Intake.Record) throws -> Void
+    ) throws {
+        try base.readRequests(of: partition, from: offset, to: end, stallingAtMost: time, apply)
+    }
+
     func endReadingState() { base.endReadingState() }
     var requestPartitions: Int32 { base.requestPartitions }
     func partitionCount(of topic: LaneTopic) -> Int32 { base.partitionCount(of: topic) }
