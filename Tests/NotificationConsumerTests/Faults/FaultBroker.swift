@@ -78,11 +78,11 @@ struct FaultBroker {
         return Record(topic: topics.state, partition: partition, key: StateMarker.key, value: marker.json)
     }
 
-    func publish(_ records: [Record]) async throws {
+    /// - Parameter compression: of the batches, which the broker keeps as sent: 5 MiB of a partition.
+    func publish(_ records: [Record], compression: String = "gzip") async throws {
         try await KafkaThread.run(name: "publishes") {
             var client = broker.clientConfiguration()
-            // Many entries are to fit where the broker keeps 5 MiB as sent.
-            client.properties["compression.type"] = "gzip"
+            client.properties["compression.type"] = compression
             let producer = try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)
             defer { producer.close(within: .seconds(5)) }
             var handles: [String: KafkaTopicHandle] = [:]
