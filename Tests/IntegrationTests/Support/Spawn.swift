@@ -32,8 +32,7 @@ enum Spawn {
         posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         // Sockets of in-process brokers have no close-on-exec: a child would keep their connections alive.
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
-        for descriptor in open where descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        try closeOthers(&actions)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -58,6 +57,19 @@ enum Spawn {
             )
         }
         return pid
+    }
+
+    /// Lets the child close all but its standard streams: at once, where the system can, since a list made here misses what is
+    /// opened meanwhile. Swift does not import that call, which is not of POSIX.
+    private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) throws {
+        typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+        if let found = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np"),
+            unsafeBitCast(found, to: CloseFrom.self)(&actions, 3) == 0
+        {
+            return
+        }
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+        for descriptor in open where descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
     }
 
     /// - Returns: Nil while it runs; then its status, or the negative number of the signal that ended it.
