@@ -59,12 +59,21 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isFatal: Bool
     /// The same call may succeed later.
     public var isRetriable: Bool
+    /// The transaction cannot be committed any more: abort it.
+    public var requiresAbort: Bool
 
-    init(code: Code, reason: String, isFatal: Bool = false, isRetriable: Bool = false) {
+    package init(
+        code: Code,
+        reason: String,
+        isFatal: Bool = false,
+        isRetriable: Bool = false,
+        requiresAbort: Bool = false
+    ) {
         self.code = code
         self.reason = reason
         self.isFatal = isFatal
         self.isRetriable = isRetriable
+        self.requiresAbort = requiresAbort
     }
 
     /// The reason and the number.
