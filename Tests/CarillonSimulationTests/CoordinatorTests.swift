@@ -78,7 +78,12 @@ struct TransactionCoordinatorTests {
             )
         }
         #expect(throws: KafkaError.unknownMember) {
-            try broker.transactions.add(offsets: [(0, 5)], from: .init(id: "x", generation: generation), to: "id", producer)
+            try broker.transactions.add(
+                offsets: [(0, 5)],
+                from: .init(id: "x", generation: generation),
+                to: "id",
+                producer
+            )
         }
         try broker.transactions.add(offsets: [(0, 5)], from: .init(id: "m", generation: generation), to: "id", producer)
         #expect(broker.group.committed(0) == nil)

@@ -51,7 +51,10 @@ struct PartitionLogTests {
         let log = PartitionLog()
         for (key, value) in [("a", "1"), ("b", "2"), ("a", "3"), ("a", "4")] { log.append(record(key, value)) }
         log.compact(at: 1000, tail: 3, lag: 0, deleteRetention: 0)
-        #expect(log.values() == ["2", "3", "4"], "the active segment stays, and is no reason to drop what is before it")
+        #expect(
+            log.values() == ["2", "3", "4"],
+            "the active segment stays, and is no reason to drop what is before it"
+        )
         #expect(log.read(from: 0, committed: true).records.map(\.offset) == [1, 2, 3])
         #expect(log.values(from: 1) == ["2", "3", "4"])
         #expect(log.end == 4)

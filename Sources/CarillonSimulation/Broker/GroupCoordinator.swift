@@ -41,6 +41,9 @@ final class GroupCoordinator {
     /// Sorted.
     var memberIDs: [String] { members.keys.sorted() }
 
+    /// No round is under way, and nobody is silent.
+    var isQuiet: Bool { state == .stable && members.values.allSatisfy { $0.silentSince == nil } }
+
     func committed(_ partition: Int32) -> Int64? { offsets[partition] }
 
     // MARK: - Members

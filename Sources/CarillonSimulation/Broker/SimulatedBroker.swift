@@ -15,6 +15,8 @@ final class SimulatedBroker {
     /// The last sequence of a producer in a partition, with the offset that it got.
     private var sequences: [SequenceKey: (sequence: Int64, offset: Int64)] = [:]
     private var nextProducerID: Int64 = 1000
+    /// When something was written last, in microseconds.
+    private(set) var lastWrite: Int64 = 0
     private(set) lazy var transactions = TransactionCoordinator(broker: self)
     private(set) lazy var group = GroupCoordinator(timeline: timeline)
 
@@ -88,6 +90,7 @@ final class SimulatedBroker {
             try transactions.add(topic, partition, to: transactionalID, producer)
         }
         let offset = log(topic, partition).append(record)
+        lastWrite = timeline.now
         if let producer = record.producer, let sequence {
             sequences[SequenceKey(producer: producer, topic: topic, partition: partition)] = (sequence, offset)
         }

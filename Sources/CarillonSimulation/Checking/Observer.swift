@@ -6,7 +6,7 @@ import NotificationModel
 final class Observer {
     private let broker: SimulatedBroker
     private let topics: TopicNames
-    private let workload: Workload
+    private let published: () -> [[PublishedRecord]]
     private let isExactlyOnce: Bool
     private let usesChannel: Bool
     private let note: (String) -> Void
@@ -29,13 +29,13 @@ final class Observer {
     init(
         broker: SimulatedBroker,
         topics: TopicNames,
-        workload: Workload,
+        published: @escaping () -> [[PublishedRecord]],
         partitions: Int32,
         isExactlyOnce: Bool,
         usesChannel: Bool,
         note: @escaping (String) -> Void
     ) {
-        (self.broker, self.topics, self.workload) = (broker, topics, workload)
+        (self.broker, self.topics, self.published) = (broker, topics, published)
         (self.isExactlyOnce, self.usesChannel, self.note) = (isExactlyOnce, usesChannel, note)
         model = ReferenceModel(partitions: partitions)
         deliveryPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deliveries)))
@@ -44,7 +44,7 @@ final class Observer {
 
     /// Reads on to the end.
     func follow() throws(Violation) {
-        model.follow(workload.published)
+        model.follow(published())
         for partition in deliveryPositions.indices {
             let log = broker.log(topics.deliveries, Int32(partition))
             guard deliveryPositions[partition] < log.lastStable else { continue }

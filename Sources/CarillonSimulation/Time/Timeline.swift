@@ -15,6 +15,8 @@ final class Timeline {
     }
 
     let clock: SimulatedClock
+    /// Called after every event.
+    var afterEvent: () -> Void = {}
     private var events = Heap<Event>()
     private var order: UInt64 = 0
 
@@ -54,6 +56,7 @@ final class Timeline {
         guard let event = events.popMin() else { return false }
         clock.advance(to: event.at)
         event.action()
+        afterEvent()
         return true
     }
 }

@@ -82,7 +82,7 @@ final class Workload {
         } else if request.repeats {
             // Or it would be fired as long as the simulation runs.
             request.expiration = now.adding(milliseconds: (request.interval ?? 0) * random.number(2...40))
-            if random.chance(200) { request.expiration = nil }
+            if random.chance(300), request.interval ?? 0 >= 21_600_000 { request.expiration = nil }
         }
         let id = random.chance(850) ? RequestID.derive(caller: "workload", idempotencyKey: "\(number)") : nil
         append(key, id, request.json(id: id), .request(request))

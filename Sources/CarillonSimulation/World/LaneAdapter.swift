@@ -1,0 +1,3 @@
+extension World {
+    func makeLane(_ seat: LaneSeat) throws -> any LaneDriver { throw Violation(.refusal, "no lane") }
+}

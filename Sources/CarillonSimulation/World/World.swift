@@ -1,0 +1,314 @@
+import NotificationConsumer
+import NotificationModel
+
+/// A whole deployment under simulation: brokers, instances with their lanes, devices, a workload, and what goes wrong.
+final class World {
+    let options: Simulation.Options
+    let scenario: Scenario
+    let timeline = Timeline(clock: SimulatedClock())
+    let broker: SimulatedBroker
+    let devices = SimulatedDevices()
+    let topics = TopicNames()
+    let workload: Workload
+    let observer: Observer
+    private(set) var instances: [Instance] = []
+    private(set) var trace = Trace()
+    private(set) var violation: Violation?
+    /// Nothing goes wrong any more.
+    private(set) var isCalm = false
+    var random: SeededGenerator
+    /// When something of the agenda happens, in order.
+    private var agenda: [Int64] = []
+    private var isObserving = false
+    private var links: [SimulatedLink] = []
+    private var channels: [SimulatedChannel] = []
+
+    init(_ options: Simulation.Options) {
+        self.options = options
+        random = SeededGenerator(seed: options.seed)
+        var scenarioRandom = random.split()
+        scenario = Scenario(random: &scenarioRandom)
+        broker = SimulatedBroker(timeline: timeline)
+        for topic in [topics.requests, topics.state] { broker.addTopic(topic, partitions: scenario.partitions) }
+        broker.addTopic(topics.deliveries, partitions: 2)
+        broker.addTopic(topics.deadLetters, partitions: 1)
+        broker.group.partitions = scenario.partitions
+        workload = Workload(
+            broker: broker,
+            topics: topics,
+            partitions: scenario.partitions,
+            random: random.split()
+        )
+        let noted = Box<(String) -> Void> { _ in }
+        observer = Observer(
+            broker: broker,
+            topics: topics,
+            published: { [workload] in workload.published },
+            partitions: scenario.partitions,
+            isExactlyOnce: options.isExactlyOnce,
+            usesChannel: scenario.usesChannel,
+            note: { noted.value($0) }
+        )
+        noted.value = { [unowned self] in note("reader", $0) }
+        timeline.afterEvent = { [unowned self] in observe() }
+        for number in 0..<scenario.instances {
+            let clock = MachineClock(timeline.clock, error: random.number(-100...100))
+            instances.append(Instance(number: number, clock: clock))
+        }
+    }
+
+    private final class Box<Value> {
+        var value: Value
+        init(_ value: Value) { self.value = value }
+    }
+
+    func note(_ who: String, _ what: String) {
+        trace.note(timeline.now, who, what)
+    }
+
+    func fail(_ violation: Violation) {
+        guard self.violation == nil else { return }
+        self.violation = violation
+        note("world", "violation: \(violation)")
+        // Everything ends, so that the call in which it was found returns.
+        for instance in instances { instance.process?.crash() }
+    }
+
+    private func observe() {
+        guard violation == nil, !isObserving else { return }
+        isObserving = true
+        defer { isObserving = false }
+        do throws(Violation) {
+            try observer.follow()
+        } catch {
+            fail(error)
+        }
+    }
+
+    // MARK: - The run
+
+    func run() -> Simulation.Result {
+        prepareAgenda()
+        for instance in instances {
+            timeline.add(after: random.number(0...5_000_000)) { [self] in begin(instance) }
+        }
+        let end = agenda.last ?? 0
+        proceed(until: { self.timeline.now > end }, atMost: .max)
+        calm()
+        rest("after the workload")
+        check { () throws(Violation) in
+            try observer.checkCounting(isEnd: false, isExactlyOnce: options.isExactlyOnce)
+        }
+        if violation == nil, random.chance(500) {
+            restartAll(erasing: random.chance(500))
+            rest("after a restart of everything")
+        }
+        if violation == nil {
+            note("world", "removes everything")
+            workload.removeAll()
+            rest("after the removal of everything")
+            check { () throws(Violation) in
+                try observer.checkCounting(isEnd: true, isExactlyOnce: options.isExactlyOnce)
+            }
+        }
+        return Simulation.Result(
+            violation: violation,
+            trace: trace,
+            requests: observer.model.order.count,
+            events: observer.events.count,
+            time: timeline.now
+        )
+    }
+
+    private func check(_ body: () throws(Violation) -> Void) {
+        guard violation == nil else { return }
+        do throws(Violation) { try body() } catch { fail(error) }
+    }
+
+    private func proceed(until condition: () -> Bool, atMost limit: Int64) {
+        var steps = 0
+        while violation == nil, timeline.now < limit {
+            guard timeline.step() else { return }
+            steps += 1
+            if steps % 16 == 0, condition() { return }
+        }
+    }
+
+    /// Everything that can go wrong stops doing so, and everything runs.
+    private func calm() {
+        guard violation == nil else { return }
+        isCalm = true
+        note("world", "is calm")
+        for link in links { link.faults.calm() }
+        for channel in channels { channel.rates = .init() }
+        for instance in instances {
+            instance.clock.set(error: max(-100, min(100, instance.clock.currentError)))
+            instance.isDown = false
+            if instance.process?.isDead != false { begin(instance) }
+        }
+    }
+
+    private func restartAll(erasing: Bool) {
+        note("world", "restarts everything\(erasing ? " without disks" : "")")
+        for instance in instances {
+            instance.process?.crash()
+            if erasing { instance.disk.erase() }
+            begin(instance)
+        }
+    }
+
+    /// Waits until all that is due was handed over.
+    private func rest(_ when: String) {
+        guard violation == nil else { return }
+        let begun = timeline.now
+        proceed(until: { self.isAtRest }, atMost: lastDue + 3_600_000_000)
+        guard violation == nil, !isAtRest else { return }
+        check { () throws(Violation) in
+            try observer.checkCounting(isEnd: false, isExactlyOnce: options.isExactlyOnce)
+        }
+        fail(Violation(.rest, "\(when), \((timeline.now - begun) / 1_000_000) s later"))
+    }
+
+    /// When the last of what fires once is due, in microseconds.
+    private var lastDue: Int64 {
+        observer.open.reduce(timeline.now) { last, id in
+            guard let entry = observer.model.requests[id], !entry.request.repeats else { return last }
+            let due = entry.request.nominal(from: entry.record.timestamp).rawValue + entry.request.jitter
+            return max(last, SimulatedClock.elapsed(at: Timestamp(rawValue: due)))
+        }
+    }
+
+    private var isAtRest: Bool {
+        guard instances.allSatisfy({ $0.isDown || $0.isRunning }), broker.group.isQuiet else { return false }
+        guard links.allSatisfy({ $0.isDead || $0.isClosed || $0.outstanding == 0 }) else { return false }
+        guard devices.records.allSatisfy(\.isOver), timeline.now - broker.lastWrite > 2_000_000 else { return false }
+        return observer.open.allSatisfy { id in
+            guard let entry = observer.model.requests[id], let key = entry.record.key else { return true }
+            return entry.request.repeats && !observer.events(of: id).isEmpty
+                && observer.model.mayWait(key, before: .max) == id
+        }
+    }
+
+    // MARK: - Processes
+
+    func begin(_ instance: Instance) {
+        guard violation == nil, !instance.isDown else { return }
+        instance.begin(on: timeline) { process in
+            note(process.name, "begins")
+            process.observe(pause: {}, death: { [unowned self] in died(instance, process) })
+            return (0..<scenario.lanesEach).map { runner(of: $0, on: instance, process) }
+        }
+    }
+
+    private func died(_ instance: Instance, _ process: SimulatedProcess) {
+        note(process.name, "ends")
+        guard violation == nil, instance.process === process else { return }
+        if random.chance(scenario.eraseRate), !isCalm {
+            note("p\(instance.number)", "loses its disk")
+            instance.disk.erase()
+        }
+        timeline.add(after: random.number(500_000...20_000_000)) { [self] in
+            if instance.process === process { begin(instance) }
+        }
+    }
+
+    private func runner(of lane: Int, on instance: Instance, _ process: SimulatedProcess) -> LaneRunner {
+        let name = "\(process.name)/\(lane)"
+        let channel = SimulatedChannel(
+            name: "simulated",
+            devices: devices,
+            process: process,
+            timeline: timeline,
+            random: random.split(),
+            note: { [unowned self] in note(name, $0) }
+        )
+        if !isCalm, scenario.faultRate > 0 {
+            channel.rates = .init(failing: 100, rejecting: 30, losing: 20, delaying: 50, repeating: 100)
+        }
+        channels.append(channel)
+        return LaneRunner(
+            name: name,
+            process: process,
+            timeline: timeline,
+            random: random.split(),
+            makeLane: { [unowned self] in
+                try makeLane(LaneSeat(name: name, lane: lane, instance: instance, process: process, channel: channel))
+            },
+            note: { [unowned self] in note(name, $0) },
+            onRefusal: { [unowned self] in fail(Violation(.refusal, $0)) }
+        )
+    }
+
+    /// A link for a new lane.
+    func makeLink(for seat: LaneSeat) -> SimulatedLink {
+        var faults = FaultPlan(random: random.split())
+        if !isCalm {
+            faults.rate = scenario.faultRate
+            if random.chance(scenario.crashRate) { faults.callsToCrash = Int(random.number(1...600)) }
+        }
+        let transactionalID = "carillon-\(seat.instance.number)-\(seat.lane)"
+        let link = SimulatedLink(
+            name: seat.name,
+            configuration: .init(
+                topics: topics,
+                transactionalID: options.isExactlyOnce ? transactionalID : nil,
+                bugs: options.bug.map { [$0] } ?? []
+            ),
+            broker: broker,
+            process: seat.process,
+            faults: faults,
+            random: random.split(),
+            note: { [unowned self] in note(seat.name, $0) }
+        )
+        link.idleUntil = { [unowned self] in quietUntil }
+        links.removeAll { $0.isDead || $0.isClosed }
+        links.append(link)
+        return link
+    }
+
+    // MARK: - The agenda
+
+    func schedule(at instant: Int64, _ action: @escaping () -> Void) {
+        agenda.append(instant)
+        timeline.add(at: instant, action)
+    }
+
+    func sortAgenda() {
+        agenda.sort()
+    }
+
+    /// When nothing moves: an instant shortly before something may happen again, in microseconds.
+    private var quietUntil: Int64? {
+        let now = timeline.now
+        guard now - broker.lastWrite > 3_000_000, broker.group.isQuiet, devices.records.allSatisfy(\.isOver) else {
+            return nil
+        }
+        let errors = instances.map { $0.clock.currentError * 1000 }
+        let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
+        var next = agenda.first { $0 > now } ?? .max
+        for id in observer.open {
+            guard let entry = observer.model.requests[id] else { continue }
+            let anchor = entry.record.timestamp
+            var due = SimulatedClock.elapsed(at: entry.request.nominal(from: anchor))
+            // Jitter, and a clock that is behind.
+            let spread = entry.request.jitter * 1000 - behind + 3_000_000
+            if entry.request.repeats, let interval = entry.request.interval, due + spread < now {
+                let passed = (now - spread - SimulatedClock.elapsed(at: anchor)) / (interval * 1000)
+                due = SimulatedClock.elapsed(at: entry.request.nominal(max(1, passed + 1), from: anchor))
+            }
+            if due - ahead - 2_000_000 <= now, now <= due + spread { return nil }
+            if due > now { next = min(next, due - ahead - 2_000_000) }
+        }
+        guard next > now, next < .max else { return nil }
+        return next
+    }
+}
+
+/// Where a lane sits.
+struct LaneSeat {
+    var name: String
+    var lane: Int
+    var instance: Instance
+    var process: SimulatedProcess
+    var channel: SimulatedChannel
+}
