@@ -76,6 +76,13 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
     public var deliveryTimeout: Duration?
     /// How long `KafkaProducer.send` may wait for room in the queue.
     public var queueFullTimeout: Duration = .seconds(30)
+    /// Makes a `KafkaLaneProducer` transactional. The same at each start of one instance, so that the next one ends what
+    /// the last one left; another one in each instance that runs at the same time, or they fence each other.
+    public var transactionalID: String?
+    /// How long a transaction may take from its first record to its commit, 1 s or more, at most what the broker allows
+    /// (15 minutes); then the coordinator aborts it. As long does an abandoned transaction hold up readers. A record of a
+    /// transaction fails when it takes longer than this, or than `deliveryTimeout` if that is shorter.
+    public var transactionTimeout: Duration = .seconds(10)
 
     /// Defaults for all but the client.
     public init(client: KafkaClientConfiguration, deliveryTimeout: Duration? = nil) {
@@ -92,7 +99,16 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         properties["queue.buffering.max.ms"] = "\(linger.librdkafkaMilliseconds)"
         properties["queue.buffering.max.messages"] = "\(maximumBufferedRecords)"
         properties["queue.buffering.max.kbytes"] = "\(maximumBufferedKibibytes)"
-        properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
+        if let transactionalID {
+            properties["transactional.id"] = transactionalID
+            properties["transaction.timeout.ms"] = "\(transactionTimeout.librdkafkaMilliseconds)"
+            // librdkafka takes none that is longer, and uses the transaction's when there is none.
+            if let deliveryTimeout, deliveryTimeout < transactionTimeout {
+                properties["message.timeout.ms"] = "\(deliveryTimeout.librdkafkaMilliseconds)"
+            }
+        } else {
+            properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
+        }
         return client.properties(over: properties, except: Self.consumerOnly)
     }
 
@@ -163,7 +179,22 @@ extension KafkaProducerConfiguration {
     /// Asks librdkafka whether it takes every property, without making a client.
     ///
     /// - Throws: `KafkaError` that names the property.
-    public func check() throws(KafkaError) { try RDKafkaConf.check(properties) }
+    public func check() throws(KafkaError) {
+        try checkTransactions()
+        try RDKafkaConf.check(properties)
+    }
+
+    /// As a property it would go to every producer that shares the properties, and each would fence the others.
+    func checkTransactions() throws(KafkaError) {
+        guard client.properties["transactional.id"] == nil else {
+            let reason = "kafka property transactional.id: is not taken here; it belongs to one producer alone"
+            throw KafkaError(code: .invalidArgument, reason: reason)
+        }
+        guard let transactionalID else { return }
+        guard !transactionalID.isEmpty, !transactionalID.utf8.contains(0) else {
+            throw KafkaError(code: .invalidArgument, reason: "a transactional id is not empty and has no zero byte")
+        }
+    }
 }
 
 extension KafkaConsumerConfiguration {

@@ -33,6 +33,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let topicAuthorizationFailed = Code(rawValue: 29)
         /// A property or argument is wrong.
         public static let invalidArgument = Code(rawValue: -186)
+        /// A newer producer uses the same transactional id, or the coordinator gave up on this one's transaction.
+        public static let fenced = Code(rawValue: -144)
         /// The client cannot go on and must be made anew.
         public static let fatal = Code(rawValue: -150)
         /// Taken out of the queue before it was sent.
@@ -59,10 +61,11 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
     public var isFatal: Bool
     /// The same call may succeed later.
     public var isRetriable: Bool
-    /// The transaction cannot be committed any more: abort it.
+    /// The transaction at hand can only be aborted; the client can go on with another one.
     public var requiresAbort: Bool
 
-    package init(
+    /// An error as a client would throw it; for what stands in for one.
+    public init(
         code: Code,
         reason: String,
         isFatal: Bool = false,

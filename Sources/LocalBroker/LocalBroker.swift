@@ -47,6 +47,14 @@ public final class LocalBroker: Sendable {
         public static let heartbeat = RequestKind(rawValue: 12)
         /// The id of an idempotent producer.
         public static let initProducerID = RequestKind(rawValue: 22)
+        /// Partitions that a transaction is about to write to.
+        public static let addPartitionsToTransaction = RequestKind(rawValue: 24)
+        /// A group whose offsets a transaction is about to commit.
+        public static let addOffsetsToTransaction = RequestKind(rawValue: 25)
+        /// The commit or abort of a transaction.
+        public static let endTransaction = RequestKind(rawValue: 26)
+        /// Offsets of a group, as part of a transaction.
+        public static let transactionOffsetCommit = RequestKind(rawValue: 28)
     }
 
     /// Properties that a consumer needs to be quick on this broker.
@@ -157,7 +165,7 @@ public final class LocalBroker: Sendable {
     }
 
     /// Whether a cluster that calls itself so is an embedded one, of this process or another.
-    public static func isEmbedded(clusterID: String) -> Bool { clusterID.hasPrefix("mockCluster") }
+    public static func isEmbedded(clusterID: String) -> Bool { KafkaMockCluster.isMock(clusterID: clusterID) }
 
     // MARK: - Faults
 

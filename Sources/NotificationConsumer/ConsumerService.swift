@@ -1,4 +1,5 @@
 import CoreMetrics
+import Foundation
 import Kafka
 public import Logging
 public import NotificationModel
@@ -9,8 +10,9 @@ import Synchronization
 /// The consumer service: reads requests, keeps the notification centres of their recipients, fires what is due, and
 /// publishes what became of each on `deliveries`.
 ///
-/// Guarantee: `at-least-once`. A crash repeats what came after the last checkpoint, under the same event ids. The store is
-/// in memory: what is pending is lost with the process.
+/// In `exactly-once` events, the changelog and offsets of a checkpoint are one transaction; in `at-least-once` a crash repeats
+/// what came after the last checkpoint, under the same event ids. What is pending is in the topic `state`: it survives the
+/// process, and comes back wherever the partition goes.
 public struct ConsumerService: Service {
     private let configuration: ConsumerServiceConfiguration
     private let health: Health
@@ -30,15 +32,15 @@ public struct ConsumerService: Service {
         logger: Logger,
         clock: (@Sendable () -> Timestamp)? = nil
     ) throws {
-        try configuration.groupConsumer.check()
-        try configuration.laneProducer.check()
+        try configuration.groupConsumer(lane: 0).check()
+        try configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0).check()
         self.configuration = configuration
         self.health = health
         self.metrics = registry
         self.clock = clock ?? SystemClock.now
         self.logger = logger
         statuses = (0..<configuration.lanes).map { _ in LaneStatus() }
-        Self.describe(registry, statuses)
+        Self.describe(registry, statuses, topic: configuration.topics.requests)
     }
 
     /// Runs the lanes until the graceful shutdown or cancellation, and drains them within the configured time.
@@ -46,20 +48,13 @@ public struct ConsumerService: Service {
     /// - Throws: what makes a start impossible, with what to do.
     public func run() async throws {
         let stop = StopSignal()
-        let context = Lane.Context(
-            configuration: configuration,
-            parked: ParkedCenters(),
-            stop: stop,
-            clock: clock,
-            metrics: metrics,
-            logger: logger
-        )
+        let stores = try makeStores()
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for (number, status) in statuses.enumerated() {
                         let component = health.component("lane-\(number)")
-                        group.addTask { try await runLane(number, context, status, component) }
+                        group.addTask { try await runLane(number, stores, stop, status, component) }
                     }
                     // One lane that cannot go on ends the others in order.
                     do {
@@ -77,48 +72,115 @@ public struct ConsumerService: Service {
         }
     }
 
-    /// A lane that fails starts again from its marker, after a pause that grows to half a minute.
+    private func makeStores() throws -> any EntryStores {
+        MemoryEntryStores()
+    }
+
+    /// Runs lanes one after the other: one that fails is closed, and the next begins at the marker, after a pause that grows to
+    /// half a minute.
     private func runLane(
         _ number: Int,
-        _ context: Lane.Context,
+        _ stores: any EntryStores,
+        _ stop: StopSignal,
         _ status: LaneStatus,
         _ component: HealthComponent
     ) async throws {
         try await KafkaThread.run(name: "lane-\(number)") {
+            let metrics = LaneMetrics(factory: metrics)
             var pause = Duration.seconds(1)
-            while !context.stop.isRequested {
+            while !stop.isRequested {
                 do {
-                    guard let lane = try Lane(context: context, status: status, health: component) else { return }
-                    try lane.run()
+                    guard let guarantee = try chooseGuarantee(stop, component) else { return }
+                    guard
+                        let link = try KafkaLink(
+                            configuration: configuration,
+                            guarantee: guarantee,
+                            lane: number,
+                            stop: stop,
+                            health: component,
+                            logger: logger
+                        )
+                    else { return }
+                    let context = LaneContext(
+                        configuration: configuration,
+                        guarantee: guarantee,
+                        stores: stores,
+                        clock: clock,
+                        newLineage: { UUID().uuidString.lowercased() },
+                        status: status,
+                        health: component,
+                        metrics: metrics,
+                        logger: logger
+                    )
+                    try Self.run(Lane(context: context, link: link), until: stop) { pause = .seconds(1) }
                 } catch let refusal as ConsumerRefusal {
                     component.notReady("\(refusal)")
-                    context.logger.critical("the consumer service cannot go on", metadata: ["error": "\(refusal)"])
-                    context.stop.request()
+                    logger.critical("the consumer service cannot go on", metadata: ["error": "\(refusal)"])
+                    stop.request()
                     throw refusal
                 } catch let error as KafkaError where error.code == .invalidArgument {
                     // A property that librdkafka does not take will not be taken the next time either.
-                    context.stop.request()
+                    stop.request()
                     throw error
                 } catch {
                     component.notReady("the lane failed and starts again: \(error)")
-                    context.logger.error(
+                    logger.error(
                         "a lane failed and starts again from its marker",
                         metadata: ["lane": "\(number)", "error": "\(error)", "pause": "\(pause)"]
                     )
-                    context.stop.wait(pause)
+                    stop.wait(pause)
                     pause = min(pause * 2, .seconds(30))
                 }
             }
         }
     }
 
-    private static func describe(_ registry: PrometheusRegistry, _ statuses: [LaneStatus]) {
+    /// The guarantee that was asked for, or else what the cluster can; asked until it answers.
+    ///
+    /// - Returns: nil when asked to stop meanwhile.
+    private func chooseGuarantee(_ stop: StopSignal, _ component: HealthComponent) throws -> DeliveryGuarantee? {
+        if let asked = configuration.guarantee { return asked }
+        let asking = try KafkaConsumer(configuration: configuration.stateConsumer(uncommitted: false), logger: logger)
+        defer { asking.close(within: .seconds(2)) }
+        while !stop.isRequested {
+            if let cluster = try asking.clusterID(within: .seconds(1)) {
+                return KafkaMockCluster.isMock(clusterID: cluster) ? .atLeastOnce : .exactlyOnce
+            }
+            component.notReady("waiting for the broker: it did not say what cluster it is of")
+        }
+        return nil
+    }
+
+    /// Works until asked to stop, then drains within the configured time.
+    private static func run(
+        _ lane: Lane<KafkaLink>,
+        until stop: StopSignal,
+        whenWorking: () -> Void
+    ) throws {
+        do {
+            try lane.start()
+            while !stop.isRequested {
+                try lane.turn()
+                if lane.commits == 1 { whenWorking() }
+            }
+            lane.drain()
+            lane.close()
+        } catch {
+            lane.close(after: error)
+            throw error
+        }
+    }
+
+    private static func describe(_ registry: PrometheusRegistry, _ statuses: [LaneStatus], topic: String) {
         registry.describe("requests", "Requests and removals read, by outcome.")
         registry.describe("notification.events", "Events published, by name.")
         registry.describe("dead.letters", "Records that could not be used, by reason.")
         registry.describe("center.entries.forgotten.early", "Entries forgotten before their retention, at the bound.")
         registry.describe("schedule.deviation", "How late timers were at hand-over.")
         registry.describe("checkpoint.duration", "From the cut of a checkpoint to its commit.")
+        registry.describe("restore.duration", "From the assignment of partitions until they are worked on.")
+        registry.describe("transactions.aborted", "Transactions given up.")
+        registry.describe("channel.outcomes.late", "Answers of channels that came after a restart, or twice.")
         registry.collect { page in
             let lanes = statuses.map(\.snapshot)
             page.gauge(
@@ -128,7 +190,7 @@ public struct ConsumerService: Service {
             )
             page.gauge(
                 "center.entries",
-                help: "Entries kept in memory, pending and remembered.",
+                help: "Entries kept, pending and remembered.",
                 value: Double(lanes.reduce(0) { $0 + $1.entries })
             )
             page.gauge(
@@ -144,14 +206,29 @@ public struct ConsumerService: Service {
             page.gauge(
                 "assigned.partitions",
                 help: "Partitions that this process owns.",
-                value: Double(lanes.reduce(0) { $0 + $1.assignment.count })
+                value: Double(lanes.reduce(0) { $0 + $1.assigned })
             )
-            for (place, lag) in lanes.flatMap({ $0.lag }) {
+            page.gauge(
+                "center.entries.resident",
+                help: "Entries of the centres that are in memory.",
+                value: Double(lanes.reduce(0) { $0 + $1.resident })
+            )
+            page.gauge(
+                "store.unwritten.changes",
+                help: "Committed changes that the disk stores have not written yet.",
+                value: Double(lanes.reduce(0) { $0 + $1.unwritten })
+            )
+            page.gauge(
+                "restore.remaining.records",
+                help: "Records of the changelog that are yet to be read before partitions are worked on.",
+                value: Double(lanes.reduce(0) { $0 + ($1.restoring.map { $0.of - $0.read } ?? 0) })
+            )
+            for (partition, lag) in lanes.flatMap({ $0.lag }) {
                 page.gauge(
                     "consumer.lag.records",
                     help: "Records behind the end of the partition.",
                     value: Double(lag),
-                    labels: [("topic", place.topic), ("partition", "\(place.partition)")]
+                    labels: [("topic", topic), ("partition", "\(partition)")]
                 )
             }
         }

@@ -15,13 +15,30 @@ public import ServiceSupport
 /// - `consumer.lanes` (integer, 1 to 64, default the number of cores): threads with a consumer and a producer each.
 /// - `consumer.start` (`refuse`, `earliest`, `latest`; default `refuse`): where to start when there is no marker and the topic
 ///   is not empty.
-/// - `consumer.gap` (`refuse`, `continue`; default `refuse`): what to do when requests after the marker are gone.
-/// - `consumer.checkpoint.interval` (duration, 10ms to 10s, default 100ms).
+/// - `consumer.on-gap` (`refuse`, `continue`; default `refuse`): what to do when requests after the marker are gone, or part of the
+///   changelog is.
+/// - `delivery.guarantee` (`at-least-once` or `exactly-once`): what is promised of events and state on Kafka. In `exactly-once`
+///   events, changelog and offsets of a checkpoint are one transaction, so `read_committed` readers see no repeat. When it is
+///   not given it is `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak of.
+/// - `instance.id` (text, default the name of the host): tells instances of one group apart, for their transactions; the same at
+///   each start of an instance, and never that of another that runs at the same time. When it is given, the group keeps an
+///   instance's partitions for it while it restarts within the session timeout (`kafka.properties: session.timeout.ms`).
+/// - `store.directory` (text): where committed entries are kept on disk, a file a partition; a copy of the changelog that makes
+///   restarts fast and memory small, and can be deleted at any time. Without it they are kept in memory.
+/// - `store.deletions.kept` (duration, 1m to 365d, default 23h): a file that was written longer ago is not used, for it may have
+///   missed a deletion: below `delete.retention.ms` of the topic `state`.
+/// - `store.unwritten` (integer, 1000 to 10000000, default 100000): changes of a lane that the disk is behind; at the bound
+///   reading pauses.
+/// - `consumer.checkpoint.interval` (duration, 10ms to 2s, default 100ms): in `exactly-once` what readers of `deliveries` wait for.
+/// - `consumer.checkpoint.entries` (integer, 100 to 1000000, default 20000): changed entries of a lane after which a checkpoint does
+///   not wait for its time; at twice as many reading pauses.
 /// - `consumer.outstanding.records` (integer, 100 to 1000000, default 50000): events of a lane waiting for the broker; at the
 ///   bound reading pauses.
 /// - `center.retention` (duration, 1m to 365d, default 7d): how long delivered and closed ones are remembered.
 /// - `center.entries` (integer, 1 to 100000000, default 1000000): entries of a partition; at the bound the longest unused are
 ///   forgotten, and when all are pending a new request is `suppressed` as `capped`.
+/// - `center.resident.entries` (integer, 100 to 100000000, default 20000): entries of a partition that are kept in use although
+///   nothing of theirs is near; beyond it those that were not touched for longest go to the store.
 /// - `drain.timeout` (duration, 1s to 1h, default 15s): how long shutdown waits for acknowledgements.
 public struct ConsumerServiceConfiguration: Sendable {
     /// What to do without a marker.
@@ -58,14 +75,30 @@ public struct ConsumerServiceConfiguration: Sendable {
     public var start = Start.refuse
     /// When requests are gone.
     public var gap = Gap.refuse
+    /// What is promised; nil for what the cluster can.
+    public var guarantee: DeliveryGuarantee?
+    /// Tells this instance from those that run at the same time.
+    public var instanceID = ServiceSettings.hostName
+    /// Whether the group knows the instance by its id.
+    public var isInstanceNamed = false
+    /// Where committed entries are kept on disk; nil for memory.
+    public var storeDirectory: String?
+    /// How old a file may be to be used.
+    public var deletionsKept = Duration.seconds(23 * 3600)
+    /// Changes of a lane that the disk may be behind.
+    public var unwrittenChanges = 100_000
     /// From one checkpoint to the next.
     public var checkpointInterval = Duration.milliseconds(100)
+    /// Changed entries of a lane that do not wait for it.
+    public var checkpointEntries = 20_000
     /// Events of a lane that may wait for the broker.
     public var outstandingRecords = 50_000
     /// How long delivered and closed ones are remembered.
     public var retention = Duration.seconds(7 * 24 * 3600)
     /// Entries that a partition keeps.
     public var maximumEntries = 1_000_000
+    /// Entries that a partition keeps in use although nothing of theirs is near.
+    public var residentEntries = 20_000
     /// How long shutdown waits.
     public var drainTimeout = Duration.seconds(15)
 
@@ -93,11 +126,25 @@ extension ConsumerServiceConfiguration {
         groupID = settings.string("consumer.group", default: defaults.groupID)
         lanes = settings.int("consumer.lanes", default: defaults.lanes, in: 1...64)
         start = settings.oneOf("consumer.start", default: defaults.start)
-        gap = settings.oneOf("consumer.gap", default: defaults.gap)
+        gap = settings.oneOf("consumer.on-gap", default: defaults.gap)
+        guarantee = settings.deliveryGuarantee()
+        if let name = settings.optionalString("instance.id") { (instanceID, isInstanceNamed) = (name, true) }
+        storeDirectory = settings.optionalString("store.directory")
+        deletionsKept = settings.duration(
+            "store.deletions.kept",
+            default: defaults.deletionsKept,
+            in: .seconds(60) ... .seconds(365 * 24 * 3600)
+        )
+        unwrittenChanges = settings.int("store.unwritten", default: defaults.unwrittenChanges, in: 1000...10_000_000)
         checkpointInterval = settings.duration(
             "consumer.checkpoint.interval",
             default: defaults.checkpointInterval,
-            in: .milliseconds(10) ... .seconds(10)
+            in: .milliseconds(10) ... .seconds(2)
+        )
+        checkpointEntries = settings.int(
+            "consumer.checkpoint.entries",
+            default: defaults.checkpointEntries,
+            in: 100...1_000_000
         )
         outstandingRecords = settings.int(
             "consumer.outstanding.records",
@@ -110,6 +157,11 @@ extension ConsumerServiceConfiguration {
             in: .seconds(60) ... .seconds(365 * 24 * 3600)
         )
         maximumEntries = settings.int("center.entries", default: defaults.maximumEntries, in: 1...100_000_000)
+        residentEntries = settings.int(
+            "center.resident.entries",
+            default: defaults.residentEntries,
+            in: 100...100_000_000
+        )
         drainTimeout = settings.duration(
             "drain.timeout",
             default: defaults.drainTimeout,
@@ -127,23 +179,46 @@ extension ConsumerServiceConfiguration {
         )
     }
 
+    /// After so long without an answer the group gives partitions to another member.
+    var sessionTimeout: Duration {
+        .milliseconds(kafkaProperties["session.timeout.ms"].flatMap { Int64($0) } ?? 45_000)
+    }
+
+    /// After so long the broker aborts a transaction: an owner that stands still holds readers back no longer.
+    var transactionTimeout: Duration { .seconds(10) }
+
+    /// How long a commit is repeated before its outcome counts as unknown.
+    var commitTimeout: Duration { .seconds(30) }
+
     /// For the lanes' consumers.
-    var groupConsumer: KafkaConsumerConfiguration {
+    func groupConsumer(lane: Int) -> KafkaConsumerConfiguration {
         var consumer = KafkaConsumerConfiguration(client: client, groupID: groupID)
         // The marker says where to start; an offset that the broker does not hold must not be replaced in silence.
         consumer.offsetReset = .error
-        consumer.revokeTimeout = drainTimeout / 2
+        consumer.revokeTimeout = min(drainTimeout, sessionTimeout) / 2
+        if isInstanceNamed { consumer.client.properties["group.instance.id"] = "\(instanceID)-\(lane)" }
         return consumer
     }
 
     /// For reading `state`.
-    var stateConsumer: KafkaConsumerConfiguration { KafkaConsumerConfiguration(client: client) }
+    func stateConsumer(uncommitted: Bool) -> KafkaConsumerConfiguration {
+        var consumer = KafkaConsumerConfiguration(client: client)
+        consumer.readsUncommitted = uncommitted
+        // The end is told even when its last records are markers of transactions.
+        consumer.client.properties["enable.partition.eof"] = "true"
+        consumer.client.properties["isolation.level"] = nil
+        return consumer
+    }
 
-    /// For the lanes' producers: they wait for a broker that is away for as long as it takes.
-    var laneProducer: KafkaProducerConfiguration {
+    /// For the lanes' producers: they wait for a broker that is away for as long as it takes, or as a transaction may.
+    func laneProducer(_ guarantee: DeliveryGuarantee, lane: Int) -> KafkaProducerConfiguration {
         var producer = KafkaProducerConfiguration(client: client)
-        // Beyond the lane's own bound there must be room for what one removal of all can publish.
-        producer.maximumBufferedRecords = outstandingRecords * 2
+        // Beyond the lane's own bound there must be room for what one checkpoint, or one removal of all, can publish.
+        producer.maximumBufferedRecords = outstandingRecords * 2 + checkpointEntries * 2
+        if guarantee == .exactlyOnce {
+            producer.transactionalID = "\(groupID)-\(instanceID)-\(lane)"
+            producer.transactionTimeout = transactionTimeout
+        }
         return producer
     }
 }

@@ -25,14 +25,15 @@ struct KafkaConsumerOffsetsTests {
         let place = place
         let empty = KafkaTopicPartition(topic: "t", partition: 1)
         try await consume(from: broker) { consumer in
-            #expect(consumer.atEnd.isEmpty)
+            #expect(consumer.atEnd.isEmpty && consumer.endPosition(of: place) == nil)
             try consumer.assign([place: 0, empty: 0])
             var read = 0
             #expect(try consumer.poll(until: { consumer.atEnd.count == 2 }, { _ in read += 1 }))
             #expect(read == 10)
             #expect(consumer.atEnd == [place, empty])
+            #expect(consumer.endPosition(of: place) == 10 && consumer.endPosition(of: empty) == 0)
             try consumer.assign([place: 10])
-            #expect(consumer.atEnd.isEmpty)
+            #expect(consumer.atEnd.isEmpty && consumer.endPosition(of: place) == nil)
             #expect(try consumer.poll(until: { consumer.atEnd == [place] }))
         }
         await broker.shutDown()

@@ -74,7 +74,7 @@ struct CenterPropertyTests {
         var open: Set<RequestID> = []
         for recipient in recipients {
             for name in names {
-                if let pending = bench.center.entry(of: key(name, recipient: recipient))?.pending {
+                if let pending = bench.entry(key(name, recipient: recipient))?.pending {
                     open.insert(pending.requestID)
                 }
             }

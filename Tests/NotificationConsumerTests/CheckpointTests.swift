@@ -1,60 +1,87 @@
+import ServiceSupport
 import Testing
 
 @testable import NotificationConsumer
 
 struct CheckpointTests {
-    @Test func `markers follow the acknowledgement of every event, the commit follows the markers`() {
-        var checkpoint = Checkpoint(partitions: 2)
+    private static func acknowledge(_ tag: Checkpoint.Tag, _ count: Int, _ checkpoint: inout Checkpoint) {
+        for _ in 0..<count { checkpoint.acknowledged(tag) }
+    }
+
+    @Test func `at least once, each step waits for the acknowledgements of the one before`() {
+        var checkpoint = Checkpoint(.atLeastOnce)
         let first = checkpoint.tag
-        checkpoint.published()
-        checkpoint.published()
-        checkpoint.applied(9, of: 1)
-        checkpoint.cut()
+        checkpoint.published(first)
+        checkpoint.published(first)
+        checkpoint.cut([1: 10])
         #expect(checkpoint.next() == nil)
-        checkpoint.acknowledged(first)
+        Self.acknowledge(first, 2, &checkpoint)
+        #expect(checkpoint.next() == .writeEntries(of: [1]))
+        checkpoint.published(.entry)
         #expect(checkpoint.next() == nil)
-        checkpoint.acknowledged(first)
-        #expect(checkpoint.next() == .writeMarkers([1: 10]))
+        checkpoint.acknowledged(.entry)
+        #expect(checkpoint.next() == .writeMarkers(of: [1]))
+        checkpoint.published(.marker)
         #expect(checkpoint.next() == nil)
         checkpoint.acknowledged(.marker)
         #expect(checkpoint.next() == .commit([1: 10]))
+        #expect(checkpoint.next() == nil)
         #expect(checkpoint.isSettled)
     }
 
-    @Test func `work goes on while a cut drains, and belongs to the next one`() {
-        var checkpoint = Checkpoint(partitions: 1)
+    @Test func `exactly once, everything is handed over together and committed when all of it is acknowledged`() {
+        var checkpoint = Checkpoint(.exactlyOnce)
         let first = checkpoint.tag
-        checkpoint.published()
-        checkpoint.applied(0, of: 0)
-        checkpoint.cut()
+        checkpoint.published(first)
+        #expect(checkpoint.allowsWork)
+        checkpoint.cut([0: 5, 3: 9])
+        #expect(!checkpoint.allowsWork)
+        #expect(checkpoint.next() == .writeEntries(of: [0, 3]))
+        checkpoint.published(.entry)
+        #expect(checkpoint.next() == .writeMarkers(of: [0, 3]))
+        checkpoint.published(.marker)
+        checkpoint.published(.marker)
+        checkpoint.acknowledged(.entry)
+        Self.acknowledge(.marker, 2, &checkpoint)
+        // The event of the epoch is still on its way.
+        #expect(checkpoint.next() == nil)
+        checkpoint.acknowledged(first)
+        #expect(checkpoint.next() == .commit([0: 5, 3: 9]))
+        #expect(!checkpoint.allowsWork)
+        #expect(checkpoint.next() == nil)
+        #expect(checkpoint.allowsWork && checkpoint.isSettled)
+    }
+
+    @Test func `at least once, work goes on while a cut drains, and belongs to the next one`() {
+        var checkpoint = Checkpoint(.atLeastOnce)
+        let first = checkpoint.tag
+        checkpoint.published(first)
+        checkpoint.cut([0: 1])
+        #expect(checkpoint.allowsWork)
         let second = checkpoint.tag
         #expect(second != first)
-        checkpoint.published()
-        checkpoint.applied(1, of: 0)
-        checkpoint.cut()
+        checkpoint.published(second)
+        // No second cut while one is under way.
+        checkpoint.cut([0: 2])
         checkpoint.acknowledged(first)
-        #expect(checkpoint.next() == .writeMarkers([0: 1]))
+        #expect(checkpoint.next() == .writeEntries(of: [0]))
+        #expect(checkpoint.next() == .writeMarkers(of: [0]))
+        checkpoint.published(.marker)
         checkpoint.acknowledged(.marker)
         #expect(checkpoint.next() == .commit([0: 1]))
-        checkpoint.cut()
+        #expect(checkpoint.next() == nil)
+        #expect(!checkpoint.isSettled)
+        checkpoint.cut([0: 2])
         #expect(checkpoint.next() == nil)
         checkpoint.acknowledged(second)
-        #expect(checkpoint.next() == .writeMarkers([0: 2]))
+        #expect(checkpoint.next() == .writeEntries(of: [0]))
     }
 
-    @Test func `nothing read means nothing to write`() {
-        var checkpoint = Checkpoint(partitions: 3)
-        checkpoint.cut()
+    @Test(arguments: DeliveryGuarantee.allCases)
+    func `without a partition that has something to say there is nothing to write`(guarantee: DeliveryGuarantee) {
+        var checkpoint = Checkpoint(guarantee)
+        checkpoint.cut([:])
         #expect(checkpoint.next() == nil)
         #expect(!checkpoint.isUnderWay && checkpoint.isSettled)
-    }
-
-    @Test func `a partition that left is neither marked nor committed`() {
-        var checkpoint = Checkpoint(partitions: 2)
-        checkpoint.applied(4, of: 0)
-        checkpoint.applied(7, of: 1)
-        checkpoint.cut()
-        checkpoint.forget([0])
-        #expect(checkpoint.next() == .writeMarkers([1: 8]))
     }
 }

@@ -10,7 +10,7 @@ struct NotificationCenterTests {
         let events = bench.apply(request("a"))
         #expect(events.summary == ["delivered a!"])
         #expect(events[0].content == content && events[0].channel == "events" && events[0].occurrence == nil)
-        #expect(bench.center.entry(of: key("order"))?.delivered?.requestID == id("a"))
+        #expect(bench.entry(key("order"))?.delivered?.requestID == id("a"))
     }
 
     @Test func `a newer one replaces what was delivered and names it`() {
@@ -88,7 +88,7 @@ struct NotificationCenterTests {
         #expect(late.summary == ["cancellation.missed r"] && late[0].known == .delivered)
         let nothing = bench.apply(removal("s", key("other"), .all), 2)
         #expect(nothing.summary == ["cancellation.missed s"] && nothing[0].known == .unknown)
-        #expect(bench.center.entry(of: key("other")) == nil)
+        #expect(bench.entry(key("other")) == nil)
     }
 
     @Test func `removing what was delivered leaves what is pending, and the other way round`() {
@@ -98,7 +98,7 @@ struct NotificationCenterTests {
         #expect(bench.apply(removal("r", key("order"), .delivered), 60_001).summary == ["removed a"])
         #expect(bench.fire(120_000).summary == ["delivered a"])
         #expect(bench.apply(removal("s", key("order"), .pending), 120_001).summary == ["cancelled a!"])
-        #expect(bench.center.entry(of: key("order"))?.delivered?.requestID == id("a"))
+        #expect(bench.entry(key("order"))?.delivered?.requestID == id("a"))
     }
 
     @Test func `a removal of all answers for each and only for the recipient's own`() {
@@ -207,14 +207,19 @@ struct NotificationCenterTests {
         #expect(bench.apply(request("a", interval(60)), 100_000).summary == ["delivered a!"])
     }
 
-    @Test func `at the bound the longest unused is forgotten, and a new one is capped when all are pending`() {
-        var bench = Bench()
-        bench.center = PartitionCenter(limits: .init(maximumEntries: 3))
-        for name in ["a", "b", "c", "d"] { bench.apply(request(name, key(name))) }
-        #expect(bench.center.entryCount == 3 && bench.center.entry(of: key("a")) == nil)
-        for name in ["e", "f", "g"] { bench.apply(request(name, key(name), interval(60)), 1) }
-        let capped = bench.apply(request("h", key("h"), interval(60)), 2)
+    @Test func `at the bound the longest unused is forgotten, and a new one is capped when all are pending`() throws {
+        var bench = Bench(limits: .init(maximumEntries: 3))
+        for (step, name) in ["a", "b", "c", "d"].enumerated() {
+            bench.apply(request(name, key(name)), Int64(step * 20))
+            try bench.commit()
+        }
+        #expect(bench.center.entryCount == 3 && bench.entry(key("a"))?.isEmpty != false)
+        for (step, name) in ["e", "f", "g"].enumerated() {
+            bench.apply(request(name, key(name), interval(60)), Int64(100 + step * 20))
+            try bench.commit()
+        }
+        let capped = bench.apply(request("h", key("h"), interval(60)), 200)
         #expect(capped.summary == ["suppressed h!"] && capped[0].reason == .capped)
-        #expect(bench.apply(request("i", key("e"), interval(60)), 3).summary == ["superseded e!", "scheduled i"])
+        #expect(bench.apply(request("i", key("e"), interval(60)), 201).summary == ["superseded e!", "scheduled i"])
     }
 }

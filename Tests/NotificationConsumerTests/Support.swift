@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import NotificationModel
+import Testing
 
 @testable import NotificationConsumer
 
@@ -32,11 +33,13 @@ func request(
         .init(
             id: id(name),
             key: key,
+            offset: 0,
             version: version,
             content: content,
             plan: plan,
             expiration: expiration,
-            trace: .none
+            trace: .none,
+            timestamp: at(0)
         )
     )
 }
@@ -72,31 +75,85 @@ func removal(
     _ scope: RemovalScope = .all,
     version: Int64? = nil
 ) -> PartitionCenter.Input {
-    .removal(.init(id: id(name), key: key, scope: scope, version: version, trace: .none))
+    .removal(.init(id: id(name), key: key, offset: 0, scope: scope, version: version, trace: .none))
 }
 
-/// A centre whose events are collected, on a clock that the test moves.
+/// A centre whose events are collected, on a clock that the test moves. Its inputs come from one log, in order.
 struct Bench {
-    var center = PartitionCenter(limits: .init())
+    var center: PartitionCenter
+    var store = MemoryEntryStore()
     var events: [DeliveryEvent] = []
+    var sends: [ChannelSend] = []
     var outcomes: [NotificationCenter.Outcome] = []
+    /// Of the next input.
+    var offset: Int64 = 0
+
+    init(_ rules: NotificationCenter? = nil, limits: PartitionCenter.Limits = .init()) {
+        let rules = rules ?? NotificationCenter(retention: limits.retention)
+        // swift-format-ignore: NeverUseForceTry
+        center = try! PartitionCenter(rules: rules, limits: limits, store: store, at: at(0))
+    }
 
     /// Applies an input and returns the events it caused.
     @discardableResult
     mutating func apply(_ input: PartitionCenter.Input, _ milliseconds: Int64 = 0) -> [DeliveryEvent] {
-        var effects: [NotificationCenter.Effect] = []
-        outcomes.append(center.apply(input, at: at(milliseconds), effects: &effects))
-        events += effects.map(\.event)
-        return effects.map(\.event)
+        var effects = NotificationCenter.Effects()
+        // swift-format-ignore: NeverUseForceTry
+        outcomes.append(try! center.apply(input.placed(at: offset), at: at(milliseconds), effects: &effects))
+        offset += 1
+        return take(effects)
     }
 
     /// Fires what is due and returns the events.
     @discardableResult
     mutating func fire(_ milliseconds: Int64) -> [DeliveryEvent] {
-        var effects: [NotificationCenter.Effect] = []
+        var effects = NotificationCenter.Effects()
         _ = center.fireDue(at: at(milliseconds), limit: .max, effects: &effects)
-        events += effects.map(\.event)
-        return effects.map(\.event)
+        return take(effects)
+    }
+
+    /// Lets the channel answer the newest send.
+    @discardableResult
+    mutating func answer(_ result: ChannelOutcome.Result, _ milliseconds: Int64 = 0) throws -> [DeliveryEvent] {
+        var effects = NotificationCenter.Effects()
+        let send = try #require(sends.last)
+        let isCurrent = try center.apply(
+            ChannelOutcome(send: send, result: result),
+            at: at(milliseconds),
+            effects: &effects
+        )
+        #expect(isCurrent)
+        return take(effects)
+    }
+
+    /// Cuts, and hands the store what a checkpoint commits.
+    mutating func commit() throws {
+        let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(0))
+        try center.settle(center.cut(), position: position)
+    }
+
+    private mutating func take(_ effects: NotificationCenter.Effects) -> [DeliveryEvent] {
+        events += effects.events.map(\.event)
+        sends += effects.sends
+        return effects.events.map(\.event)
+    }
+
+    func entry(_ key: NotificationKey) -> CenterEntry? {
+        // swift-format-ignore: NeverUseForceTry
+        try! center.entry(of: key)
+    }
+}
+
+extension PartitionCenter.Input {
+    func placed(at offset: Int64) -> Self {
+        switch self {
+        case .request(var request):
+            request.offset = offset
+            return .request(request)
+        case .removal(var removal):
+            removal.offset = offset
+            return .removal(removal)
+        }
     }
 }
 

@@ -29,13 +29,17 @@ extension KafkaError {
     }
 
     /// Consumes an owned error: copies what it says and destroys it.
-    init(consuming error: OpaquePointer, doing what: String) {
+    ///
+    /// - Parameter asFlagged: retriable only if the error says so, whatever its code: in a transaction a code that is worth
+    ///   another try elsewhere can mean that all is lost.
+    init(consuming error: OpaquePointer, doing what: String, asFlagged: Bool = false) {
         self.init(
             code: Code(rawValue: rd_kafka_error_code(error).rawValue),
             reason: "\(what): \(String(cString: rd_kafka_error_string(error)))",
             isFatal: rd_kafka_error_is_fatal(error) != 0,
             isRetriable: rd_kafka_error_is_retriable(error) != 0
-                || Self.retriable.contains(rd_kafka_error_code(error).rawValue)
+                || (!asFlagged && Self.retriable.contains(rd_kafka_error_code(error).rawValue)),
+            requiresAbort: rd_kafka_error_txn_requires_abort(error) != 0
         )
         rd_kafka_error_destroy(error)
     }

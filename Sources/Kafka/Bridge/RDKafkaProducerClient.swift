@@ -28,6 +28,7 @@ final class RDKafkaProducerClient {
         logger: Logger,
         wake: (@Sendable () -> Void)? = nil
     ) throws(KafkaError) {
+        try configuration.checkTransactions()
         let context = Context(logger: logger, wake: wake)
         self.context = context
         handle = try RDKafkaHandle(
@@ -97,12 +98,19 @@ final class RDKafkaProducerClient {
     }
 
     /// Why the client cannot go on; nil while it can.
-    var fatalReason: String? {
+    var fatalError: KafkaError? {
+        guard hasRaisedFatalError() else { return nil }
         var text = [CChar](repeating: 0, count: 512)
         let code = rd_kafka_fatal_error(handle.pointer, &text, text.count)
-        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        return KafkaError(
+            code: KafkaError.Code(rawValue: code.rawValue),
+            reason: String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self),
+            isFatal: true
+        )
     }
+
+    /// The same as text.
+    var fatalReason: String? { fatalError?.reason }
 
     // MARK: - Producing
 

@@ -20,14 +20,16 @@ public final class KafkaConsumer {
     /// `lost` means that another member may own the partitions already: nothing may be committed.
     public typealias RevokeHook = (Set<KafkaTopicPartition>, _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
 
-    private let handle: RDKafkaHandle
+    let handle: RDKafkaHandle
     private let rebalance: RebalanceContext
     private let logger: Logger
     private var isOpen = true
 
     /// Partitions that were read to their end since `assign`, whatever came after; told only with the property
     /// `enable.partition.eof`. What is not visible there (markers of transactions, gaps of compaction) counts as read.
-    public private(set) var atEnd: Set<KafkaTopicPartition> = []
+    public var atEnd: Set<KafkaTopicPartition> { Set(ends.keys) }
+
+    private var ends: [KafkaTopicPartition: Int64] = [:]
 
     /// - Throws: `KafkaError` that names a property librdkafka does not take. It does not connect.
     public init(configuration: KafkaConsumerConfiguration, logger: Logger) throws(KafkaError) {
@@ -55,7 +57,7 @@ public final class KafkaConsumer {
     }
 
     /// The client, for a call that needs one.
-    private func client() throws(KafkaError) -> OpaquePointer {
+    func client() throws(KafkaError) -> OpaquePointer {
         guard isOpen else { throw .clientIsClosed }
         return handle.pointer
     }
@@ -91,7 +93,7 @@ public final class KafkaConsumer {
     public func assign(_ offsets: [KafkaTopicPartition: Int64]) throws(KafkaError) {
         let client = try client()
         for place in offsets.keys { try KafkaError.checkName(place.topic) }
-        atEnd = []
+        ends = [:]
         try rebalance.assign(offsets, to: client)
     }
 
@@ -120,11 +122,17 @@ public final class KafkaConsumer {
         switch error.code {
         case .fatal, .topicAuthorizationFailed, .autoOffsetReset: throw error
         case .partitionEnd:
-            atEnd.insert(KafkaTopicPartition(topic: message.topic, partition: message.partition))
+            ends[KafkaTopicPartition(topic: message.topic, partition: message.partition)] = message.offset
         default: rebalance.noteTrouble(error)
         }
         return nil
     }
+
+    /// The offset that a partition was read up to when its end was last met, under the conditions of `atEnd`; nil before
+    /// that, and after `assign`. It is one after the last record or marker: a `read_committed` reader whose end position
+    /// reached a high watermark has read all that was below it, although the last of it may have been invisible. An open
+    /// transaction holds it back.
+    public func endPosition(of place: KafkaTopicPartition) -> Int64? { ends[place] }
 
     /// Stops fetching the partitions; what was fetched already and not polled is fetched again later, so nothing is skipped
     /// or repeated. Those that are paused already or not assigned are left alone.

@@ -17,7 +17,7 @@ public struct KafkaDeliveryReport {
     /// The record's offset; -1 when there is none.
     public var offset: Int64
 
-    /// A report.
+    /// A report as a producer would give it; for what stands in for one.
     public init(tag: UInt, error: KafkaError?, partition: Int32, offset: Int64) {
         self.tag = tag
         self.error = error
@@ -46,6 +46,12 @@ public struct KafkaDeliveryReport {
 ///
 /// Records that can never be written (too large, no such partition, not authorized) and those that ran out of their
 /// delivery timeout are reported with their error and not published again.
+///
+/// ## With a transactional id
+/// Records are taken only between `beginTransaction` and `commitTransaction` or `abortTransaction`, and nothing is published
+/// again: after a fatal error each call that can throw throws it, what is outstanding is reported with an error by
+/// `serveReports`, and the owner closes this producer and makes another. `KafkaTransactionPolicy` says what to do after
+/// which error.
 public final class KafkaLaneProducer {
     private let configuration: KafkaProducerConfiguration
     private let logger: Logger
@@ -54,7 +60,7 @@ public final class KafkaLaneProducer {
     /// Called with the new client's handle before the old client goes.
     var onRecreation: ((RDKafkaHandle) -> Void)?
 
-    private var client: RDKafkaProducerClient
+    private(set) var client: RDKafkaProducerClient
     private var topicNames: [String] = []
     private var records = OutstandingRecords()
     /// Waiting to be published again; in order once the failed client is gone.
@@ -66,7 +72,9 @@ public final class KafkaLaneProducer {
     private var isPurged = false
     private var nextPurge = ContinuousClock.now
     private var isClosing = false
-    private var isClosed = false
+    private(set) var isClosed = false
+
+    var isTransactional: Bool { configuration.transactionalID != nil }
 
     /// How often the client was made anew after a fatal error.
     public private(set) var recreations = 0
@@ -100,7 +108,7 @@ public final class KafkaLaneProducer {
     ///
     /// - Throws: `KafkaError` for an unusable name, `.destroyed` after `close`.
     public func topic(_ name: String) throws(KafkaError) -> KafkaTopicHandle {
-        guard !isClosed else { throw .clientIsClosed }
+        try checkUsable()
         if let index = topicNames.firstIndex(of: name) { return KafkaTopicHandle(index: index) }
         try client.addTopic(name)
         topicNames.append(name)
@@ -112,7 +120,7 @@ public final class KafkaLaneProducer {
     ///
     /// - Throws: `KafkaError`, retriable while no broker answers.
     public func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
-        guard !isClosed else { throw .clientIsClosed }
+        try checkUsable()
         return try client.handle.partitionCount(of: topic, within: time)
     }
 
@@ -124,7 +132,8 @@ public final class KafkaLaneProducer {
     ///   - timestamp: milliseconds since 1970; nil or 0 for now.
     ///   - tag: comes back in the report.
     /// - Throws: `.queueFull` as backpressure: serve reports and try again. `.destroyed` after `close`. Other codes for what
-    ///   can never be sent.
+    ///   can never be sent. With a transactional id the fatal error, and `.state` outside of a transaction, or when the
+    ///   transaction has failed meanwhile and can only be aborted.
     public func enqueue(
         topic: KafkaTopicHandle,
         partition: Int32,
@@ -134,7 +143,7 @@ public final class KafkaLaneProducer {
         timestamp: Int64? = nil,
         tag: UInt
     ) throws(KafkaError) {
-        guard !isClosed else { throw .clientIsClosed }
+        try checkUsable()
         // What is published again goes first, or its order would be lost.
         guard replay.isEmpty, !client.hasFailed else { throw .queueIsFull }
         try produce(topic.index, partition, key, value, headers, timestamp, tag, nil)
@@ -158,8 +167,15 @@ public final class KafkaLaneProducer {
             try client.produce(topic, partition, key, value, headers, timestamp, slot)
         } catch {
             _ = records.remove(slot)
+            if isTransactional, let fatal = client.fatalError { throw fatal }
             throw error
         }
+    }
+
+    /// - Throws: `.destroyed` after `close`; the fatal error that a transactional producer does not mend.
+    func checkUsable() throws(KafkaError) {
+        guard !isClosed else { throw .clientIsClosed }
+        if isTransactional, client.hasFailed, let fatal = client.fatalError { throw fatal }
     }
 
     /// Serves the reports that are there, waiting at most so long for the first. It also mends a client that failed.
@@ -168,7 +184,9 @@ public final class KafkaLaneProducer {
     public func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         guard !isClosed else { return }
         serve(within: time, body)
-        if client.hasFailed { recover(body) }
+        if client.hasFailed {
+            if isTransactional { giveUpOutstanding(body) } else { recover(body) }
+        }
         if !replay.isEmpty, !client.hasFailed { publishAgain(body) }
     }
 
@@ -226,14 +244,14 @@ public final class KafkaLaneProducer {
 
     // MARK: - Reports and recovery
 
-    private func serve(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
+    func serve(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         client.poll(within: time) { message, slot in
             guard let entry = records.remove(slot) else { return }
             let code = message.pointee.err
             var error: KafkaError?
             if code == RD_KAFKA_RESP_ERR_NO_ERROR {
                 (failingSince, pause) = (nil, .milliseconds(50))
-            } else if client.hasFailed, !isClosing, RDKafkaProducerClient.isOfClient(code) {
+            } else if client.hasFailed, !isClosing, !isTransactional, RDKafkaProducerClient.isOfClient(code) {
                 replay.append((RDKafkaProducerClient.record(from: message), entry))
                 return
             } else {
@@ -260,14 +278,8 @@ public final class KafkaLaneProducer {
             logger.error("the producer failed for good and is made anew", metadata: metadata)
             nextPurge = .now
         }
-        // Again and again: a purge can miss records that a broker thread moves from one queue to another at that moment,
-        // and a failed client would keep them for ever.
-        if nextPurge <= .now {
-            nextPurge = .now.advanced(by: .milliseconds(100))
-            client.purge()
-        }
-        // Purged records come back as reports; all that was not acknowledged is in `replay` when none is left.
-        if records.count > 0 { serve(within: .milliseconds(20), body) }
+        // All that was not acknowledged is in `replay` when none is left.
+        takeBack(body)
         let now = ContinuousClock.now
         guard records.count == 0, now >= nextRecreation else { return }
         replay.sort { $0.entry.sequence < $1.entry.sequence }
@@ -288,6 +300,22 @@ public final class KafkaLaneProducer {
             // The same configuration worked before; tried again at a later call.
             logger.critical("the producer could not be made anew", metadata: ["error": "\(error)"])
         }
+    }
+
+    /// What a failed client holds comes back as reports.
+    private func takeBack(_ body: (KafkaDeliveryReport) -> Void) {
+        // Again and again: a purge can miss records that a broker thread moves from one queue to another at that moment,
+        // and a failed client would keep them for ever.
+        if nextPurge <= .now {
+            nextPurge = .now.advanced(by: .milliseconds(100))
+            client.purge()
+        }
+        if records.count > 0 { serve(within: .milliseconds(20), body) }
+    }
+
+    /// Its transaction is lost, and with it every record; the owner hears why from the next call that throws.
+    private func giveUpOutstanding(_ body: (KafkaDeliveryReport) -> Void) {
+        if records.count > 0 { takeBack(body) }
     }
 
     /// With a delivery timeout, clients that fail one after the other are no reason to wait longer.

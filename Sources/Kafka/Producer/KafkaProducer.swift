@@ -24,8 +24,12 @@ public final class KafkaProducer: Sendable {
 
     /// Starts the producer's thread. It does not connect.
     ///
-    /// - Throws: `KafkaError` that names a property librdkafka does not take.
+    /// - Throws: `KafkaError` that names a property librdkafka does not take; `.invalidArgument` for a transactional id, which
+    ///   only a `KafkaLaneProducer` has a use for.
     public init(configuration: KafkaProducerConfiguration, logger: Logger) throws {
+        guard configuration.transactionalID == nil else {
+            throw KafkaError(code: .invalidArgument, reason: "KafkaProducer has no transactions: use KafkaLaneProducer")
+        }
         loop = try ProducerLoop.start(configuration, logger)
     }
 

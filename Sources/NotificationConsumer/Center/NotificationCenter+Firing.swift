@@ -8,18 +8,33 @@ extension NotificationCenter {
     static let repeatGrace: Int64 = 15 * 60 * 1000
 
     /// Fires what is due in the entry; nothing when it is not. A repeat is armed again.
-    func fire(key: NotificationKey, in entry: inout CenterEntry, at now: Timestamp, effects: inout [Effect]) {
-        guard let pending = entry.pending, pending.due <= now else { return }
-        if let expiration = pending.expiration, expiration <= now {
+    func fire(key: NotificationKey, in entry: inout CenterEntry, at now: Timestamp, effects: inout Effects) {
+        guard let due = entry.due, due <= now else { return }
+        if let sending = entry.sending {
+            retry(sending, key: key, in: &entry, at: now, &effects)
+            return
+        }
+        guard let pending = entry.pending else { return }
+        // In doubt, it goes again under the same ids whatever the time: it may be on the device.
+        if let expiration = pending.expiration, expiration <= now, !pending.isInDoubt {
             entry.pending = nil
             expire(pending.requestID, key, pending.trace, in: &entry, at: now, &effects)
             return
         }
         switch pending.timer {
-        case .held:
+        case .held, .turn:
             entry.pending = nil
-            deliver(pending.requestID, key, pending.content, pending.trace, in: &entry, at: now, &effects)
-            entry.delivered = .init(requestID: pending.requestID, at: now)
+            deliver(
+                pending.requestID,
+                key,
+                pending.content,
+                pending.trace,
+                expiration: pending.expiration,
+                inDoubt: pending.isInDoubt,
+                in: &entry,
+                at: now,
+                &effects
+            )
         case .interval(let schedule, let occurrence):
             fire(pending, schedule, from: occurrence, key: key, in: &entry, at: now, &effects)
         }
@@ -33,17 +48,23 @@ extension NotificationCenter {
         key: NotificationKey,
         in entry: inout CenterEntry,
         at now: Timestamp,
-        _ effects: inout [Effect]
+        _ effects: inout Effects
     ) {
-        let last = schedule.lastOccurrence(notAfter: now, from: first)
-        let firesLast = isFired(last, of: schedule, at: now)
+        // The occurrence in doubt goes by itself; those after it are judged when it is done.
+        let last = pending.isInDoubt ? first : schedule.lastOccurrence(notAfter: now, from: first)
+        let firesLast = pending.isInDoubt || isFired(last, of: schedule, at: now)
         if !firesLast || last > first {
             let lastMissed = firesLast ? Timestamp(rawValue: last.rawValue - schedule.interval) : last
             var event = DeliveryEvent(name: .missed, requestID: pending.requestID, key: key, closes: false)
             event.first = first
             event.last = lastMissed
             event.count = schedule.count(from: first, through: lastMissed)
-            effects.append(Effect(event: event, trace: pending.trace))
+            effects.events.append(Effect(event: event, trace: pending.trace))
+        }
+        if schedule.repeats {
+            rearm(pending, schedule, after: last, in: &entry)
+        } else {
+            entry.pending = nil
         }
         if firesLast {
             deliver(
@@ -53,18 +74,16 @@ extension NotificationCenter {
                 pending.trace,
                 occurrence: last,
                 closes: !schedule.repeats,
+                expiration: pending.expiration,
+                inDoubt: pending.isInDoubt,
                 in: &entry,
                 at: now,
                 &effects
             )
-            entry.delivered = .init(requestID: pending.requestID, at: now)
         }
-        if schedule.repeats {
-            rearm(pending, schedule, after: last, key: key, in: &entry, at: now, &effects)
-        } else {
-            entry.pending = nil
-            // A one-shot that its policy drops has nothing left to wait for.
-            if !firesLast { expire(pending.requestID, key, pending.trace, in: &entry, at: now, &effects) }
+        // Nothing left to wait for: a one-shot that its policy drops, or a repeat whose next occurrence is too late.
+        if entry.pending == nil, schedule.repeats || !firesLast {
+            expire(pending.requestID, key, pending.trace, in: &entry, at: now, &effects)
         }
     }
 
@@ -78,23 +97,21 @@ extension NotificationCenter {
         }
     }
 
+    /// Arms the next occurrence, or leaves nothing pending when the request expires before it.
     private func rearm(
         _ pending: CenterEntry.Pending,
         _ schedule: IntervalSchedule,
         after occurrence: Timestamp,
-        key: NotificationKey,
-        in entry: inout CenterEntry,
-        at now: Timestamp,
-        _ effects: inout [Effect]
+        in entry: inout CenterEntry
     ) {
         let next = Timestamp(rawValue: occurrence.rawValue + schedule.interval)
         let due = schedule.due(for: next, of: pending.requestID)
         if let expiration = pending.expiration, expiration <= due {
             entry.pending = nil
-            expire(pending.requestID, key, pending.trace, in: &entry, at: now, &effects)
             return
         }
         entry.pending?.timer = .interval(schedule, occurrence: next)
         entry.pending?.due = due
+        entry.pending?.isInDoubt = false
     }
 }

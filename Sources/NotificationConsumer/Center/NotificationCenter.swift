@@ -7,6 +7,20 @@ import NotificationModel
 struct NotificationCenter: Sendable {
     /// How long closed and delivered ones are remembered, in milliseconds.
     var retention: Int64
+    /// How notifications reach a device.
+    var handover: Handover = .inEvent(channel: EventsChannel.name)
+    var retry = RetryPolicy()
+    /// What its sends carry, so that the outcome of an earlier life is recognised.
+    var epoch: UInt64 = 0
+    var partition: Int32 = 0
+
+    /// How notifications leave.
+    enum Handover: Sendable {
+        /// The `delivered` event is the hand-over: it has the notification in it.
+        case inEvent(channel: String)
+        /// A channel sends and answers later; the event tells what it answered.
+        case bySend(channel: String)
+    }
 
     /// An event to publish, and the trace that it continues.
     struct Effect: Sendable {
@@ -14,15 +28,27 @@ struct NotificationCenter: Sendable {
         var trace: CarriedTrace
     }
 
+    /// What is to be done after an input.
+    struct Effects: Sendable {
+        var events: [Effect] = []
+        var sends: [ChannelSend] = []
+    }
+
     /// A request as the centre sees it.
     struct Request: Sendable {
         var id: RequestID
         var key: NotificationKey
+        /// Its place in `requests`.
+        var offset: Int64
         var version: Int64?
         var content: ArraySlice<UInt8>
         var plan: Plan
         var expiration: Timestamp?
         var trace: CarriedTrace
+        /// The record's.
+        var timestamp: Timestamp
+        /// An owner that did not come to its checkpoint may have sent it: it is sent again rather than called expired.
+        var mayHaveBeenSent = false
     }
 
     /// What a trigger asks for, seen from the request record.
@@ -36,6 +62,8 @@ struct NotificationCenter: Sendable {
     struct Removal: Sendable {
         var id: RequestID
         var key: NotificationKey
+        /// Its place in `requests`.
+        var offset: Int64
         var scope: RemovalScope
         var version: Int64?
         var trace: CarriedTrace
@@ -51,45 +79,111 @@ struct NotificationCenter: Sendable {
         _ request: Request,
         to entry: inout CenterEntry,
         at now: Timestamp,
-        effects: inout [Effect]
+        effects: inout Effects
     ) -> Outcome {
-        let horizon = Timestamp(rawValue: now.rawValue - retention)
-        guard !entry.knows(request.id, since: horizon) else { return .duplicate }
+        // Read again after a restart: what it did is in the entry.
+        guard request.offset > entry.appliedThrough else { return .duplicate }
+        guard !entry.knows(request.id, since: horizon(now)) else { return .duplicate }
+        entry.appliedThrough = request.offset
         guard isCurrent(request.version, of: request.id, key: request.key, in: &entry, at: now, request.trace, &effects)
         else { return .superseded }
 
         let replaced = entry.pending
-        if let replaced {
-            emit(.superseded, of: replaced.requestID, closes: true, request, &effects) { $0.by = request.id }
-            close(replaced.requestID, in: &entry, at: now)
-            entry.pending = nil
-        }
-        if let expiration = request.expiration, expiration <= now {
+        let leavesDoubt = supersede(by: request, in: &entry, at: now, &effects)
+        let judged = request.mayHaveBeenSent ? min(now, request.timestamp) : now
+        if let expiration = request.expiration, expiration <= judged {
             expire(request.id, request.key, request.trace, in: &entry, at: now, &effects)
-            return .applied
+        } else {
+            switch request.plan {
+            case .immediate(let window) where window > 0:
+                hold(request, window: window, replacing: replaced, in: &entry, at: now, &effects)
+            case .immediate:
+                send(request, in: &entry, at: now, &effects)
+            case .interval(let schedule):
+                arm(request, schedule, replacing: replaced, in: &entry, at: now, &effects)
+            }
         }
-        switch request.plan {
-        case .immediate(let window) where window > 0:
-            hold(request, window: window, replacing: replaced, in: &entry, at: now, &effects)
-        case .immediate:
-            deliver(request.id, request.key, request.content, request.trace, in: &entry, at: now, &effects)
-            entry.delivered = .init(requestID: request.id, at: now)
-        case .interval(let schedule):
-            let occurrence = schedule.firstOccurrence
-            arm(request, schedule, occurrence, replacing: replaced, in: &entry, at: now, &effects)
+        // What may be on the device was replaced by something that is not sent now.
+        if leavesDoubt, entry.sending == nil {
+            recall(request.key, by: request.id, request.trace, in: &entry, at: now, &effects)
         }
         return .applied
+    }
+
+    /// Closes what waits under the key: pending, or between two attempts.
+    ///
+    /// - Returns: true when the device may show it.
+    private func supersede(
+        by request: Request,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) -> Bool {
+        var leavesDoubt = false
+        if let replaced = entry.pending {
+            emit(.superseded, of: replaced.requestID, closes: true, request, &effects) {
+                $0.by = request.id
+                $0.inDoubt = replaced.isInDoubt
+            }
+            close(replaced.requestID, in: &entry, at: now)
+            entry.pending = nil
+            leavesDoubt = replaced.isInDoubt
+        }
+        if let sending = entry.sending, case .waiting = sending.phase, sending.content != nil {
+            if sending.closes {
+                emit(.superseded, of: sending.requestID, closes: true, request, &effects) {
+                    $0.by = request.id
+                    $0.inDoubt = sending.isInDoubt
+                }
+                close(sending.requestID, in: &entry, at: now)
+            }
+            entry.sending = nil
+            leavesDoubt = leavesDoubt || sending.isInDoubt
+        }
+        return leavesDoubt && handover.isBySend
+    }
+
+    /// Sends at once, or after what is in flight under the key: sends of one key never overlap.
+    private func send(
+        _ request: Request,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        if let sending = entry.sending, case .inFlight = sending.phase {
+            entry.pending = .init(
+                requestID: request.id,
+                content: request.content,
+                expiration: request.expiration,
+                trace: request.trace,
+                timer: .turn,
+                due: now,
+                isInDoubt: request.mayHaveBeenSent
+            )
+            return
+        }
+        deliver(
+            request.id,
+            request.key,
+            request.content,
+            request.trace,
+            expiration: request.expiration,
+            inDoubt: request.mayHaveBeenSent,
+            in: &entry,
+            at: now,
+            &effects
+        )
     }
 
     private func arm(
         _ request: Request,
         _ schedule: IntervalSchedule,
-        _ occurrence: Timestamp,
         replacing replaced: CenterEntry.Pending?,
         in entry: inout CenterEntry,
         at now: Timestamp,
-        _ effects: inout [Effect]
+        _ effects: inout Effects
     ) {
+        let occurrence = schedule.firstOccurrence
         let due = schedule.due(for: occurrence, of: request.id)
         // What can never be sent is said at once, not when it would have been due.
         if let expiration = request.expiration, expiration <= due {
@@ -102,9 +196,10 @@ struct NotificationCenter: Sendable {
             expiration: request.expiration,
             trace: request.trace,
             timer: .interval(schedule, occurrence: occurrence),
-            due: due
+            due: due,
+            isInDoubt: request.mayHaveBeenSent && due <= now
         )
-        if due <= now {
+        if due <= now, entry.sending == nil {
             fire(key: request.key, in: &entry, at: now, effects: &effects)
         } else {
             emit(.scheduled, of: request.id, closes: false, request, &effects) {
@@ -120,7 +215,7 @@ struct NotificationCenter: Sendable {
         replacing replaced: CenterEntry.Pending?,
         in entry: inout CenterEntry,
         at now: Timestamp,
-        _ effects: inout [Effect]
+        _ effects: inout Effects
     ) {
         var due = Timestamp(rawValue: now.rawValue + window)
         // A stream of updates must not push the end of the window ahead of itself for ever.
@@ -135,7 +230,8 @@ struct NotificationCenter: Sendable {
             expiration: request.expiration,
             trace: request.trace,
             timer: .held,
-            due: due
+            due: due,
+            isInDoubt: request.mayHaveBeenSent
         )
         emit(.held, of: request.id, closes: false, request, &effects) {
             $0.until = due
@@ -144,103 +240,30 @@ struct NotificationCenter: Sendable {
         }
     }
 
-    // MARK: - Removals
-
-    /// Applies a removal to one entry. `answersMiss` is false for one entry of many: a removal of all answers once.
-    ///
-    /// - Returns: whether it found anything, and the outcome.
-    func apply(
-        _ removal: Removal,
-        key: NotificationKey,
-        answersMiss: Bool = true,
-        to entry: inout CenterEntry,
-        at now: Timestamp,
-        effects: inout [Effect]
-    ) -> (outcome: Outcome, found: Bool) {
-        let horizon = Timestamp(rawValue: now.rawValue - retention)
-        guard !entry.known.contains(removal.id, since: horizon) else { return (.duplicate, true) }
-        if answersMiss {
-            guard isCurrent(removal.version, of: removal.id, key: key, in: &entry, at: now, removal.trace, &effects)
-            else { return (.superseded, true) }
-        } else if let version = removal.version, let newest = entry.version, version < newest.number {
-            return (.superseded, false)
-        }
-
-        var found = false
-        if removal.scope != .delivered, let pending = entry.pending {
-            var event = DeliveryEvent(name: .cancelled, requestID: pending.requestID, key: key, closes: true)
-            event.by = removal.id
-            effects.append(Effect(event: event, trace: removal.trace))
-            close(pending.requestID, in: &entry, at: now)
-            entry.pending = nil
-            found = true
-        }
-        if removal.scope != .pending, let delivered = entry.delivered {
-            var event = DeliveryEvent(name: .removed, requestID: delivered.requestID, key: key, closes: false)
-            event.by = removal.id
-            effects.append(Effect(event: event, trace: removal.trace))
-            if entry.pending?.requestID != delivered.requestID { close(delivered.requestID, in: &entry, at: now) }
-            entry.delivered = nil
-            found = true
-        }
-        if !found, answersMiss {
-            effects.append(miss(removal, known: entry.delivered == nil ? .unknown : .delivered))
-        }
-        if found || !entry.isEmpty { entry.known.insert(removal.id, at: now, since: horizon) }
-        return (.applied, found)
-    }
-
-    /// The answer to a removal that found nothing: a cancel is never silent.
-    func miss(_ removal: Removal, known: DeliveryEvent.Known) -> Effect {
-        var event = DeliveryEvent(name: .cancellationMissed, requestID: removal.id, key: removal.key, closes: false)
-        event.known = known
-        return Effect(event: event, trace: removal.trace)
-    }
-
     // MARK: - Shared steps
 
+    func horizon(_ now: Timestamp) -> Timestamp { Timestamp(rawValue: now.rawValue - retention) }
+
     /// Refuses an older version: it answers `superseded` and remembers the id.
-    private func isCurrent(
+    func isCurrent(
         _ version: Int64?,
         of id: RequestID,
         key: NotificationKey,
         in entry: inout CenterEntry,
         at now: Timestamp,
         _ trace: CarriedTrace,
-        _ effects: inout [Effect]
+        _ effects: inout Effects
     ) -> Bool {
         guard let version else { return true }
         if let newest = entry.version, version < newest.number {
             var event = DeliveryEvent(name: .superseded, requestID: id, key: key, closes: true)
             event.by = newest.by
-            effects.append(Effect(event: event, trace: trace))
+            effects.events.append(Effect(event: event, trace: trace))
             close(id, in: &entry, at: now)
             return false
         }
-        entry.version = (version, id)
+        entry.version = .init(number: version, by: id)
         return true
-    }
-
-    func deliver(
-        _ id: RequestID,
-        _ key: NotificationKey,
-        _ content: ArraySlice<UInt8>,
-        _ trace: CarriedTrace,
-        occurrence: Timestamp? = nil,
-        closes: Bool = true,
-        in entry: inout CenterEntry,
-        at now: Timestamp,
-        _ effects: inout [Effect]
-    ) {
-        var event = DeliveryEvent(name: .delivered, requestID: id, key: key, closes: closes)
-        event.occurrence = occurrence
-        event.channel = EventsChannel.name
-        event.content = content
-        if let delivered = entry.delivered, delivered.requestID != id {
-            event.replaces = delivered.requestID
-            close(delivered.requestID, in: &entry, at: now)
-        }
-        effects.append(Effect(event: event, trace: trace))
     }
 
     func expire(
@@ -249,15 +272,15 @@ struct NotificationCenter: Sendable {
         _ trace: CarriedTrace,
         in entry: inout CenterEntry,
         at now: Timestamp,
-        _ effects: inout [Effect]
+        _ effects: inout Effects
     ) {
         let event = DeliveryEvent(name: .expired, requestID: id, key: key, closes: true)
-        effects.append(Effect(event: event, trace: trace))
+        effects.events.append(Effect(event: event, trace: trace))
         close(id, in: &entry, at: now)
     }
 
     func close(_ id: RequestID, in entry: inout CenterEntry, at now: Timestamp) {
-        entry.known.insert(id, at: now, since: Timestamp(rawValue: now.rawValue - retention))
+        entry.remember(id, at: now, since: horizon(now))
     }
 
     private func emit(
@@ -265,11 +288,23 @@ struct NotificationCenter: Sendable {
         of id: RequestID,
         closes: Bool,
         _ request: Request,
-        _ effects: inout [Effect],
+        _ effects: inout Effects,
         _ fill: (inout DeliveryEvent) -> Void
     ) {
         var event = DeliveryEvent(name: name, requestID: id, key: request.key, closes: closes)
         fill(&event)
-        effects.append(Effect(event: event, trace: request.trace))
+        effects.events.append(Effect(event: event, trace: request.trace))
+    }
+}
+
+extension NotificationCenter.Handover {
+    var isBySend: Bool {
+        if case .bySend = self { true } else { false }
+    }
+
+    var channel: String {
+        switch self {
+        case .inEvent(let channel), .bySend(let channel): channel
+        }
     }
 }

@@ -1,12 +1,17 @@
 import NotificationModel
 
-/// The notification centres of one partition: the rules of `NotificationCenter` over the entries of a `CenterStore`.
+/// The notification centres of one partition: the rules of `NotificationCenter` over entries in use (`WorkingSet`) and those
+/// that are committed and far (`EntryStore`).
+///
+/// What is due up to the horizon is in use, what is due later is in the store alone; the horizon moves ahead of the clock.
 struct PartitionCenter {
-    /// Bounds on what one partition keeps in memory.
+    /// Bounds on what one partition keeps.
     struct Limits: Sendable {
         /// Entries, pending and remembered. Beyond it the longest unused are forgotten; when all are pending a new
         /// request is answered `suppressed` with reason `capped`.
         var maximumEntries = 1_000_000
+        /// Entries with nothing near that are kept in use.
+        var maximumResident = 20_000
         /// Milliseconds for which closed and delivered ones are remembered.
         var retention: Int64 = 7 * 24 * 3600 * 1000
     }
@@ -17,33 +22,119 @@ struct PartitionCenter {
         case removal(NotificationCenter.Removal)
     }
 
+    /// How far ahead of the clock timers are brought in, in milliseconds, and when the next ones are.
+    private static let horizonAhead: Int64 = 10_000
+    private static let horizonRefill: Int64 = 5_000
+    /// Timers brought in at a time, and at most in use.
+    private static let loadedAtATime = 256
+    private static let maximumArmed = 200_000
+
     let limits: Limits
     private let rules: NotificationCenter
-    private var store = CenterStore()
+    private var inUse = WorkingSet()
+    let store: any EntryStore
+    /// Everything due at or before it is in use.
+    private var horizon: Timestamp
+    /// Where the horizon goes, while timers up to it are brought in.
+    private var target: Timestamp
+    private var cursor: DueCursor
+    /// A request that was written before this instant may have been sent by the owner before.
+    private var doubtThrough: Timestamp?
+    /// Entries of the cut that is under way.
+    private var cutSlots: [WorkingSet.Slot] = []
+    /// Forgotten in the store, and not cut yet.
+    private var forgottenKeys: [[UInt8]] = []
+    private var nextForgetting = Timestamp(rawValue: 0)
 
-    init(limits: Limits) {
+    /// Takes over a partition whose changelog was read to its end.
+    ///
+    /// - Parameters:
+    ///   - store: holds every committed entry.
+    ///   - firedThrough: no timer beyond it has fired; what was due before may be on a device, is in doubt, and comes in
+    ///     first. Nil when nothing can be in doubt.
+    init(
+        rules: NotificationCenter,
+        limits: Limits,
+        store: any EntryStore,
+        firedThrough: Timestamp? = nil,
+        at now: Timestamp
+    ) throws {
         self.limits = limits
-        rules = NotificationCenter(retention: limits.retention)
+        self.rules = rules
+        self.store = store
+        horizon = firedThrough ?? Timestamp.earliest
+        target = horizon
+        cursor = DueCursor(before: Timestamp.earliest)
+        doubtThrough = firedThrough
+        inUse.totals = store.counts
+        guard let firedThrough else { return }
+        while try !load(through: firedThrough) {}
+        for slot in inUse.slots {
+            inUse.update(slot, at: now) { entry in
+                entry.putInDoubt(through: firedThrough, at: now)
+                return ((), changed: true)
+            }
+        }
     }
 
-    var pendingCount: Int { store.pendingCount }
-    var entryCount: Int { store.count }
+    var pendingCount: Int { inUse.totals.pending }
+    var entryCount: Int { inUse.totals.entries }
+    var residentCount: Int { inUse.count }
+    /// Entries changed since the last cut.
+    var dirtyCount: Int { inUse.dirtyCount + forgottenKeys.count }
+    /// Changes that the store has not written yet.
+    var unwritten: Int { store.unwritten }
+    /// Why the store does not write, while that is so.
+    var storeTrouble: String? { store.trouble }
+    /// Sends that a channel has.
+    private(set) var inFlight = 0
 
-    /// What is kept of a key; for tests and queries.
-    func entry(of key: NotificationKey) -> CenterEntry? { store.slot(of: key).map(store.entry(of:)) }
+    // MARK: - Finding
+
+    /// The entry's slot, brought in from the store if it is there.
+    private mutating func slot(of key: NotificationKey) throws -> WorkingSet.Slot? {
+        if let slot = inUse.slot(of: key) { return slot }
+        guard let stored = try store.entry(of: key.encoded) else { return nil }
+        return inUse.load(key, try CenterEntry(json: stored.value))
+    }
+
+    /// What is kept of a key.
+    func entry(of key: NotificationKey) throws -> CenterEntry? {
+        if let slot = inUse.slot(of: key) { return inUse.entry(of: slot) }
+        return try store.entry(of: key.encoded).map { try CenterEntry(json: $0.value) }
+    }
+
+    private mutating func change<Result>(
+        _ key: NotificationKey,
+        at now: Timestamp,
+        _ body: (inout CenterEntry) -> (Result, changed: Bool)
+    ) throws -> Result {
+        guard let slot = try slot(of: key) else { return inUse.insert(key, at: now, body) }
+        return inUse.update(slot, at: now, body)
+    }
+
+    // MARK: - Inputs
 
     /// Applies one input, in the order of the log.
+    ///
+    /// - Throws: what makes the store unusable.
     mutating func apply(
         _ input: Input,
         at now: Timestamp,
-        effects: inout [NotificationCenter.Effect]
-    ) -> NotificationCenter.Outcome {
+        effects: inout NotificationCenter.Effects
+    ) throws -> NotificationCenter.Outcome {
+        let sends = effects.sends.count
+        defer { inFlight += effects.sends.count - sends }
         switch input {
-        case .request(let request): apply(request, at: now, effects: &effects)
-        case .removal(let removal) where removal.key.isWholeRecipient: applyToAll(removal, at: now, effects: &effects)
+        case .request(var request):
+            if let doubtThrough { request.mayHaveBeenSent = request.timestamp <= doubtThrough }
+            return try apply(request, at: now, effects: &effects)
+        case .removal(let removal) where removal.key.isWholeRecipient:
+            return try applyToAll(removal, at: now, effects: &effects)
         case .removal(let removal):
-            store.update(removal.key, at: now) { [rules] entry in
-                rules.apply(removal, key: removal.key, to: &entry, at: now, effects: &effects).outcome
+            return try change(removal.key, at: now) { [rules] entry in
+                let outcome = rules.apply(removal, key: removal.key, to: &entry, at: now, effects: &effects).outcome
+                return (outcome, outcome != .duplicate)
             }
         }
     }
@@ -51,43 +142,95 @@ struct PartitionCenter {
     private mutating func apply(
         _ request: NotificationCenter.Request,
         at now: Timestamp,
-        effects: inout [NotificationCenter.Effect]
-    ) -> NotificationCenter.Outcome {
-        if store.count >= limits.maximumEntries, store.slot(of: request.key) == nil {
-            _ = forget(at: now)
-            if store.count >= limits.maximumEntries, store.pendingCount >= limits.maximumEntries {
+        effects: inout NotificationCenter.Effects
+    ) throws -> NotificationCenter.Outcome {
+        if inUse.totals.entries >= limits.maximumEntries, try slot(of: request.key) == nil {
+            _ = try forget(at: now, isForced: true)
+            if inUse.totals.pending >= limits.maximumEntries {
                 var event = DeliveryEvent(name: .suppressed, requestID: request.id, key: request.key, closes: true)
                 event.reason = .capped
-                effects.append(.init(event: event, trace: request.trace))
+                effects.events.append(.init(event: event, trace: request.trace))
                 return .applied
             }
         }
-        return store.update(request.key, at: now) { [rules] entry in
-            rules.apply(request, to: &entry, at: now, effects: &effects)
+        return try change(request.key, at: now) { [rules] entry in
+            let outcome = rules.apply(request, to: &entry, at: now, effects: &effects)
+            return (outcome, outcome != .duplicate)
         }
     }
 
     private mutating func applyToAll(
         _ removal: NotificationCenter.Removal,
         at now: Timestamp,
-        effects: inout [NotificationCenter.Effect]
-    ) -> NotificationCenter.Outcome {
+        effects: inout NotificationCenter.Effects
+    ) throws -> NotificationCenter.Outcome {
+        let prefix = Array(removal.key.encoded[...removal.key.recipientEnd])
+        for stored in try store.entries(withPrefix: prefix) {
+            let key = try NotificationKey(encoded: stored.key)
+            if inUse.slot(of: key) == nil { inUse.load(key, try CenterEntry(json: stored.value)) }
+        }
         var found = false
         // By key, so that the order of events is the same however the entries came to be.
-        let slots = store.slots(ofRecipientOf: removal.key).map { (key: store.key(of: $0), slot: $0) }
+        let slots = inUse.slots(ofRecipientOf: removal.key).map { (key: inUse.key(of: $0), slot: $0) }
             .sorted { $0.key.encoded.lexicographicallyPrecedes($1.key.encoded) }
-        for (key, slot) in slots {
-            let one = store.update(slot, at: now) { [rules] entry in
-                rules.apply(removal, key: key, answersMiss: false, to: &entry, at: now, effects: &effects)
+        for (key, slot) in slots where !inUse.entry(of: slot).isEmpty {
+            let one = inUse.update(slot, at: now) { [rules] entry in
+                let one = rules.apply(removal, key: key, answersMiss: false, to: &entry, at: now, effects: &effects)
+                return (one, one.outcome != .duplicate)
             }
             found = found || one.found
         }
-        if !found { effects.append(rules.miss(removal, known: .unknown)) }
+        if !found { effects.events.append(rules.miss(removal, known: .unknown)) }
         return .applied
     }
 
-    /// When the next timer is due.
-    mutating func nextDue() -> Timestamp? { store.nextDue() }
+    /// Applies what a channel answered.
+    ///
+    /// - Returns: false when it is late, or came twice.
+    mutating func apply(
+        _ outcome: ChannelOutcome,
+        at now: Timestamp,
+        effects: inout NotificationCenter.Effects
+    ) throws -> Bool {
+        guard outcome.send.epoch == rules.epoch, let slot = try slot(of: outcome.send.key) else { return false }
+        let sends = effects.sends.count
+        let isCurrent = inUse.update(slot, at: now) { [rules] entry in
+            let isCurrent = rules.apply(outcome, to: &entry, at: now, effects: &effects)
+            return (isCurrent, isCurrent)
+        }
+        inFlight += effects.sends.count - sends - (isCurrent ? 1 : 0)
+        return isCurrent
+    }
+
+    // MARK: - Time
+
+    /// When the next timer is due; nil when none is near.
+    mutating func nextDue() -> Timestamp? { inUse.nextDue() }
+
+    /// When the horizon wants to move on; nil when the store holds nothing pending beyond it.
+    var nextRefill: Timestamp? {
+        inUse.totals.pending > inUse.armed + inFlight ? horizon.adding(milliseconds: -Self.horizonRefill) : nil
+    }
+
+    /// Brings in a bounded number of the timers that come near.
+    mutating func refill(at now: Timestamp) throws {
+        if target <= horizon {
+            guard now >= horizon.adding(milliseconds: -Self.horizonRefill) else { return }
+            target = now.adding(milliseconds: Self.horizonAhead)
+        }
+        guard inUse.armed < Self.maximumArmed else { return }
+        if try load(through: target) { horizon = target }
+    }
+
+    /// - Returns: true when nothing is left up to the instant.
+    private mutating func load(through instant: Timestamp) throws -> Bool {
+        let found = try store.due(after: &cursor, through: instant, limit: Self.loadedAtATime)
+        for stored in found {
+            let key = try NotificationKey(encoded: stored.key)
+            if inUse.slot(of: key) == nil { inUse.load(key, try CenterEntry(json: stored.value)) }
+        }
+        return found.count < Self.loadedAtATime
+    }
 
     /// Fires at most `limit` of what is due, the earliest first.
     ///
@@ -95,25 +238,104 @@ struct PartitionCenter {
     mutating func fireDue(
         at now: Timestamp,
         limit: Int,
-        effects: inout [NotificationCenter.Effect],
+        effects: inout NotificationCenter.Effects,
         lateness: (Int64) -> Void = { _ in }
     ) -> Int {
         var fired = 0
-        while fired < limit, let due = store.nextDue(), due <= now, let slot = store.popDue(at: now) {
-            let key = store.key(of: slot)
-            store.update(slot, at: now) { [rules] entry in
-                rules.fire(key: key, in: &entry, at: now, effects: &effects)
+        let sends = effects.sends.count
+        while fired < limit, let due = inUse.nextDue(), due <= now, let slot = inUse.popDue(at: now) {
+            let key = inUse.key(of: slot)
+            inUse.update(slot, at: now) { [rules] entry in
+                (rules.fire(key: key, in: &entry, at: now, effects: &effects), changed: true)
             }
             lateness(now.rawValue - due.rawValue)
             fired += 1
         }
+        inFlight += effects.sends.count - sends
         return fired
     }
 
     /// Forgets what is old, and what is more than the bound; called often, does little at a time.
     ///
     /// - Returns: how many were forgotten before their time.
-    mutating func forget(at now: Timestamp) -> Int {
-        store.forget(since: Timestamp(rawValue: now.rawValue - limits.retention), beyond: limits.maximumEntries - 1)
+    mutating func forget(at now: Timestamp, isForced: Bool = false) throws -> Int {
+        inUse.evict(beyond: limits.maximumResident + inUse.armed)
+        guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
+        nextForgetting = now.adding(milliseconds: 1000)
+        // What the store is yet to hear of is found at the next call.
+        guard forgottenKeys.isEmpty else { return 0 }
+        let old = now.adding(milliseconds: -limits.retention)
+        var early = 0
+        for idle in try store.idle(limit: 512) {
+            let isOld = idle.touched < old
+            guard isOld || inUse.totals.entries >= limits.maximumEntries else { break }
+            let key = try NotificationKey(encoded: idle.key)
+            if let slot = inUse.slot(of: key) {
+                let entry = inUse.entry(of: slot)
+                guard entry.isIdle, !entry.isEmpty, entry.touched <= idle.touched else { continue }
+                inUse.update(slot, at: now) { entry in
+                    entry = CenterEntry()
+                    return ((), changed: true)
+                }
+            } else {
+                forgottenKeys.append(idle.key)
+                inUse.totals.entries -= 1
+            }
+            if !isOld { early += 1 }
+        }
+        return early
+    }
+}
+
+// MARK: - The changelog
+
+extension PartitionCenter {
+    /// Takes what changed since the last cut, as the changelog is to have it. The same changes go to `settle` once they are
+    /// committed.
+    mutating func cut() -> [StoreChange] {
+        var changes: [StoreChange] = []
+        changes.reserveCapacity(dirtyCount)
+        inUse.cut { slot, key, entry, isLogged in
+            cutSlots.append(slot)
+            // Born and gone since the last cut: the changelog never hears of it.
+            guard !entry.isEmpty || isLogged else { return }
+            changes.append(
+                StoreChange(
+                    key: key.encoded,
+                    value: entry.isEmpty ? nil : entry.json,
+                    due: entry.dueAfterRestart,
+                    touched: entry.touched
+                )
+            )
+        }
+        if !forgottenKeys.isEmpty {
+            // One that came back meanwhile is in the cut already.
+            let cut = Set(changes.map(\.key))
+            for key in forgottenKeys where !cut.contains(key) {
+                changes.append(StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0)))
+            }
+            forgottenKeys = []
+        }
+        return changes
+    }
+
+    /// The cut is committed: the store takes it, and what is far leaves.
+    mutating func settle(_ changes: [StoreChange], position: StorePosition) throws {
+        try store.write(changes, position: position)
+        inUse.settle(cutSlots, horizon: max(horizon, target))
+        cutSlots = []
+    }
+
+    /// Ends the use of the store.
+    func close(flushing: Bool) { store.close(flushing: flushing) }
+}
+
+extension StateEntry {
+    /// What was pending up to the instant, or being sent, may be on the device.
+    mutating func putInDoubt(through instant: Timestamp, at now: Timestamp) {
+        if let pending, pending.due <= instant { self.pending?.isInDoubt = true }
+        guard sending != nil else { return }
+        sending?.isInDoubt = true
+        if case .inFlight = sending?.phase { sending?.phase = .waiting(until: now) }
     }
 }

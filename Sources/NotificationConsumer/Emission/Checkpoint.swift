@@ -1,73 +1,82 @@
-/// The order in which a lane makes its work durable (`at-least-once`):
+import ServiceSupport
+
+/// The order in which a lane makes its work durable. Both guarantees go through it; only the last step differs, and what may go
+/// on meanwhile.
 ///
-/// 1. every event and dead letter of the records read so far is handed over and acknowledged (`draining`);
-/// 2. one marker a partition is written to `state` and acknowledged (`marking`): the resume position;
-/// 3. the group's offsets are committed, which only show lag.
+/// 1. Every event and dead letter of the work so far is handed over and acknowledged (`draining`).
+/// 2. What changed in the centres goes to `state` and is acknowledged (`entries`): all that is unfinished is in it.
+/// 3. One marker a partition follows and is acknowledged (`markers`): the resume position, and how far timers may fire.
+/// 4. The offsets of every partition that was written for are committed to the group (`committing`), even when they did not
+///    move.
 ///
-/// A value: it counts and decides, the lane does the I/O. Work goes on while a checkpoint drains: records are counted
-/// in epochs, and a cut closes one. A crash at any point repeats what came after the last acknowledged marker, under the
-/// same event ids.
+/// In `at-least-once` each step waits for the one before, and the lane works on meanwhile: work is counted in epochs, and a cut
+/// closes one. Step 4 only shows lag. A crash repeats what came after the last acknowledged marker, under the same ids.
+///
+/// In `exactly-once` all four are one transaction, in which order means nothing: 1 to 3 are handed over together and
+/// acknowledged together, the offsets go into the transaction, where they are the fence against an owner that was
+/// replaced, and then it is committed. Nothing else is published meanwhile.
+///
+/// A value: it counts and decides, the lane does the I/O.
 struct Checkpoint: Sendable {
-    /// Next offsets to read, by partition.
+    /// Next offsets to read, of every partition that is written for.
     typealias Offsets = [Int32: Int64]
 
     enum Action: Equatable, Sendable {
-        case writeMarkers(Offsets)
+        case writeEntries(of: [Int32])
+        case writeMarkers(of: [Int32])
         case commit(Offsets)
     }
 
     private enum Phase: Equatable, Sendable {
         case collecting
-        case draining(Offsets)
-        case marking(Offsets, outstanding: Int)
+        case draining
+        case entries
+        case markers
+        case committing
     }
 
     /// Tells what a delivery report belongs to.
     struct Tag: RawRepresentable, Hashable, Sendable {
         let rawValue: UInt
-        static let marker = Tag(rawValue: 0)
-        /// A marker written when a partition is taken over without one; no checkpoint waits for it.
-        static let firstMarker = Tag(rawValue: .max)
+        static let entry = Tag(rawValue: 0)
+        static let marker = Tag(rawValue: 1)
+        fileprivate static let firstEpoch: UInt = 2
     }
 
+    let guarantee: DeliveryGuarantee
     private var phase = Phase.collecting
-    private var epoch: UInt = 1
+    private var epoch = Tag.firstEpoch
     private var outstandingOfEpoch = 0
     private var outstandingOfCut = 0
-    /// Next offsets by partition number, -1 where nothing was read since the last cut.
-    private var read: [Int64]
+    /// Entries, or markers, that are not acknowledged yet.
+    private var outstandingState = 0
+    private var offsets: Offsets = [:]
 
-    init(partitions: Int) {
-        read = Array(repeating: -1, count: partitions)
+    init(_ guarantee: DeliveryGuarantee) {
+        self.guarantee = guarantee
     }
 
     /// The tag of what is published now.
     var tag: Tag { Tag(rawValue: epoch) }
 
-    /// True while a cut waits for acknowledgements.
+    /// True from a cut to its commit.
     var isUnderWay: Bool { phase != .collecting }
 
-    /// True when everything published is acknowledged and everything read is checkpointed.
-    var isSettled: Bool {
-        phase == .collecting && outstandingOfEpoch == 0 && !read.contains { $0 >= 0 }
-    }
+    /// Whether records and timers may be worked on now.
+    var allowsWork: Bool { guarantee == .atLeastOnce || !isUnderWay }
 
-    /// A record was applied, and its events published.
-    mutating func applied(_ offset: Int64, of partition: Int32) {
-        read[Int(partition)] = offset + 1
-    }
+    /// True when everything that was published is acknowledged and committed.
+    var isSettled: Bool { phase == .collecting && outstandingOfEpoch == 0 }
 
-    /// A record with the current tag was handed to the producer.
-    mutating func published() { outstandingOfEpoch += 1 }
+    /// A record with the tag was handed to the producer.
+    mutating func published(_ tag: Tag) {
+        if tag.rawValue >= Tag.firstEpoch { outstandingOfEpoch += 1 } else { outstandingState += 1 }
+    }
 
     /// What carried the tag is acknowledged.
     mutating func acknowledged(_ tag: Tag) {
-        if tag == .firstMarker {
-            return
-        } else if tag == .marker {
-            if case .marking(let offsets, let outstanding) = phase {
-                phase = .marking(offsets, outstanding: outstanding - 1)
-            }
+        if tag.rawValue < Tag.firstEpoch {
+            outstandingState -= 1
         } else if tag.rawValue == epoch {
             outstandingOfEpoch -= 1
         } else {
@@ -75,43 +84,34 @@ struct Checkpoint: Sendable {
         }
     }
 
-    /// Closes the epoch, when something was read since the last cut and no cut is under way.
-    mutating func cut() {
-        guard case .collecting = phase else { return }
-        var offsets: Offsets = [:]
-        for partition in read.indices where read[partition] >= 0 {
-            offsets[Int32(partition)] = read[partition]
-            read[partition] = -1
-        }
-        guard !offsets.isEmpty else { return }
+    /// Closes the epoch; the caller has taken the changes that go with it, and no cut is under way.
+    mutating func cut(_ offsets: Offsets) {
+        guard phase == .collecting, !offsets.isEmpty else { return }
+        self.offsets = offsets
         outstandingOfCut = outstandingOfEpoch
         outstandingOfEpoch = 0
         epoch += 1
-        phase = .draining(offsets)
+        phase = .draining
     }
 
     /// The next step, once what it waits for is there; the caller performs it before it asks again.
     mutating func next() -> Action? {
+        let isOne = guarantee == .exactlyOnce
         switch phase {
-        case .draining(let offsets) where outstandingOfCut == 0:
-            phase = .marking(offsets, outstanding: offsets.count)
-            return .writeMarkers(offsets)
-        case .marking(let offsets, outstanding: 0):
-            phase = .collecting
+        case .draining where isOne || outstandingOfCut == 0:
+            phase = .entries
+            return .writeEntries(of: offsets.keys.sorted())
+        case .entries where isOne || outstandingState == 0:
+            phase = .markers
+            return .writeMarkers(of: offsets.keys.sorted())
+        case .markers where outstandingState == 0 && outstandingOfCut == 0:
+            phase = .committing
             return .commit(offsets)
+        case .committing:
+            phase = .collecting
+            return nil
         default:
             return nil
-        }
-    }
-
-    /// Partitions that left: their positions are no longer ours to write.
-    mutating func forget(_ partitions: Set<Int32>) {
-        for partition in partitions { read[Int(partition)] = -1 }
-        switch phase {
-        case .collecting: break
-        case .draining(let offsets): phase = .draining(offsets.filter { !partitions.contains($0.key) })
-        case .marking(let offsets, let outstanding):
-            phase = .marking(offsets.filter { !partitions.contains($0.key) }, outstanding: outstanding)
         }
     }
 }

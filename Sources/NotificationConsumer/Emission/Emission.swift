@@ -1,62 +1,33 @@
 import Kafka
 import NotificationModel
+import ServiceSupport
 
 /// Publishes what a lane has to say: events, dead letters and markers. It owns the buffers that they are written in, so
 /// that an event costs no allocation of its own.
-struct Emission {
-    /// The key of the marker in `state`.
-    static let markerKey = Array("marker".utf8)
+struct Emission<Link: LaneLink> {
     /// How long a full queue is waited for before the lane gives up and starts again from its marker.
-    static let queueFullDeadline = Duration.seconds(60)
+    static var queueFullDeadline: Duration { .seconds(60) }
 
     /// A larger value would not fit a record together with the headers of a dead letter, and would stop the partition for
     /// ever: it stays in the original topic, where the headers point, and `carillon-value-omitted` tells its size.
-    static let maximumDeadLetterValue = 900_000
+    static var maximumDeadLetterValue: Int { 900_000 }
 
-    private enum HeaderName {
-        static let omitted: KafkaHeaderName = "carillon-value-omitted"
-        static let specVersion: KafkaHeaderName = "ce_specversion"
-        static let id: KafkaHeaderName = "ce_id"
-        static let source: KafkaHeaderName = "ce_source"
-        static let type: KafkaHeaderName = "ce_type"
-        static let time: KafkaHeaderName = "ce_time"
-        static let subject: KafkaHeaderName = "ce_subject"
-        static let contentType: KafkaHeaderName = "content-type"
-        static let traceparent: KafkaHeaderName = "traceparent"
-        static let tracestate: KafkaHeaderName = "tracestate"
-    }
-
-    /// A topic that is written to, and how many partitions it has.
-    struct Target {
-        var handle: KafkaTopicHandle
-        var partitions: Int32
-    }
-
-    let producer: KafkaLaneProducer
-    let deliveries: Target
-    let deadLetters: Target
-    let state: Target
+    let link: Link
     /// The CloudEvents source: one constant a deployment.
     let source: [UInt8]
     let ledger: DeliveryLedger
+    private let deliveries: Int32
+    private let deadLetters: Int32
 
     private var value: [UInt8] = []
     private var headers = KafkaHeaderBuffer()
 
-    init(
-        producer: KafkaLaneProducer,
-        deliveries: Target,
-        deadLetters: Target,
-        state: Target,
-        source: String,
-        ledger: DeliveryLedger
-    ) {
-        self.producer = producer
-        self.deliveries = deliveries
-        self.deadLetters = deadLetters
-        self.state = state
+    init(link: Link, source: String, ledger: DeliveryLedger) {
+        self.link = link
         self.source = Array(source.utf8)
         self.ledger = ledger
+        deliveries = link.partitionCount(of: .deliveries)
+        deadLetters = link.partitionCount(of: .deadLetters)
         value.reserveCapacity(4096)
     }
 
@@ -67,21 +38,20 @@ struct Emission {
         event.write(to: &value)
 
         headers.removeAll()
-        headers.append(HeaderName.specVersion, "1.0")
-        headers.append(HeaderName.id) { event.writeEventID(to: &$0) }
-        headers.append(HeaderName.source, source)
-        headers.append(HeaderName.type, event.name.type)
-        headers.append(HeaderName.time) { now.write(to: &$0) }
-        headers.append(HeaderName.subject, event.key.encoded)
-        headers.append(HeaderName.contentType, "application/json")
-        if let traceparent = effect.trace.traceparent { headers.append(HeaderName.traceparent, traceparent) }
-        if let tracestate = effect.trace.tracestate { headers.append(HeaderName.tracestate, tracestate) }
+        headers.append(EventHeader.specVersion, "1.0")
+        headers.append(EventHeader.id) { event.writeEventID(to: &$0) }
+        headers.append(EventHeader.source, source)
+        headers.append(EventHeader.type, event.name.type)
+        headers.append(EventHeader.time) { now.write(to: &$0) }
+        headers.append(EventHeader.subject, event.key.encoded)
+        headers.append(EventHeader.contentType, "application/json")
+        if let traceparent = effect.trace.traceparent { headers.append(EventHeader.traceparent, traceparent) }
+        if let tracestate = effect.trace.tracestate { headers.append(EventHeader.tracestate, tracestate) }
 
         let partition = event.key.withRecipientBytes {
-            KafkaPartitioner.partition(forKey: $0, count: deliveries.partitions)
+            KafkaPartitioner.partition(forKey: $0, count: deliveries)
         }
-        try enqueue(to: deliveries, partition, key: event.key.encoded, value: value, tag: ledger.checkpoint.tag)
-        ledger.checkpoint.published()
+        try enqueue(to: .deliveries, partition, key: event.key.encoded, value: value, tag: ledger.checkpoint.tag)
     }
 
     /// Publishes a record that cannot be read, as it came, with the reason.
@@ -105,35 +75,40 @@ struct Emission {
         for (name, value) in all { headers.append(KafkaHeaderName(name), value) }
         var value = record.value
         if let count = value?.count, count > Self.maximumDeadLetterValue {
-            headers.append(HeaderName.omitted) { $0.append(contentsOf: "\(count)".utf8) }
+            headers.append(EventHeader.omitted) { $0.append(contentsOf: "\(count)".utf8) }
             value = nil
         }
         try enqueue(
-            to: deadLetters,
-            record.partition % deadLetters.partitions,
+            to: .deadLetters,
+            record.partition % deadLetters,
             key: record.key,
             value: value,
             tag: ledger.checkpoint.tag
         )
-        ledger.checkpoint.published()
+    }
+
+    /// Writes what became of an entry into the partition of `state`; a tombstone when nothing is left of it.
+    mutating func publish(_ change: StoreChange, partition: Int32) throws {
+        headers.removeAll()
+        try enqueue(to: .state, partition, key: change.key, value: change.value, tag: .entry)
     }
 
     /// Writes the marker of one partition into the same partition of `state`.
-    mutating func publish(_ marker: StateMarker, partition: Int32, tag: Checkpoint.Tag = .marker) throws {
+    mutating func publish(_ marker: StateMarker, partition: Int32) throws {
         headers.removeAll()
-        try enqueue(to: state, partition, key: Self.markerKey, value: marker.json, tag: tag)
+        try enqueue(to: .state, partition, key: StateMarker.key, value: marker.json, tag: .marker)
     }
 
     private func enqueue(
-        to target: Target,
+        to topic: LaneTopic,
         _ partition: Int32,
         key: [UInt8]?,
         value: [UInt8]?,
         tag: Checkpoint.Tag
     ) throws {
         try waitingForRoom {
-            try producer.enqueue(
-                topic: target.handle,
+            try link.enqueue(
+                to: topic,
                 partition: partition,
                 key: key,
                 value: value,
@@ -141,6 +116,7 @@ struct Emission {
                 tag: tag.rawValue
             )
         }
+        ledger.checkpoint.published(tag)
     }
 
     /// A full queue is backpressure: reports are served until there is room.
@@ -150,13 +126,26 @@ struct Emission {
             do {
                 return try enqueue()
             } catch let error as KafkaError where error.code == .queueFull {
-                let end = deadline ?? ContinuousClock.now.advanced(by: Self.queueFullDeadline)
-                guard ContinuousClock.now < end else { throw error }
+                let end = deadline ?? link.now.advanced(by: Self.queueFullDeadline)
+                guard link.now < end else { throw error }
                 deadline = end
-                producer.serveReports(within: .milliseconds(100), ledger.settle)
+                link.serveReports(within: .milliseconds(100), ledger.settle)
             }
         }
     }
+}
+
+private enum EventHeader {
+    static let omitted: KafkaHeaderName = "carillon-value-omitted"
+    static let specVersion: KafkaHeaderName = "ce_specversion"
+    static let id: KafkaHeaderName = "ce_id"
+    static let source: KafkaHeaderName = "ce_source"
+    static let type: KafkaHeaderName = "ce_type"
+    static let time: KafkaHeaderName = "ce_time"
+    static let subject: KafkaHeaderName = "ce_subject"
+    static let contentType: KafkaHeaderName = "content-type"
+    static let traceparent: KafkaHeaderName = "traceparent"
+    static let tracestate: KafkaHeaderName = "tracestate"
 }
 
 /// What is published and not yet acknowledged, shared by what publishes and what waits. One thread uses it.
@@ -164,16 +153,20 @@ final class DeliveryLedger {
     var checkpoint: Checkpoint
     /// The first record that the broker refused for good: the lane starts again from its marker.
     private(set) var failure: KafkaError?
+    /// Where the newest marker of each partition is in `state`.
+    private(set) var markerOffsets: [Int32: Int64] = [:]
 
-    init(partitions: Int32) {
-        checkpoint = Checkpoint(partitions: Int(partitions))
+    init(_ guarantee: DeliveryGuarantee) {
+        checkpoint = Checkpoint(guarantee)
     }
 
     func settle(_ report: KafkaDeliveryReport) {
         if let error = report.error {
             failure = failure ?? error
-        } else {
-            checkpoint.acknowledged(Checkpoint.Tag(rawValue: report.tag))
+            return
         }
+        let tag = Checkpoint.Tag(rawValue: report.tag)
+        if tag == .marker { markerOffsets[report.partition] = report.offset }
+        checkpoint.acknowledged(tag)
     }
 }

@@ -1,4 +1,5 @@
 import Kafka
+import NotificationModel
 
 extension CarriedTrace {
     private static let traceparentName: KafkaHeaderName = "traceparent"

@@ -1,4 +1,4 @@
-import NotificationModel
+package import NotificationModel
 
 /// Turns a record of the `requests` topic into an input of the centre, or says why it cannot be one.
 package struct Intake: Sendable {
@@ -84,11 +84,13 @@ package struct Intake: Sendable {
                 .init(
                     id: scanned.requestID ?? derivedID(of: record),
                     key: key,
+                    offset: record.offset,
                     version: scanned.version,
                     content: value[scanned.content],
                     plan: try plan(of: scanned, anchor: anchor),
                     expiration: scanned.expiration,
-                    trace: record.trace
+                    trace: record.trace,
+                    timestamp: anchor
                 )
             )
         }
@@ -110,7 +112,14 @@ package struct Intake: Sendable {
     }
 
     private func removal(of key: NotificationKey, scope: RemovalScope, _ record: Record) -> NotificationCenter.Removal {
-        .init(id: derivedID(of: record), key: key, scope: scope, version: nil, trace: record.trace)
+        .init(
+            id: derivedID(of: record),
+            key: key,
+            offset: record.offset,
+            scope: scope,
+            version: nil,
+            trace: record.trace
+        )
     }
 
     /// A record without an id gets one from its place in the log, so that reading it again is a duplicate.

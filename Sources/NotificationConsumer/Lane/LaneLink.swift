@@ -50,7 +50,13 @@ package protocol LaneLink: AnyObject {
         _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws
 
+    /// The changelog of everything that was assigned is read.
+    func endReadingState()
+
     // MARK: Publishing
+
+    /// How many partitions `requests` has, and so `state`.
+    var requestPartitions: Int32 { get }
 
     /// How many partitions the topic has.
     func partitionCount(of topic: LaneTopic) -> Int32

@@ -1,8 +1,8 @@
-import Metrics
+package import Metrics
 import NotificationModel
 
 /// The counters of the consumer service. A lane counts in plain integers and adds them up once a turn.
-final class LaneMetrics {
+package final class LaneMetrics {
     private let applied: Counter
     private let duplicates: Counter
     private let superseded: Counter
@@ -11,11 +11,14 @@ final class LaneMetrics {
     private let forgotten: Counter
     private let deviation: Timer
     private let checkpoint: Timer
+    private let restore: Timer
+    private let aborts: Counter
+    private let lateOutcomes: Counter
 
     private var appliedCount: Int64 = 0
     private var eventCounts: [Int64]
 
-    init(factory: any MetricsFactory) {
+    package init(factory: any MetricsFactory) {
         func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
             Counter(label: name, dimensions: dimensions, factory: factory)
         }
@@ -31,6 +34,9 @@ final class LaneMetrics {
         forgotten = counter("center.entries.forgotten.early")
         deviation = Timer(label: "schedule.deviation", factory: factory)
         checkpoint = Timer(label: "checkpoint.duration", factory: factory)
+        restore = Timer(label: "restore.duration", factory: factory)
+        aborts = counter("transactions.aborted")
+        lateOutcomes = counter("channel.outcomes.late")
         eventCounts = Array(repeating: 0, count: DeliveryEventName.allCases.count)
     }
 
@@ -58,10 +64,13 @@ final class LaneMetrics {
         deviation.recordMilliseconds(milliseconds)
     }
 
-    func record(checkpoint duration: Duration) {
-        let (seconds, attoseconds) = duration.components
-        checkpoint.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-    }
+    func countAbort() { aborts.increment() }
+
+    func countLateOutcome() { lateOutcomes.increment() }
+
+    func record(checkpoint duration: Duration) { checkpoint.recordNanoseconds(duration.nanoseconds) }
+
+    func record(restore duration: Duration) { restore.recordNanoseconds(duration.nanoseconds) }
 
     /// Adds up what was counted since the last call.
     func flush() {

@@ -1,21 +1,28 @@
-import Kafka
 import Synchronization
 
 /// What a lane tells the rest of the process: written by its thread, read by health and metrics.
-final class LaneStatus: Sendable {
+package final class LaneStatus: Sendable {
     struct Snapshot: Sendable {
-        var assignment: Set<KafkaTopicPartition> = []
+        var assigned = 0
         var pending = 0
         var entries = 0
+        /// Of the entries, those in memory.
+        var resident = 0
+        /// Changes that the stores have not written yet.
+        var unwritten = 0
+        /// The partition that is being restored, and how much of how much of its changelog was read.
+        var restoring: (partition: Int32, read: Int64, of: Int64)?
         /// Events that the broker has not acknowledged yet.
         var outstanding = 0
         /// Records behind the end of the log, by partition.
-        var lag: [KafkaTopicPartition: Int64] = [:]
+        var lag: [Int32: Int64] = [:]
         /// How late the oldest due timer is, in milliseconds; 0 when none is due.
         var oldestDueAge: Int64 = 0
     }
 
     private let current = Mutex(Snapshot())
+
+    package init() {}
 
     var snapshot: Snapshot { current.withLock { $0 } }
 

@@ -5,10 +5,17 @@ import ServiceSupport
 
 /// The topics that a lane writes to, with their partition counts.
 struct LaneTargets {
+    /// A topic that is written to.
+    struct Target {
+        var handle: KafkaTopicHandle
+        var partitions: Int32
+    }
+
     var requestPartitions: Int32
-    var deliveries: Emission.Target
-    var deadLetters: Emission.Target
-    var state: Emission.Target
+    /// In the order of `LaneTopic`.
+    private var targets: [Target]
+
+    subscript(topic: LaneTopic) -> Target { targets[topic.rawValue] }
 
     /// Asks the broker, again and again while it does not answer: a broker that is away at the start is waited for.
     ///
@@ -24,7 +31,7 @@ struct LaneTargets {
         var lastReason: String?
         while !stop.isRequested {
             do {
-                func target(_ name: String) throws -> Emission.Target {
+                func target(_ name: String) throws -> Target {
                     let count = try producer.partitionCount(of: name, within: .seconds(2))
                     return .init(handle: try producer.topic(name), partitions: count)
                 }
@@ -35,9 +42,7 @@ struct LaneTargets {
                 }
                 return LaneTargets(
                     requestPartitions: requests,
-                    deliveries: try target(topics.deliveries),
-                    deadLetters: try target(topics.deadLetters),
-                    state: state
+                    targets: [try target(topics.deliveries), try target(topics.deadLetters), state]
                 )
             } catch let error as KafkaError where !error.isFatal {
                 if lastReason != error.reason {

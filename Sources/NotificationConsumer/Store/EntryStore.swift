@@ -13,6 +13,9 @@ package protocol EntryStore: AnyObject {
     /// Changes taken and not written yet, for backpressure; 0 where there is nothing to wait for.
     var unwritten: Int { get }
 
+    /// Why changes are not written, while that is so; nothing is lost meanwhile.
+    var trouble: String? { get }
+
     /// The entry of a key.
     func entry(of key: [UInt8]) throws -> StoredEntry?
 
@@ -33,6 +36,9 @@ package protocol EntryStore: AnyObject {
 
     /// Writes everything that was taken; blocking.
     func flush() throws
+
+    /// Empties the store: what it holds is no copy of the changelog.
+    func discard() throws
 
     /// Ends its use; what was taken is written when `flushing`. Later calls do nothing.
     func close(flushing: Bool)

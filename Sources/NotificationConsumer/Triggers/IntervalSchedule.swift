@@ -1,22 +1,16 @@
 import NotificationModel
 
-/// The instants of a time-interval trigger: `anchor + k × interval`, k ≥ 1, anchored at the request record's timestamp,
-/// so that repeats do not drift whatever happens to the process.
-struct IntervalSchedule: Hashable, Sendable {
-    /// Milliseconds, at least 1.
-    var interval: Int64
-    var anchor: Timestamp
-    var repeats: Bool
-    var misfire: MisfirePolicy?
-    /// Milliseconds over which occurrences are spread; 0 for none.
-    var jitter: Int64
-
+/// The instants of a time-interval trigger are anchored at the request record's timestamp, so that repeats do not drift
+/// whatever happens to the process.
+extension IntervalSchedule {
     init(_ trigger: TimeIntervalTrigger, anchor: Timestamp) {
-        interval = max(1, trigger.intervalMilliseconds)
-        self.anchor = anchor
-        repeats = trigger.repeats
-        misfire = trigger.misfire
-        jitter = trigger.jitterMilliseconds
+        self.init(
+            interval: max(1, trigger.intervalMilliseconds),
+            anchor: anchor,
+            repeats: trigger.repeats,
+            misfire: trigger.misfire,
+            jitter: trigger.jitterMilliseconds
+        )
     }
 
     var firstOccurrence: Timestamp { Timestamp(rawValue: anchor.rawValue + interval) }

@@ -92,6 +92,15 @@ extension ServiceSettings {
         return value ?? `default`
     }
 
+    /// The same where leaving it out has a meaning of its own.
+    public mutating func optionalOneOf<Value>(_ key: String) -> Value?
+    where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+        let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        return read(key, .choice, "one of \(allowed)", default: nil, required: false, write: \.rawValue) {
+            Value(rawValue: $0)
+        }
+    }
+
     /// Items: a list in the file, or `a,b,c` (blanks around items and empty items are dropped).
     public mutating func list(_ key: String, default: [String]) -> [String] {
         let written = `default`.joined(separator: ",")

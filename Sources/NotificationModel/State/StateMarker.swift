@@ -1,5 +1,7 @@
 /// How far the worker of a partition has come: the value under the key `marker` of each partition of `state`.
 public struct StateMarker: Sendable, Hashable {
+    /// Its record's key; no notification's key is without a slash.
+    public static let key = Array("marker".utf8)
     /// The form this version writes.
     public static let currentForm = 1
 
@@ -15,6 +17,9 @@ public struct StateMarker: Sendable, Hashable {
     public var timeZoneDataVersion: String
     /// No timer beyond this instant has fired.
     public var firedThrough: Timestamp?
+    /// Names the changelog: made with the partition's first marker, the same in all that follow, so that a copy of the state
+    /// is known to be of this topic and not of one that was deleted.
+    public var lineage: String?
 
     /// A marker.
     public init(
@@ -23,7 +28,8 @@ public struct StateMarker: Sendable, Hashable {
         wallTime: Timestamp,
         partitions: Int32,
         timeZoneDataVersion: String,
-        firedThrough: Timestamp? = nil
+        firedThrough: Timestamp? = nil,
+        lineage: String? = nil
     ) {
         self.form = form
         self.offsets = offsets
@@ -31,6 +37,7 @@ public struct StateMarker: Sendable, Hashable {
         self.partitions = partitions
         self.timeZoneDataVersion = timeZoneDataVersion
         self.firedThrough = firedThrough
+        self.lineage = lineage
     }
 
     /// Reads a marker; unknown fields are passed over.
@@ -78,7 +85,8 @@ public struct StateMarker: Sendable, Hashable {
             wallTime: wallTime,
             partitions: partitions,
             timeZoneDataVersion: zones,
-            firedThrough: firedThrough
+            firedThrough: firedThrough,
+            lineage: value["lineage"]?.stringValue
         )
     }
 
@@ -102,6 +110,10 @@ public struct StateMarker: Sendable, Hashable {
         if let firedThrough {
             JSONWriter.append(",\"firedThrough\":", to: &out)
             JSONWriter.append(timestamp: firedThrough, to: &out)
+        }
+        if let lineage {
+            JSONWriter.append(",\"lineage\":", to: &out)
+            JSONWriter.append(string: lineage, to: &out)
         }
         out.append(0x7D)
     }

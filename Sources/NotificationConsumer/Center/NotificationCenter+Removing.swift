@@ -1,0 +1,116 @@
+import NotificationModel
+
+extension NotificationCenter {
+    /// Applies a removal to one entry. `answersMiss` is false for one entry of many: a removal of all answers once.
+    ///
+    /// - Returns: whether it found anything, and the outcome.
+    func apply(
+        _ removal: Removal,
+        key: NotificationKey,
+        answersMiss: Bool = true,
+        to entry: inout CenterEntry,
+        at now: Timestamp,
+        effects: inout Effects
+    ) -> (outcome: Outcome, found: Bool) {
+        guard removal.offset > entry.appliedThrough else { return (.duplicate, true) }
+        guard !entry.remembers(removal.id, since: horizon(now)) else { return (.duplicate, true) }
+        if answersMiss {
+            entry.appliedThrough = removal.offset
+            guard isCurrent(removal.version, of: removal.id, key: key, in: &entry, at: now, removal.trace, &effects)
+            else { return (.superseded, true) }
+        } else if let version = removal.version, let newest = entry.version, version < newest.number {
+            return (.superseded, false)
+        }
+
+        var (found, leavesDoubt, recalls) = (false, false, false)
+        if removal.scope != .delivered {
+            (found, leavesDoubt) = cancel(removal, key: key, in: &entry, at: now, &effects)
+        }
+        if removal.scope != .pending {
+            if let delivered = entry.delivered {
+                emit(.removed, of: delivered.requestID, closes: false, removal, key, &effects)
+                if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
+                    close(delivered.requestID, in: &entry, at: now)
+                }
+                entry.delivered = nil
+                (found, recalls) = (true, true)
+            }
+            if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase {
+                entry.sending?.recalledBy = removal.id
+                found = true
+            }
+        }
+        if handover.isBySend, recalls || leavesDoubt, entry.sending == nil {
+            recall(key, by: removal.id, removal.trace, in: &entry, at: now, &effects)
+        }
+        if !found, answersMiss {
+            effects.events.append(miss(removal, known: entry.delivered == nil ? .unknown : .delivered))
+        }
+        guard found || !entry.isEmpty else { return (.applied, found) }
+        entry.appliedThrough = removal.offset
+        entry.remember(removal.id, at: now, since: horizon(now))
+        return (.applied, found)
+    }
+
+    /// Takes away what waits; what is in flight is answered when the channel has answered.
+    private func cancel(
+        _ removal: Removal,
+        key: NotificationKey,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) -> (found: Bool, leavesDoubt: Bool) {
+        var (found, leavesDoubt) = (false, false)
+        if let pending = entry.pending {
+            emit(.cancelled, of: pending.requestID, closes: true, removal, key, inDoubt: pending.isInDoubt, &effects)
+            close(pending.requestID, in: &entry, at: now)
+            entry.pending = nil
+            (found, leavesDoubt) = (true, pending.isInDoubt)
+        }
+        if let sending = entry.sending, sending.content != nil {
+            found = true
+            if case .inFlight = sending.phase {
+                if sending.closes { entry.sending?.cancelledBy = removal.id }
+            } else {
+                if sending.closes {
+                    let doubt = sending.isInDoubt
+                    emit(.cancelled, of: sending.requestID, closes: true, removal, key, inDoubt: doubt, &effects)
+                    close(sending.requestID, in: &entry, at: now)
+                }
+                entry.sending = nil
+                leavesDoubt = leavesDoubt || sending.isInDoubt
+            }
+        }
+        return (found, leavesDoubt)
+    }
+
+    private func emit(
+        _ name: DeliveryEventName,
+        of id: RequestID,
+        closes: Bool,
+        _ removal: Removal,
+        _ key: NotificationKey,
+        inDoubt: Bool = false,
+        _ effects: inout Effects
+    ) {
+        var event = DeliveryEvent(name: name, requestID: id, key: key, closes: closes, inDoubt: inDoubt)
+        event.by = removal.id
+        effects.events.append(Effect(event: event, trace: removal.trace))
+    }
+
+    /// The answer to a removal that found nothing: a cancel is never silent.
+    func miss(_ removal: Removal, known: DeliveryEvent.Known) -> Effect {
+        miss(removal.id, removal.key, removal.trace, known: known)
+    }
+
+    func miss(
+        _ id: RequestID,
+        _ key: NotificationKey,
+        _ trace: CarriedTrace,
+        known: DeliveryEvent.Known
+    ) -> Effect {
+        var event = DeliveryEvent(name: .cancellationMissed, requestID: id, key: key, closes: false)
+        event.known = known
+        return Effect(event: event, trace: trace)
+    }
+}

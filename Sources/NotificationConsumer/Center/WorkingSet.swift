@@ -1,0 +1,318 @@
+import HeapModule
+import NotificationModel
+
+/// The entries of one partition that are in use, in memory: found by key and by recipient, with the timers of what is pending.
+/// What is committed and far away is in an `EntryStore` instead.
+///
+/// Entries are named by their slot in three arrays, apart so that finding one copies and counts no references of the others;
+/// two dictionaries map a hash to the first slot of a chain, and the full key is compared. Slots are reused.
+struct WorkingSet {
+    typealias Slot = Int32
+
+    /// What is known of a slot without looking at its entry.
+    private struct Link {
+        var keyHash: Int
+        var recipientHash: Int
+        /// The next slot with the same key hash, or of the same recipient hash; -1 ends the chain.
+        var nextOfKey: Slot = -1
+        var nextOfRecipient: Slot = -1
+        var previousOfRecipient: Slot = -1
+        /// When what is pending is due.
+        var due: Timestamp?
+        var state: State
+        var isUsed = true
+        /// Changed since the hand of the eviction passed.
+        var isRecent = true
+    }
+
+    /// How an entry stands to the changelog.
+    struct State: OptionSet {
+        let rawValue: UInt8
+        /// Changed since the last cut.
+        static let dirty = State(rawValue: 1)
+        /// In a cut that is not committed yet.
+        static let cut = State(rawValue: 2)
+        /// The changelog has it, in some form.
+        static let logged = State(rawValue: 4)
+    }
+
+    private struct Alarm: Comparable {
+        var due: Timestamp
+        var slot: Slot
+        static func < (a: Self, b: Self) -> Bool { (a.due, a.slot) < (b.due, b.slot) }
+    }
+
+    private var keys: [NotificationKey] = []
+    private var entries: [CenterEntry] = []
+    private var links: [Link] = []
+    private var free: [Slot] = []
+    private var firstOfKey: [Int: Slot] = [:]
+    private var firstOfRecipient: [Int: Slot] = [:]
+    /// Entries cancelled or re-armed leave their alarm behind; it is dropped when it comes up.
+    private var alarms = Heap<Alarm>()
+    private var armedCount = 0
+    private var staleAlarms = 0
+    /// Where the eviction looks next.
+    private var hand = 0
+    /// Changed since the last cut.
+    private var dirty: [Slot] = []
+
+    /// Of the whole partition, in use or in the store.
+    var totals = StoreCounts()
+    /// How many entries are here.
+    var count: Int { links.count - free.count }
+    /// How many of them have a timer.
+    var armed: Int { armedCount }
+    /// How many changed since the last cut.
+    var dirtyCount: Int { dirty.count }
+
+    // MARK: - Finding
+
+    func slot(of key: NotificationKey) -> Slot? {
+        slot(of: key, hash: Self.hash(of: key))
+    }
+
+    private func slot(of key: NotificationKey, hash: Int) -> Slot? {
+        var next = firstOfKey[hash] ?? -1
+        while next >= 0 {
+            if keys[Int(next)] == key { return next }
+            next = links[Int(next)].nextOfKey
+        }
+        return nil
+    }
+
+    /// Every slot in use.
+    var slots: [Slot] { links.indices.filter { links[$0].isUsed }.map { Slot($0) } }
+
+    func key(of slot: Slot) -> NotificationKey { keys[Int(slot)] }
+
+    func entry(of slot: Slot) -> CenterEntry { entries[Int(slot)] }
+
+    /// All entries of the key's recipient in its application, in no order that means anything.
+    func slots(ofRecipientOf key: NotificationKey) -> [Slot] {
+        var found: [Slot] = []
+        var next = firstOfRecipient[Self.recipientHash(of: key)] ?? -1
+        while next >= 0 {
+            if keys[Int(next)].isSameRecipient(as: key) { found.append(next) }
+            next = links[Int(next)].nextOfRecipient
+        }
+        return found
+    }
+
+    // MARK: - Changing
+
+    /// Changes the entry in a slot, in place, and arms its timer anew.
+    ///
+    /// - Parameter change: returns also whether it changed anything that must outlive the process.
+    mutating func update<Result>(
+        _ slot: Slot,
+        at now: Timestamp,
+        _ change: (inout CenterEntry) -> (Result, changed: Bool)
+    ) -> Result {
+        let index = Int(slot)
+        let (wasIdle, wasEmpty) = (entries[index].isIdle, entries[index].isEmpty)
+        let (result, changed) = change(&entries[index])
+        guard changed else { return result }
+        entries[index].touched = now
+        links[index].isRecent = true
+        totals.pending += (wasIdle ? 1 : 0) - (entries[index].isIdle ? 1 : 0)
+        totals.entries += (wasEmpty ? 1 : 0) - (entries[index].isEmpty ? 1 : 0)
+        if !links[index].state.contains(.dirty) {
+            links[index].state.insert(.dirty)
+            dirty.append(slot)
+        }
+        track(slot)
+        return result
+    }
+
+    /// Changes an entry that is not here yet; it comes in only when there is something to keep.
+    mutating func insert<Result>(
+        _ key: NotificationKey,
+        at now: Timestamp,
+        _ change: (inout CenterEntry) -> (Result, changed: Bool)
+    ) -> Result {
+        var entry = CenterEntry()
+        let (result, changed) = change(&entry)
+        guard changed, !entry.isEmpty else { return result }
+        entry.touched = now
+        totals.entries += 1
+        if !entry.isIdle { totals.pending += 1 }
+        let slot = add(key, entry, state: .dirty)
+        dirty.append(slot)
+        return result
+    }
+
+    /// Brings an entry in that the store has.
+    @discardableResult
+    mutating func load(_ key: NotificationKey, _ entry: CenterEntry) -> Slot {
+        add(key, entry, state: .logged)
+    }
+
+    private mutating func add(_ key: NotificationKey, _ entry: CenterEntry, state: State) -> Slot {
+        let (hash, recipientHash) = (Self.hash(of: key), Self.recipientHash(of: key))
+        var link = Link(keyHash: hash, recipientHash: recipientHash, state: state)
+        let slot = free.popLast() ?? Slot(links.count)
+        if let first = firstOfKey.updateValue(slot, forKey: hash) { link.nextOfKey = first }
+        if let first = firstOfRecipient.updateValue(slot, forKey: recipientHash) {
+            link.nextOfRecipient = first
+            links[Int(first)].previousOfRecipient = slot
+        }
+        if Int(slot) == links.count {
+            keys.append(key)
+            entries.append(entry)
+            links.append(link)
+        } else {
+            (keys[Int(slot)], entries[Int(slot)], links[Int(slot)]) = (key, entry, link)
+        }
+        track(slot)
+        return slot
+    }
+
+    /// Follows what became of the entry's timer.
+    private mutating func track(_ slot: Slot) {
+        let (before, after) = (links[Int(slot)].due, entries[Int(slot)].due)
+        guard before != after else { return }
+        links[Int(slot)].due = after
+        if before != nil {
+            armedCount -= 1
+            staleAlarms += 1
+        }
+        if let after {
+            armedCount += 1
+            alarms.insert(Alarm(due: after, slot: slot))
+        }
+        // Keeps the heap within twice what is armed, however often requests are replaced.
+        if staleAlarms > armedCount + 1024 { rebuildAlarms() }
+    }
+
+    private mutating func rebuildAlarms() {
+        let live = links.indices.compactMap { index in
+            links[index].due.map { Alarm(due: $0, slot: Slot(index)) }
+        }
+        alarms = Heap(live)
+        staleAlarms = 0
+    }
+
+    // MARK: - Time
+
+    /// The earliest instant at which something is due.
+    mutating func nextDue() -> Timestamp? {
+        while let alarm = alarms.min {
+            if links[Int(alarm.slot)].due == alarm.due { return alarm.due }
+            alarms.removeMin()
+            staleAlarms -= 1
+        }
+        return nil
+    }
+
+    /// The next slot that is due; its timer is armed again by the update that fires it.
+    mutating func popDue(at now: Timestamp) -> Slot? {
+        guard let due = nextDue(), due <= now else { return nil }
+        return alarms.min?.slot
+    }
+
+    // MARK: - The changelog
+
+    /// Takes what changed since the last cut, in the order of the changes; each is kept here until `settle`.
+    mutating func cut(_ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void) {
+        for slot in dirty {
+            let index = Int(slot)
+            let isLogged = links[index].state.contains(.logged)
+            links[index].state.remove(.dirty)
+            links[index].state.insert(.cut)
+            body(slot, keys[index], entries[index], isLogged)
+            if entries[index].isEmpty { links[index].state.remove(.logged) } else { links[index].state.insert(.logged) }
+        }
+        dirty.removeAll(keepingCapacity: true)
+    }
+
+    /// The cut is committed: what of it is not needed here may leave.
+    ///
+    /// - Parameter horizon: what is due later is far, and in the store.
+    mutating func settle(_ slots: [Slot], horizon: Timestamp) {
+        for slot in slots {
+            let index = Int(slot)
+            links[index].state.remove(.cut)
+            guard !links[index].state.contains(.dirty) else { continue }
+            if entries[index].isEmpty || links[index].due.map({ $0 > horizon }) == true { remove(slot) }
+        }
+    }
+
+    /// Lets entries leave that are in the store and have no timer, those first that were not changed for a round, until no more
+    /// than `maximum` are here. Looks at a bounded number at each call.
+    mutating func evict(beyond maximum: Int) {
+        var looked = 0
+        while count > maximum, looked < 256 {
+            looked += 1
+            hand = hand + 1 < links.count ? hand + 1 : 0
+            guard links[hand].isUsed, links[hand].state == .logged, entries[hand].isIdle else { continue }
+            if links[hand].isRecent {
+                links[hand].isRecent = false
+            } else {
+                remove(Slot(hand))
+            }
+        }
+    }
+
+    /// Drops an entry without a trace: the changelog has a newer one.
+    mutating func drop(_ key: NotificationKey) {
+        guard let slot = slot(of: key) else { return }
+        remove(slot)
+    }
+
+    private mutating func remove(_ slot: Slot) {
+        let index = Int(slot)
+        let (nextOfKey, nextOfRecipient) = (links[index].nextOfKey, links[index].nextOfRecipient)
+        var before: Slot = -1
+        var next = firstOfKey[links[index].keyHash] ?? -1
+        while next >= 0, next != slot {
+            before = next
+            next = links[Int(next)].nextOfKey
+        }
+        if before >= 0 {
+            links[Int(before)].nextOfKey = nextOfKey
+        } else {
+            firstOfKey[links[index].keyHash] = nextOfKey >= 0 ? nextOfKey : nil
+        }
+        let previous = links[index].previousOfRecipient
+        if previous >= 0 {
+            links[Int(previous)].nextOfRecipient = nextOfRecipient
+        } else {
+            firstOfRecipient[links[index].recipientHash] = nextOfRecipient >= 0 ? nextOfRecipient : nil
+        }
+        if nextOfRecipient >= 0 { links[Int(nextOfRecipient)].previousOfRecipient = previous }
+        if links[index].due != nil {
+            armedCount -= 1
+            staleAlarms += 1
+        }
+        entries[index] = CenterEntry()
+        links[index].due = nil
+        links[index].state = []
+        links[index].isUsed = false
+        free.append(slot)
+    }
+
+    // MARK: - Hashes
+
+    /// Seeded anew in each process, so that keys cannot be made to collide.
+    private static func hash(of key: NotificationKey) -> Int {
+        var hasher = Hasher()
+        key.encoded.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
+    }
+
+    private static func recipientHash(of key: NotificationKey) -> Int {
+        var hasher = Hasher()
+        key.encoded.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[..<key.recipientEnd])) }
+        return hasher.finalize()
+    }
+}
+
+extension NotificationKey {
+    /// Where application and recipient end in the encoded form: the second `/`.
+    var recipientEnd: Int { encoded.lastIndex(of: UInt8(ascii: "/")) ?? encoded.count }
+
+    func isSameRecipient(as other: NotificationKey) -> Bool {
+        encoded[..<recipientEnd] == other.encoded[..<other.recipientEnd]
+    }
+}

@@ -1,0 +1,230 @@
+import Foundation
+package import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// A lane's consumer, producer and reader of the changelog, on librdkafka.
+package final class KafkaLink: LaneLink {
+    private let configuration: ConsumerServiceConfiguration
+    private let consumer: KafkaConsumer
+    private let producer: KafkaLaneProducer
+    private let targets: LaneTargets
+    private let logger: Logger
+    /// Read `state`, as committed and as it is; made when first needed.
+    private var stateReader: KafkaConsumer?
+    private var uncommittedReader: KafkaConsumer?
+
+    /// Connects; waits for the broker and its topics until asked to stop.
+    ///
+    /// - Returns: nil when asked to stop meanwhile.
+    /// - Throws: `KafkaError` for a configuration that librdkafka refuses, `ConsumerRefusal`.
+    init?(
+        configuration: ConsumerServiceConfiguration,
+        guarantee: DeliveryGuarantee,
+        lane: Int,
+        stop: StopSignal,
+        health: HealthComponent,
+        logger: Logger
+    ) throws {
+        self.configuration = configuration
+        self.logger = logger
+        producer = try KafkaLaneProducer(
+            configuration: configuration.laneProducer(guarantee, lane: lane),
+            logger: logger
+        )
+        guard
+            let targets = try LaneTargets.find(
+                with: producer,
+                configuration.topics,
+                stop: stop,
+                health: health,
+                logger
+            )
+        else {
+            producer.close(within: .seconds(1))
+            return nil
+        }
+        self.targets = targets
+        do {
+            consumer = try KafkaConsumer(configuration: configuration.groupConsumer(lane: lane), logger: logger)
+        } catch {
+            producer.close(within: .zero)
+            throw error
+        }
+    }
+
+    package var now: ContinuousClock.Instant { .now }
+
+    package func wait(_ time: Duration) { Thread.sleep(forTimeInterval: Double(time.nanoseconds) / 1e9) }
+
+    // MARK: - Requests
+
+    private func request(_ partition: Int32) -> KafkaTopicPartition {
+        KafkaTopicPartition(topic: configuration.topics.requests, partition: partition)
+    }
+
+    private func state(_ partition: Int32) -> KafkaTopicPartition {
+        KafkaTopicPartition(topic: configuration.topics.state, partition: partition)
+    }
+
+    package func subscribe(
+        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
+    ) throws {
+        try consumer.subscribe(
+            to: [configuration.topics.requests],
+            onAssign: { [unowned self] places in
+                let starts = try onAssign(places.map(\.partition).sorted())
+                return Dictionary(uniqueKeysWithValues: starts.map { (request($0), $1) })
+            },
+            onRevoke: { places, lost, deadline in onRevoke(places.map(\.partition).sorted(), lost, deadline) }
+        )
+    }
+
+    package func poll(
+        within time: Duration,
+        _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
+    ) throws -> Bool {
+        guard let message = try consumer.poll(within: time) else { return false }
+        let record = Intake.Record(
+            partition: message.partition,
+            offset: message.offset,
+            timestamp: message.timestamp,
+            key: message.key(),
+            value: message.value(),
+            trace: CarriedTrace(message)
+        )
+        try apply(record) { message.record() }
+        return true
+    }
+
+    package func pauseReading() { consumer.pause(consumer.assignment) }
+
+    package func resumeReading() { consumer.resume(consumer.assignment) }
+
+    package func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
+        try consumer.watermarks(of: request(partition), within: time)
+    }
+
+    package func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
+        consumer.cachedWatermarks(of: request(partition))
+    }
+
+    // MARK: - The changelog
+
+    private func reader(uncommitted: Bool) throws -> KafkaConsumer {
+        if let reader = uncommitted ? uncommittedReader : stateReader { return reader }
+        let reader = try KafkaConsumer(
+            configuration: configuration.stateConsumer(uncommitted: uncommitted),
+            logger: logger
+        )
+        if uncommitted { uncommittedReader = reader } else { stateReader = reader }
+        return reader
+    }
+
+    package func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
+        // Asked as `read_committed` it would be the last stable offset.
+        try reader(uncommitted: true).watermarks(of: state(partition), within: time)
+    }
+
+    package func readState(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+    ) throws {
+        let reader = try reader(uncommitted: false)
+        let place = state(partition)
+        try reader.assign([place: offset])
+        defer { try? reader.assign([:]) }
+        var position = offset
+        var deadline = now.advanced(by: time)
+        while position < end {
+            if let message = try reader.poll(within: .milliseconds(100)) {
+                if message.offset < end, let key = message.key() { try apply(message.offset, key, message.value()) }
+                position = message.offset + 1
+                deadline = now.advanced(by: time)
+            } else if let reached = reader.endPosition(of: place), reached > position {
+                // What is not visible at the end: markers of transactions, and what compaction took.
+                position = reached
+                deadline = now.advanced(by: time)
+            }
+            guard now < deadline else {
+                throw LaneLinkError.stalled(partition: partition, at: position, end: end)
+            }
+        }
+    }
+
+    /// The readers are needed again only at the next assignment.
+    package func endReadingState() {
+        stateReader?.close(within: .seconds(2))
+        uncommittedReader?.close(within: .seconds(2))
+        (stateReader, uncommittedReader) = (nil, nil)
+    }
+
+    // MARK: - Publishing
+
+    package var requestPartitions: Int32 { targets.requestPartitions }
+
+    package func partitionCount(of topic: LaneTopic) -> Int32 { targets[topic].partitions }
+
+    package func enqueue(
+        to topic: LaneTopic,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: KafkaHeaderBuffer,
+        tag: UInt
+    ) throws(KafkaError) {
+        try producer.enqueue(
+            topic: targets[topic].handle,
+            partition: partition,
+            key: key,
+            value: value,
+            headers: headers,
+            tag: tag
+        )
+    }
+
+    package var outstanding: Int { producer.outstanding }
+
+    package func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
+        producer.serveReports(within: time, body)
+    }
+
+    // MARK: - Making it durable
+
+    private func places(_ offsets: [Int32: Int64]) -> [KafkaTopicPartition: Int64] {
+        Dictionary(uniqueKeysWithValues: offsets.map { (request($0), $1) })
+    }
+
+    package func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+        try consumer.commit(places(offsets), within: time)
+    }
+
+    package func initTransactions(within time: Duration) throws(KafkaError) {
+        try producer.initTransactions(within: time)
+    }
+
+    package func beginTransaction() throws(KafkaError) { try producer.beginTransaction() }
+
+    package func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+        try producer.sendOffsets(places(offsets), of: consumer, within: time)
+    }
+
+    package func commitTransaction(within time: Duration) throws(KafkaError) {
+        try producer.commitTransaction(within: time)
+    }
+
+    package func abortTransaction(within time: Duration) throws(KafkaError) {
+        try producer.abortTransaction(within: time)
+    }
+
+    package func close(within time: Duration) {
+        endReadingState()
+        consumer.close(within: time / 2)
+        producer.close(within: time / 2)
+    }
+}

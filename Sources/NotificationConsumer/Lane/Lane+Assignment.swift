@@ -1,0 +1,231 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// Partitions come and go, inside `poll` and `close`, on this thread.
+extension Lane {
+    /// Takes partitions over; see `Restore` for the order.
+    func assign(_ numbers: [Int32]) throws -> [Int32: Int64] {
+        defer { link.endReadingState() }
+        epoch += 1
+        ownedNumbers = []
+        let began = link.now
+        var starts: [Int32: Int64] = [:]
+        for number in numbers {
+            let result = try restore(number)
+            owned[Int(number)] = try usingStore { try begin(number, result) }
+            ownedNumbers.append(number)
+            starts[number] = result.offset
+        }
+        isPaused = false
+        if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
+            let deadline = link.now.advanced(by: Restore.brokerDeadline)
+            guard try finishCheckpoint(by: deadline, waiting: false) else { throw LaneEnd.firstMarkersNotWritten }
+        }
+        context.metrics.record(restore: link.now - began)
+        context.status.update { $0.restoring = nil }
+        context.health.ready()
+        reportStatus()
+        return starts
+    }
+
+    private func restore(_ number: Int32) throws -> Restore.Result {
+        let restore = Restore(
+            rules: .init(
+                requests: configuration.topics.requests,
+                state: configuration.topics.state,
+                partitions: partitions,
+                start: configuration.start,
+                gap: configuration.gap,
+                deletionsKept: configuration.deletionsKept.milliseconds
+            ),
+            logger: logger,
+            progress: { [unowned self] read, total in report(restoring: number, read: read, of: total) }
+        )
+        let store = try context.stores.take(number)
+        do {
+            return try restore.run(
+                number,
+                into: store,
+                over: link,
+                at: context.clock(),
+                newLineage: context.newLineage
+            )
+        } catch {
+            // Half filled is no base; what is wrong with it is found when it is opened again.
+            store.close(flushing: false)
+            throw error
+        }
+    }
+
+    private func begin(_ number: Int32, _ result: Restore.Result) throws -> OwnedPartition {
+        let handover = context.channel.map { NotificationCenter.Handover.bySend(channel: $0.name) }
+        var rules = NotificationCenter(retention: configuration.retention.milliseconds)
+        if let handover { rules.handover = handover }
+        (rules.epoch, rules.partition) = (epoch, number)
+        // What is sent inside of a transaction was not sent when that was not committed.
+        let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
+        let center = try PartitionCenter(
+            rules: rules,
+            limits: .init(
+                maximumEntries: configuration.maximumEntries,
+                maximumResident: configuration.residentEntries,
+                retention: configuration.retention.milliseconds
+            ),
+            store: result.store,
+            firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
+            at: context.clock()
+        )
+        if result.records > 0 {
+            logger.info(
+                "restored",
+                metadata: [
+                    "partition": "\(number)", "records": "\(result.records)", "pending": "\(center.pendingCount)",
+                ]
+            )
+        }
+        return OwnedPartition(
+            center: center,
+            position: result.offset,
+            lineage: result.lineage,
+            firedThrough: result.marker?.firedThrough,
+            hasMarker: result.marker != nil
+        )
+    }
+
+    private func report(restoring number: Int32, read: Int64, of total: Int64) {
+        context.health.notReady("restoring partition \(number): \(read) of at most \(total) records of the changelog")
+        context.status.update { $0.restoring = (number, read, total) }
+        guard nextStatus <= link.now else { return }
+        nextStatus = link.now.advanced(by: .seconds(5))
+        logger.info(
+            "restoring",
+            metadata: ["partition": "\(number)", "read": "\(read)", "of": "\(total)"]
+        )
+    }
+
+    /// Lets partitions go:
+    ///
+    /// 1. nothing more is read: this runs instead;
+    /// 2. sends that are under way get until the deadline to be answered;
+    /// 3. what was done is checkpointed by then, or, in a transaction, aborted;
+    /// 4. every timer is dropped, and the stores wait for the next owner of this process.
+    ///
+    /// An assignment that is lost may have another owner already: nothing is committed.
+    func revoke(_ numbers: [Int32], lost: Bool, deadline: ContinuousClock.Instant) {
+        var isCheckpointed = false
+        if !lost, !hasFailed {
+            do {
+                awaitSends(until: deadline)
+                isCheckpointed = try finishCheckpoint(by: deadline)
+            } catch {
+                logger.error("no checkpoint before partitions left", metadata: ["error": "\(error)"])
+            }
+        }
+        if !isCheckpointed {
+            abortTransaction()
+            mustRestart = lost ? .assignmentLost : .notCheckpointedBeforeRevoke
+        }
+        for number in numbers { release(number, isStoreSound: true) }
+        ownedNumbers.removeAll { numbers.contains($0) }
+        context.health.notReady(
+            lost
+                ? "the session with the group is lost: the broker does not answer, or did not in time"
+                : "partitions are being reassigned"
+        )
+        reportStatus()
+    }
+
+    /// The store holds committed changes only, so it is a base whatever became of the rest.
+    private func release(_ number: Int32, isStoreSound: Bool) {
+        guard let partition = owned[Int(number)] else { return }
+        owned[Int(number)] = nil
+        if isStoreSound {
+            context.stores.giveBack(partition.center.store, of: number)
+        } else {
+            partition.center.close(flushing: false)
+        }
+    }
+
+    private func awaitSends(until deadline: ContinuousClock.Instant) {
+        func isAnySending() -> Bool {
+            ownedNumbers.contains { (owned[Int($0)]?.center.inFlight ?? 0) > 0 }
+        }
+        while isAnySending(), link.now < deadline {
+            guard (try? takeOutcomes()) != nil else { return }
+            link.wait(.milliseconds(5))
+        }
+    }
+
+    // MARK: - The end
+
+    /// Stops reading, lets everything read be acknowledged and checkpointed, within the bound.
+    package func drain() {
+        context.health.notReady("shutting down")
+        link.pauseReading()
+        let deadline = link.now.advanced(by: configuration.drainTimeout / 2)
+        do {
+            awaitSends(until: deadline)
+            if try !finishCheckpoint(by: deadline) {
+                logger.error("not everything was committed in time; it is done again at the next start")
+            }
+        } catch {
+            hasFailed = true
+            logger.error(
+                "no checkpoint at the end; what was not committed is done again at the next start",
+                metadata: ["error": "\(error)"]
+            )
+        }
+    }
+
+    /// Leaves the group and frees everything.
+    ///
+    /// - Parameter error: what a turn threw: what is not committed is given up.
+    package func close(after error: (any Error)? = nil) {
+        if error != nil {
+            hasFailed = true
+            abortTransaction()
+        }
+        var isStoreSound = true
+        if case .storeFailed = error as? LaneEnd {
+            isStoreSound = false
+            for number in ownedNumbers { release(number, isStoreSound: false) }
+        }
+        link.close(within: configuration.drainTimeout / 2)
+        for number in ownedNumbers { release(number, isStoreSound: isStoreSound) }
+        ownedNumbers = []
+        context.metrics.flush()
+        context.status.update { $0 = .init() }
+    }
+
+    func reportStatus() {
+        nextStatus = link.now.advanced(by: .milliseconds(500))
+        let now = context.clock()
+        context.status.update { status in
+            status = LaneStatus.Snapshot()
+            status.outstanding = link.outstanding
+            for number in ownedNumbers {
+                status.add(number, &owned[Int(number)], link.knownRequestBounds(of: number), now)
+            }
+        }
+    }
+}
+
+extension LaneStatus.Snapshot {
+    fileprivate mutating func add(
+        _ number: Int32,
+        _ partition: inout OwnedPartition?,
+        _ bounds: (low: Int64, high: Int64)?,
+        _ now: Timestamp
+    ) {
+        guard partition != nil else { return }
+        assigned += 1
+        pending += partition?.center.pendingCount ?? 0
+        entries += partition?.center.entryCount ?? 0
+        resident += partition?.center.residentCount ?? 0
+        unwritten += partition?.center.unwritten ?? 0
+        if let due = partition?.center.nextDue() { oldestDueAge = max(oldestDueAge, now.rawValue - due.rawValue) }
+        if let bounds, let position = partition?.position { lag[number] = max(0, bounds.high - position) }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// The order is that of `Checkpoint`, which decides; here each of its steps is done.
+extension Lane {
+    /// Serves delivery reports.
+    func settle(within wait: Duration) throws {
+        link.serveReports(within: wait, ledger.settle)
+        if let failure = ledger.failure { throw failure }
+    }
+
+    /// Closes an epoch: takes what changed in every partition that has something to say.
+    func cut() {
+        let now = context.clock()
+        var offsets: Checkpoint.Offsets = [:]
+        for number in ownedNumbers where owned[Int(number)]?.wantsCut(at: now) == true {
+            offsets[number] = owned[Int(number)]?.takeCut(
+                requests: configuration.topics.requests,
+                partitions: partitions,
+                timeZoneDataVersion: TimeZone.timeZoneDataVersion,
+                at: now
+            )
+        }
+        guard !offsets.isEmpty else { return }
+        uncommittedSince = link.now
+        ledger.checkpoint.cut(offsets)
+    }
+
+    /// Does what the checkpoint says, as far as it goes without waiting for the broker's acknowledgements.
+    func advanceCheckpoint(waiting: Bool) throws {
+        while let action = ledger.checkpoint.next() {
+            switch action {
+            case .writeEntries(let numbers):
+                try beginTransactionIfNeeded()
+                for number in numbers {
+                    for change in owned[Int(number)]?.changes ?? [] {
+                        try emission.publish(change, partition: number)
+                    }
+                }
+            case .writeMarkers(let numbers):
+                for number in numbers {
+                    guard let marker = owned[Int(number)]?.marker else { continue }
+                    try emission.publish(marker, partition: number)
+                }
+            case .commit(let offsets):
+                try commit(offsets, waiting: waiting)
+                for number in offsets.keys.sorted() {
+                    let marker = ledger.markerOffsets[number] ?? -1
+                    try usingStore { try owned[Int(number)]?.commit(markerAt: marker) }
+                }
+                if let since = uncommittedSince { context.metrics.record(checkpoint: link.now - since) }
+                uncommittedSince = nil
+                commits += 1
+            }
+        }
+    }
+
+    /// The last step, and the only one in which the guarantees differ.
+    private func commit(_ offsets: Checkpoint.Offsets, waiting: Bool) throws {
+        switch context.guarantee {
+        case .atLeastOnce:
+            // They only show lag: a failure is logged by the client, and the next checkpoint commits later ones.
+            do throws(KafkaError) {
+                try link.commitOffsets(offsets, within: waiting ? .seconds(5) : nil)
+            } catch {
+                guard !error.isFatal else { throw error }
+            }
+        case .exactlyOnce:
+            try transact(.sendOffsets, within: configuration.transactionTimeout) { left throws(KafkaError) in
+                try link.sendOffsets(offsets, within: left)
+            }
+            try transact(.commit, within: configuration.commitTimeout) { left throws(KafkaError) in
+                try link.commitTransaction(within: left)
+            }
+            isInTransaction = false
+        }
+    }
+
+    /// Begins lazily: a lane without work has no transaction open, and holds no reader back.
+    func beginTransactionIfNeeded() throws {
+        guard context.guarantee == .exactlyOnce, !isInTransaction else { return }
+        try link.beginTransaction()
+        isInTransaction = true
+        transactionBegan = link.now
+    }
+
+    /// Gives up what is not committed. When even that fails the broker does it, at the transaction's timeout or when the
+    /// id is taken over.
+    func abortTransaction() {
+        guard isInTransaction else { return }
+        isInTransaction = false
+        context.metrics.countAbort()
+        do {
+            try transact(.abort, within: .seconds(5)) { left throws(KafkaError) in
+                try link.abortTransaction(within: left)
+            }
+        } catch {
+            logger.warning("the transaction could not be aborted", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// One call of a transaction, repeated as librdkafka's rules allow. What it throws is never to be answered by repeating it.
+    func transact(
+        _ call: KafkaTransactionCall,
+        within time: Duration,
+        _ attempt: (Duration) throws(KafkaError) -> Void
+    ) throws(KafkaTransactionFailure) {
+        do throws(KafkaTransactionFailure) {
+            try KafkaTransactionPolicy.perform(
+                call,
+                until: link.now.advanced(by: time),
+                now: { link.now },
+                pause: { link.wait($0) },
+                attempt: attempt
+            )
+        } catch {
+            // Whether it was committed is for Kafka to say: nothing is aborted, the next owner of the id finds out.
+            if call == .commit, error.decision == .recreate { isInTransaction = false }
+            throw error
+        }
+    }
+
+    /// Checkpoints all that was done, until the deadline.
+    ///
+    /// - Parameter waiting: whether the group's answer is waited for.
+    func finishCheckpoint(by deadline: ContinuousClock.Instant, waiting: Bool = true) throws -> Bool {
+        while true {
+            try advanceCheckpoint(waiting: waiting)
+            if !ledger.checkpoint.isUnderWay {
+                let now = context.clock()
+                let isDone = !ownedNumbers.contains { owned[Int($0)]?.wantsCut(at: now) == true }
+                if isDone, ledger.checkpoint.isSettled { return true }
+                cut()
+            } else {
+                try settle(within: .milliseconds(20))
+            }
+            guard link.now < deadline else { return false }
+        }
+    }
+}

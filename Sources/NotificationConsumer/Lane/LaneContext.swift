@@ -1,0 +1,45 @@
+import CoreMetrics
+package import Logging
+package import NotificationModel
+package import ServiceSupport
+
+/// What a lane is given.
+package struct LaneContext {
+    package var configuration: ConsumerServiceConfiguration
+    package var guarantee: DeliveryGuarantee
+    package var stores: any EntryStores
+    /// How notifications leave; nil for the `delivered` event itself.
+    package var channel: (any Channel)?
+    /// The owner's wall clock: no timer fires before it says so.
+    package var clock: () -> Timestamp
+    /// A name that no other changelog has.
+    package var newLineage: () -> String
+    package var status: LaneStatus
+    package var health: HealthComponent
+    package var metrics: LaneMetrics
+    package var logger: Logger
+
+    package init(
+        configuration: ConsumerServiceConfiguration,
+        guarantee: DeliveryGuarantee,
+        stores: any EntryStores,
+        channel: (any Channel)? = nil,
+        clock: @escaping () -> Timestamp,
+        newLineage: @escaping () -> String,
+        status: LaneStatus,
+        health: HealthComponent,
+        metrics: LaneMetrics,
+        logger: Logger
+    ) {
+        self.configuration = configuration
+        self.guarantee = guarantee
+        self.stores = stores
+        self.channel = channel
+        self.clock = clock
+        self.newLineage = newLineage
+        self.status = status
+        self.health = health
+        self.metrics = metrics
+        self.logger = logger
+    }
+}

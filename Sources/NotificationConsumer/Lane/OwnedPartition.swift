@@ -1,0 +1,114 @@
+import NotificationModel
+
+/// A partition that a lane owns: its centre, how far it was read, and how far its timers may fire.
+///
+/// ## Fired through
+/// 1. A timer fires only when it is due at or before `fireLimit`, which is committed in the marker: after a crash nothing
+///    beyond the marker's `firedThrough` was sent.
+/// 2. A cut announces the next limit, a second ahead of the clock; it holds once the cut is committed.
+/// 3. When the clock was set back, the limit in force is lowered at once, and the marker tells the higher of the two once more:
+///    timers up to it may have fired since the cut before.
+struct OwnedPartition {
+    /// How far ahead of the clock a marker lets timers fire, in milliseconds.
+    static let aheadOfClock: Int64 = 1000
+    /// How long before a timer is due its limit is asked for, in milliseconds.
+    static let leadTime: Int64 = 500
+
+    var center: PartitionCenter
+    /// The next request to read.
+    var position: Int64
+    /// Names the changelog.
+    let lineage: String
+    /// A crash before the first checkpoint must find where this owner began.
+    private(set) var awaitsFirstMarker: Bool
+    /// No timer beyond it may fire.
+    private(set) var fireLimit: Timestamp
+    /// Something was read since the last cut.
+    var isTouched = false
+    private var cut: Cut?
+
+    /// What was taken for the checkpoint that is under way.
+    private struct Cut {
+        var marker: StateMarker
+        var changes: [StoreChange]
+    }
+
+    init(center: PartitionCenter, position: Int64, lineage: String, firedThrough: Timestamp?, hasMarker: Bool) {
+        self.center = center
+        self.position = position
+        self.lineage = lineage
+        fireLimit = firedThrough ?? Timestamp.earliest
+        awaitsFirstMarker = !hasMarker
+    }
+
+    /// Whether the next checkpoint must have this partition: it was read, it changed, or a timer needs a later limit.
+    mutating func wantsCut(at now: Timestamp) -> Bool {
+        isTouched || awaitsFirstMarker || center.dirtyCount > 0 || wantsLimit(at: now)
+    }
+
+    /// Whether a timer comes near that may not fire yet.
+    mutating func wantsLimit(at now: Timestamp) -> Bool {
+        guard let due = center.nextDue(), due > fireLimit else { return false }
+        return due <= now.adding(milliseconds: Self.leadTime)
+    }
+
+    /// When something is to be done without any input; nil when nothing is.
+    mutating func nextWork() -> Timestamp? {
+        let due = center.nextDue().map { $0 <= fireLimit ? $0 : $0.adding(milliseconds: -Self.leadTime) }
+        guard let refill = center.nextRefill else { return due }
+        return min(due ?? refill, refill)
+    }
+
+    /// Fires what is due and may fire.
+    mutating func fireDue(
+        at now: Timestamp,
+        limit: Int,
+        effects: inout NotificationCenter.Effects,
+        lateness: (Int64) -> Void
+    ) -> Int {
+        // In the centre's eyes it is never later than the limit: no occurrence beyond it is sent.
+        let instant = min(now, fireLimit)
+        let behind = now.rawValue - instant.rawValue
+        return center.fireDue(at: instant, limit: limit, effects: &effects) { lateness($0 + behind) }
+    }
+
+    // MARK: - Checkpoint
+
+    /// Takes what changed; the offset goes to the group.
+    mutating func takeCut(requests: String, partitions: Int32, timeZoneDataVersion: String, at now: Timestamp) -> Int64
+    {
+        let next = now.adding(milliseconds: Self.aheadOfClock)
+        let told = max(next, fireLimit)
+        fireLimit = min(fireLimit, next)
+        let marker = StateMarker(
+            offsets: [requests: position],
+            wallTime: now,
+            partitions: partitions,
+            timeZoneDataVersion: timeZoneDataVersion,
+            firedThrough: told,
+            lineage: lineage
+        )
+        cut = Cut(marker: marker, changes: center.cut())
+        isTouched = false
+        return position
+    }
+
+    /// What goes to the changelog before the marker.
+    var changes: [StoreChange] { cut?.changes ?? [] }
+    var marker: StateMarker? { cut?.marker }
+
+    /// The cut is committed: the store may have it, and timers may fire as far as the marker says.
+    ///
+    /// - Parameter offset: of the marker in `state`.
+    mutating func commit(markerAt offset: Int64) throws {
+        guard let cut else { return }
+        self.cut = nil
+        awaitsFirstMarker = false
+        // The cut told the limit that was in force, too: what was set back since stays back.
+        fireLimit = cut.marker.wallTime.adding(milliseconds: Self.aheadOfClock)
+        try center.settle(
+            cut.changes,
+            position: StorePosition(lineage: lineage, offset: offset + 1, writtenAt: cut.marker.wallTime)
+        )
+    }
+}

@@ -1,0 +1,171 @@
+package import NotificationModel
+
+/// The entries beyond those in use, in memory too: for the embedded broker, and where no directory is given.
+///
+/// It starts empty, so the whole changelog is read at each start.
+package final class MemoryEntryStore: EntryStore {
+    private struct Slot {
+        let hash: KeyHash
+        var entry: StoredEntry
+        var due: Timestamp?
+        var touched: Timestamp
+        /// The next slot with the same hash of the key; -1 ends the chain.
+        var nextOfKey: Int32 = -1
+        /// The neighbours in the list of the recipient's slots.
+        var nextOfRecipient: Int32 = -1
+        var previousOfRecipient: Int32 = -1
+    }
+
+    private var slots: [Slot] = []
+    private var free: [Int32] = []
+    private var firstOfKey: [Int64: Int32] = [:]
+    private var firstOfRecipient: [Int64: Int32] = [:]
+    /// By instant and slot.
+    private var dues = SortedChunks()
+    private var idles = SortedChunks()
+
+    package private(set) var position: StorePosition?
+
+    package init() {}
+
+    package var counts: StoreCounts { StoreCounts(entries: slots.count - free.count, pending: dues.count) }
+    package var unwritten: Int { 0 }
+    package var trouble: String? { nil }
+
+    // MARK: - Reading
+
+    package func entry(of key: [UInt8]) -> StoredEntry? {
+        slot(of: key, KeyHash(of: key)).map { slots[$0].entry }
+    }
+
+    package func entries(withPrefix prefix: [UInt8]) -> [StoredEntry] {
+        var found: [StoredEntry] = []
+        var next = firstOfRecipient[KeyHash.recipient(ofPrefix: prefix)] ?? -1
+        while next >= 0 {
+            let slot = slots[Int(next)]
+            if slot.entry.key.starts(with: prefix) { found.append(slot.entry) }
+            next = slot.nextOfRecipient
+        }
+        return found
+    }
+
+    package func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) -> [StoredEntry] {
+        guard limit > 0 else { return [] }
+        var found: [StoredEntry] = []
+        var last = cursor
+        let start = SortedChunks.Element(first: cursor.due.rawValue, second: cursor.tiebreak)
+        dues.forEach(from: start) { element in
+            guard element.first <= through.rawValue, found.count < limit else { return false }
+            guard element != start else { return true }
+            found.append(slots[Int(element.second)].entry)
+            last = DueCursor(due: Timestamp(rawValue: element.first), tiebreak: element.second)
+            return true
+        }
+        cursor = last
+        return found
+    }
+
+    package func idle(limit: Int) -> [IdleEntry] {
+        var found: [IdleEntry] = []
+        idles.forEach(from: .init(first: .min, second: .min)) { element in
+            guard found.count < limit else { return false }
+            let slot = slots[Int(element.second)]
+            found.append(IdleEntry(key: slot.entry.key, touched: slot.touched))
+            return true
+        }
+        return found
+    }
+
+    private func slot(of key: [UInt8], _ hash: KeyHash) -> Int? {
+        var next = firstOfKey[hash.key] ?? -1
+        while next >= 0 {
+            if slots[Int(next)].entry.key == key { return Int(next) }
+            next = slots[Int(next)].nextOfKey
+        }
+        return nil
+    }
+
+    // MARK: - Writing
+
+    package func write(_ changes: [StoreChange], position: StorePosition) {
+        self.position = position
+        for change in changes {
+            let hash = KeyHash(of: change.key)
+            let slot = slot(of: change.key, hash)
+            guard let value = change.value else {
+                if let slot { remove(slot) }
+                continue
+            }
+            let place = slot ?? add(change.key, hash)
+            if slot != nil { unorder(place) }
+            slots[place].entry.value = value
+            slots[place].due = change.due
+            slots[place].touched = change.touched
+            order(place)
+        }
+    }
+
+    private func order(_ slot: Int) {
+        if let due = slots[slot].due {
+            dues.insert(.init(first: due.rawValue, second: Int64(slot)))
+        } else {
+            idles.insert(.init(first: slots[slot].touched.rawValue, second: Int64(slot)))
+        }
+    }
+
+    private func unorder(_ slot: Int) {
+        if let due = slots[slot].due {
+            dues.remove(.init(first: due.rawValue, second: Int64(slot)))
+        } else {
+            idles.remove(.init(first: slots[slot].touched.rawValue, second: Int64(slot)))
+        }
+    }
+
+    private func add(_ key: [UInt8], _ hash: KeyHash) -> Int {
+        let place = free.popLast() ?? Int32(slots.count)
+        var slot = Slot(hash: hash, entry: StoredEntry(key: key, value: []), touched: Timestamp(rawValue: 0))
+        if let next = firstOfKey.updateValue(place, forKey: hash.key) { slot.nextOfKey = next }
+        if let next = firstOfRecipient.updateValue(place, forKey: hash.recipient) {
+            slot.nextOfRecipient = next
+            slots[Int(next)].previousOfRecipient = place
+        }
+        if Int(place) == slots.count { slots.append(slot) } else { slots[Int(place)] = slot }
+        return Int(place)
+    }
+
+    private func remove(_ place: Int) {
+        unorder(place)
+        let slot = slots[place]
+        if let first = firstOfKey[slot.hash.key], first != Int32(place) {
+            var before = Int(first)
+            while slots[before].nextOfKey != Int32(place) { before = Int(slots[before].nextOfKey) }
+            slots[before].nextOfKey = slot.nextOfKey
+        } else {
+            firstOfKey[slot.hash.key] = slot.nextOfKey >= 0 ? slot.nextOfKey : nil
+        }
+        if slot.nextOfRecipient >= 0 {
+            slots[Int(slot.nextOfRecipient)].previousOfRecipient = slot.previousOfRecipient
+        }
+        if slot.previousOfRecipient >= 0 {
+            slots[Int(slot.previousOfRecipient)].nextOfRecipient = slot.nextOfRecipient
+        } else {
+            firstOfRecipient[slot.hash.recipient] = slot.nextOfRecipient >= 0 ? slot.nextOfRecipient : nil
+        }
+        slots[place].entry = StoredEntry(key: [], value: [])
+        free.append(Int32(place))
+    }
+
+    package func flush() {}
+
+    package func discard() {
+        slots = []
+        free = []
+        firstOfKey = [:]
+        firstOfRecipient = [:]
+        dues = SortedChunks()
+        idles = SortedChunks()
+        position = nil
+    }
+
+    package func close(flushing: Bool) { discard() }
+}

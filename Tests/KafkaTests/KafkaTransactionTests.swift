@@ -1,0 +1,482 @@
+import LocalBroker
+import Testing
+
+@testable import Kafka
+
+/// On the mock cluster, which answers the calls, and neither hides what was aborted nor keeps the offsets nor fences.
+@Suite(.timeLimit(.minutes(3)))
+struct KafkaTransactionTests {
+    static let place = KafkaTopicPartition(topic: "in", partition: 0)
+
+    /// What one test does, on the thread of its producer and consumer.
+    final class Desk {
+        let producer: KafkaLaneProducer
+        let consumer: KafkaConsumer
+        let topic: KafkaTopicHandle
+        var reports: [KafkaDeliveryReport] = []
+
+        init(_ broker: LocalBroker, id: String? = "lane-1", linger: Duration = .milliseconds(5)) throws {
+            var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+            configuration.transactionalID = id
+            configuration.linger = linger
+            configuration.transactionTimeout = max(.seconds(10), linger * 2)
+            producer = try KafkaLaneProducer(configuration: configuration, logger: quiet)
+            consumer = try KafkaConsumer(
+                configuration: .init(client: broker.clientConfiguration(), groupID: "g"),
+                logger: quiet
+            )
+            topic = try producer.topic("t")
+            // A member by hand: joining the mock's groups takes 3 s.
+            try consumer.assign([place: 0])
+        }
+
+        func close() {
+            producer.close(within: .zero) { reports.append($0) }
+            consumer.close(within: .seconds(5))
+        }
+
+        func put(_ numbers: Range<UInt>) throws {
+            for number in numbers {
+                try producer.enqueue(
+                    topic: topic,
+                    partition: Int32(number % 2),
+                    key: nil,
+                    value: Array("\(number)".utf8),
+                    headers: KafkaHeaderBuffer(),
+                    tag: number
+                )
+            }
+        }
+
+        func flush() -> Bool { producer.flush(within: .seconds(30)) { reports.append($0) } }
+
+        func perform(
+            _ call: KafkaTransactionCall,
+            within time: Duration = .seconds(30),
+            _ attempt: (Duration) throws(KafkaError) -> Void
+        ) throws(KafkaTransactionFailure) {
+            try KafkaTransactionPolicy.perform(
+                call,
+                until: ContinuousClock.now.advanced(by: time),
+                now: { .now },
+                pause: { producer.serveReports(within: $0) { reports.append($0) } },
+                attempt: attempt
+            )
+        }
+
+        func initialize() throws {
+            try perform(.initialize) { left throws(KafkaError) in try producer.initTransactions(within: left) }
+        }
+
+        func send(_ offset: Int64) throws {
+            try perform(.sendOffsets) { left throws(KafkaError) in
+                try producer.sendOffsets([place: offset], of: consumer, within: left)
+            }
+        }
+
+        func commit(within time: Duration = .seconds(30)) throws {
+            try perform(.commit, within: time) { left throws(KafkaError) in
+                try producer.commitTransaction(within: left) { reports.append($0) }
+            }
+        }
+
+        func abort() throws {
+            try perform(.abort) { left throws(KafkaError) in
+                try producer.abortTransaction(within: left) { reports.append($0) }
+            }
+        }
+
+        /// One that commits.
+        func transaction(_ numbers: Range<UInt>, offset: Int64 = 1) throws {
+            try producer.beginTransaction()
+            try put(numbers)
+            #expect(flush())
+            try send(offset)
+            try commit()
+        }
+
+        /// What a call throws; nil when that is nothing, or fatal.
+        func code(_ body: (KafkaLaneProducer) throws -> Void) -> KafkaError.Code? {
+            do {
+                try body(producer)
+                return nil
+            } catch {
+                let error = error as? KafkaError
+                return error?.isFatal == false ? error?.code : nil
+            }
+        }
+
+        var acknowledged: [UInt] { reports.filter { $0.error == nil }.map(\.tag) }
+    }
+
+    private func withDesk(
+        id: String? = "lane-1",
+        linger: Duration = .milliseconds(5),
+        _ body: @escaping @Sendable (LocalBroker, Desk) throws -> Void
+    ) async throws {
+        let broker = try LocalBroker(topics: ["t": 2, "in": 1])
+        try await KafkaThread.run(name: "lane") {
+            let desk = try Desk(broker, id: id, linger: linger)
+            defer { desk.close() }
+            try body(broker, desk)
+        }
+        await broker.shutDown()
+    }
+
+    private func failure(_ body: () throws -> Void) throws -> KafkaTransactionFailure {
+        let error = #expect(throws: KafkaTransactionFailure.self, performing: body)
+        return try #require(error)
+    }
+
+    @Test func `transactions follow one another, with offsets, with records, with neither`() async throws {
+        try await withDesk { _, desk in
+            try desk.initialize()
+            try desk.transaction(0..<100)
+            try desk.transaction(100..<200, offset: 2)
+            try desk.transaction(200..<200, offset: 3)
+            try desk.producer.beginTransaction()
+            try desk.producer.sendOffsets([:], of: desk.consumer, within: .seconds(5))
+            try desk.commit()
+            #expect(Set(desk.acknowledged) == Set(0..<200) && desk.reports.count == 200)
+        }
+    }
+
+    @Test func `an abort reports each of many outstanding records once, and the next transaction is whole`()
+        async throws
+    {
+        try await withDesk { _, desk in
+            try desk.initialize()
+            try desk.transaction(0..<10)
+            try desk.producer.beginTransaction()
+            try desk.put(10..<20_000)
+            try desk.abort()
+            #expect(desk.producer.outstanding == 0)
+            #expect(desk.reports.count == 20_000 && Set(desk.reports.map(\.tag)).count == 20_000)
+            try desk.transaction(20_000..<20_010)
+            #expect(desk.acknowledged.suffix(10).sorted() == Array(20_000..<20_010))
+        }
+    }
+
+    @Test func `an abort does not wait for what librdkafka has not sent yet`() async throws {
+        // Longer than this test may take.
+        try await withDesk(linger: .seconds(600)) { _, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            try desk.put(0..<8_000)
+            try desk.abort()
+            #expect(Set(desk.reports.map(\.tag)) == Set(0..<8_000) && desk.reports.count == 8_000)
+            #expect(desk.reports.allSatisfy { $0.error?.code == .purgedFromQueue })
+            try desk.producer.beginTransaction()
+            try desk.send(1)
+            try desk.commit()
+        }
+    }
+
+    @Test func `an abort while the broker is away is repeated until it is back`() async throws {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            try desk.put(0..<1)
+            #expect(desk.flush())
+            try broker.setBroker(isUp: false)
+            try desk.put(1..<500)
+            var attempts = 0
+            try desk.perform(.abort) { _ throws(KafkaError) in
+                attempts += 1
+                if attempts == 2 { try? broker.setBroker(isUp: true) }
+                try desk.producer.abortTransaction(within: .seconds(attempts == 1 ? 0 : 30)) {
+                    desk.reports.append($0)
+                }
+            }
+            #expect(attempts >= 2)
+            #expect(desk.reports.count == 500 && Set(desk.reports.map(\.tag)).count == 500)
+            try desk.transaction(500..<510)
+        }
+    }
+
+    @Test func `outstanding records are waited for in a commit, and without them nothing is committed`() async throws {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            try desk.put(0..<100)
+            try desk.commit()
+            #expect(desk.acknowledged.count == 100)
+            try desk.producer.beginTransaction()
+            try broker.setBroker(isUp: false)
+            try desk.put(100..<200)
+            let failure = try failure { try desk.commit(within: .milliseconds(300)) }
+            #expect(failure.decision == .abort && failure.error.requiresAbort)
+            try broker.setBroker(isUp: true)
+            try desk.abort()
+            #expect(desk.reports.count == 200)
+        }
+    }
+
+    // MARK: - Errors of the broker
+
+    /// Where an error is injected, its code, and what it leads to.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var request: LocalBroker.RequestKind
+        var code: Int32
+        var isFatal = false
+        var testDescription: String { "\(code) for request \(request.rawValue)" }
+    }
+
+    @Test(
+        "A retriable error is got over",
+        arguments: [
+            Fault(request: .initProducerID, code: 15), Fault(request: .initProducerID, code: 51),
+            Fault(request: .addPartitionsToTransaction, code: 51), Fault(request: .addOffsetsToTransaction, code: 14),
+            Fault(request: .addOffsetsToTransaction, code: 51), Fault(request: .transactionOffsetCommit, code: 14),
+            Fault(request: .endTransaction, code: 51), Fault(request: .endTransaction, code: -195),
+        ]
+    )
+    func retriable(fault: Fault) async throws {
+        try await withDesk { broker, desk in
+            broker.inject(errors: [.init(rawValue: fault.code), .init(rawValue: fault.code)], on: fault.request)
+            try desk.initialize()
+            try desk.transaction(0..<10)
+            #expect(desk.acknowledged.count == 10)
+        }
+    }
+
+    @Test(
+        "An error that requires an abort says so, and after the abort the producer goes on",
+        arguments: [
+            Fault(request: .addPartitionsToTransaction, code: 29), Fault(request: .addOffsetsToTransaction, code: 30),
+            Fault(request: .transactionOffsetCommit, code: 22), Fault(request: .transactionOffsetCommit, code: 25),
+            Fault(request: .transactionOffsetCommit, code: 82), Fault(request: .endTransaction, code: 87),
+        ]
+    )
+    func abortable(fault: Fault) async throws {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            broker.inject(errors: [.init(rawValue: fault.code)], on: fault.request)
+            let failure = try failure { try desk.transaction(0..<10) }
+            #expect(failure.decision == .abort && failure.error.requiresAbort && !failure.error.isFatal)
+            #expect(failure.error.code.rawValue == fault.code)
+            // The transaction takes nothing more, and cannot be committed.
+            let refused = #expect(throws: KafkaError.self) { try desk.put(10..<11) }
+            #expect(refused.map { KafkaTransactionPolicy.decision(after: $0, in: .publish) } == .abort)
+            #expect(try self.failure { try desk.commit() }.decision == .abort)
+            try desk.abort()
+            #expect(desk.reports.count == 10)
+            try desk.transaction(20..<30)
+            #expect(desk.acknowledged.suffix(10).sorted() == Array(20..<30))
+        }
+    }
+
+    @Test(
+        "After a fatal error every call throws it, records are reported, and a new producer goes on",
+        arguments: [
+            Fault(request: .initProducerID, code: 53, isFatal: true),
+            Fault(request: .addPartitionsToTransaction, code: 90), Fault(request: .addOffsetsToTransaction, code: 47),
+            Fault(request: .transactionOffsetCommit, code: 47), Fault(request: .endTransaction, code: 47),
+        ]
+    )
+    func fatal(fault: Fault) async throws {
+        try await withDesk { broker, desk in
+            broker.inject(errors: [.init(rawValue: fault.code)], on: fault.request)
+            let failure = try failure {
+                try desk.initialize()
+                try desk.transaction(0..<10)
+            }
+            #expect(failure.decision == .recreate && failure.error.isFatal)
+            #expect(failure.error.code == (fault.code == 53 ? .init(rawValue: 53) : .fenced))
+            try Self.expectFatal(desk, failure.error.code)
+            let next = try Desk(broker)
+            defer { next.close() }
+            try next.initialize()
+            try next.transaction(100..<110)
+            #expect(next.acknowledged.count == 10)
+        }
+    }
+
+    /// Each call throws that fatal error, and nothing stays outstanding.
+    private static func expectFatal(_ desk: Desk, _ code: KafkaError.Code) throws {
+        #expect(desk.flush())
+        let producer = desk.producer
+        let calls: [() throws -> Void] = [
+            { try desk.put(50..<51) }, { _ = try producer.topic("other") },
+            { _ = try producer.partitionCount(of: "t", within: .seconds(5)) },
+            { try producer.initTransactions(within: .seconds(5)) }, { try producer.beginTransaction() },
+            { try producer.sendOffsets([place: 1], of: desk.consumer, within: .seconds(5)) },
+            { try producer.commitTransaction(within: .seconds(5)) },
+            { try producer.abortTransaction(within: .seconds(5)) },
+        ]
+        for (index, call) in calls.enumerated() {
+            let error = #expect(throws: KafkaError.self) { try call() }
+            #expect(error?.isFatal == true && error?.code == code, "call \(index): \(String(describing: error))")
+        }
+        #expect(producer.recreations == 0)
+    }
+
+    @Test func `a fatal error of the client reports what is outstanding with errors, and publishes nothing again`()
+        async throws
+    {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            try desk.put(0..<1)
+            #expect(desk.flush())
+            try broker.setBroker(isUp: false)
+            try desk.put(1..<300)
+            desk.producer.failForTest("as after a lost batch")
+            try Self.expectFatal(desk, .init(rawValue: 45))
+            #expect(desk.producer.outstanding == 0)
+            #expect(desk.acknowledged == [0])
+            #expect(desk.reports.count == 300 && Set(desk.reports.map(\.tag)).count == 300)
+            try broker.setBroker(isUp: true)
+        }
+    }
+
+    @Test func `a commit whose reply is lost is found to be done when it is repeated`() async throws {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            try desk.put(0..<10)
+            #expect(desk.flush())
+            try desk.send(1)
+            try broker.loseReply(of: .endTransaction)
+            try desk.commit()
+            try desk.transaction(10..<20)
+        }
+    }
+
+    @Test func `a commit that stays without an answer leaves its outcome unknown`() async throws {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            try desk.put(0..<10)
+            #expect(desk.flush())
+            try broker.setLatency(.seconds(3_600))
+            let failure = try failure { try desk.commit(within: .seconds(1)) }
+            #expect(failure.decision == .recreate && failure.call == .commit && !failure.error.isFatal)
+            try broker.setLatency(.zero)
+        }
+    }
+
+    @Test func `with the broker away each call fails in time, retriable, and works when it is back`() async throws {
+        try await withDesk { broker, desk in
+            let producer = desk.producer
+            func away(_ body: () throws -> Void) throws {
+                try broker.setBroker(isUp: false)
+                let error = #expect(throws: KafkaError.self) { try body() }
+                #expect(error?.isRetriable == true && error?.isFatal == false, "\(String(describing: error))")
+                try broker.setBroker(isUp: true)
+            }
+            try away { try producer.initTransactions(within: .zero) }
+            try desk.initialize()
+            try producer.beginTransaction()
+            try desk.put(0..<10)
+            #expect(desk.flush())
+            try away { try producer.sendOffsets([Self.place: 1], of: desk.consumer, within: .zero) }
+            try desk.send(1)
+            try away { try producer.commitTransaction(within: .zero) }
+            try desk.commit()
+            try producer.beginTransaction()
+            try desk.put(10..<20)
+            #expect(desk.flush())
+            try away { try producer.abortTransaction(within: .zero) }
+            try desk.abort()
+            try desk.transaction(20..<30)
+        }
+    }
+
+    // MARK: - The wrong use
+
+    @Test func `a call out of turn is refused and harms nothing`() async throws {
+        try await withDesk { _, desk in
+            let consumer = desk.consumer
+            #expect(desk.code { try $0.beginTransaction() } == .state)
+            #expect(desk.code { _ in try desk.put(0..<1) } == .state)
+            try desk.initialize()
+            #expect(desk.code { try $0.initTransactions(within: .seconds(5)) } == .state)
+            #expect(desk.code { _ in try desk.put(0..<1) } == .state)
+            #expect(desk.code { try $0.commitTransaction(within: .seconds(5)) } == .state)
+            #expect(desk.code { try $0.abortTransaction(within: .seconds(5)) } == .state)
+            #expect(desk.code { try $0.sendOffsets([Self.place: 1], of: consumer, within: .seconds(5)) } == .state)
+            try desk.producer.beginTransaction()
+            #expect(desk.code { try $0.beginTransaction() } == .state)
+            try desk.put(0..<1)
+            try desk.commit()
+            desk.close()
+            #expect(desk.code { try $0.beginTransaction() } == .destroyed)
+            #expect(desk.code { try $0.commitTransaction(within: .seconds(5)) } == .destroyed)
+            #expect(desk.code { try $0.initTransactions(within: .seconds(5)) } == .destroyed)
+        }
+    }
+
+    @Test func `a closed consumer has no place in a group to send offsets for`() async throws {
+        try await withDesk { _, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            desk.consumer.close(within: .seconds(5))
+            #expect(try self.failure { try desk.send(1) }.error.code == .destroyed)
+        }
+    }
+
+    @Test func `a producer without a transactional id says that it needs one`() async throws {
+        try await withDesk(id: nil) { _, desk in
+            for call in [
+                { try desk.producer.initTransactions(within: .seconds(5)) }, { try desk.producer.beginTransaction() },
+                { try desk.producer.abortTransaction(within: .seconds(5)) },
+            ] as [() throws -> Void] {
+                let error = #expect(throws: KafkaError.self) { try call() }
+                #expect(error?.code == .invalidArgument && error?.reason.contains("transactionalID") == true)
+            }
+        }
+    }
+
+    @Test func `a close in the middle of a transaction reports its records, and the next producer goes on`()
+        async throws
+    {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.producer.beginTransaction()
+            try broker.setBroker(isUp: false)
+            try desk.put(0..<100)
+            desk.close()
+            #expect(desk.reports.count == 100)
+            try broker.setBroker(isUp: true)
+            let next = try Desk(broker)
+            defer { next.close() }
+            try next.initialize()
+            try next.transaction(0..<10)
+        }
+    }
+
+    /// A real cluster fences the first one here; the mock lets both go on.
+    @Test func `a second producer takes the transactional id over`() async throws {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.transaction(0..<10)
+            let next = try Desk(broker)
+            defer { next.close() }
+            try next.initialize()
+            try next.transaction(10..<20)
+            #expect(next.acknowledged.count == 10)
+        }
+    }
+
+    @Test func `settings that cannot work are refused before anything is sent`() throws {
+        let client = KafkaClientConfiguration(bootstrapServers: ["127.0.0.1:1"])
+        var configuration = KafkaProducerConfiguration(client: client, deliveryTimeout: .seconds(3_600))
+        configuration.transactionalID = "a"
+        // Longer than the transaction: librdkafka would refuse it.
+        let producer = try KafkaLaneProducer(configuration: configuration, logger: quiet)
+        #expect(producer.handle.property("transaction.timeout.ms") == "10000")
+        #expect(producer.handle.property("transactional.id") == "a")
+        producer.close(within: .zero)
+        configuration.deliveryTimeout = .seconds(3)
+        #expect(configuration.properties.contains { $0 == ("message.timeout.ms", "3000") })
+        #expect(throws: KafkaError.self) { try KafkaProducer(configuration: configuration, logger: quiet) }
+        configuration.transactionalID = ""
+        #expect(throws: KafkaError.self) { try configuration.check() }
+        configuration.transactionalID = nil
+        configuration.client.properties["transactional.id"] = "b"
+        let error = #expect(throws: KafkaError.self) { try configuration.check() }
+        #expect(error?.reason.contains("transactional.id") == true)
+        #expect(throws: KafkaError.self) { try KafkaLaneProducer(configuration: configuration, logger: quiet) }
+    }
+}

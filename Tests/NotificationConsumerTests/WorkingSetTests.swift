@@ -1,0 +1,142 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+struct WorkingSetTests {
+    @Test(arguments: 0..<20)
+    func `it agrees with a dictionary, whatever is added, changed, cut and evicted`(seed: UInt64) {
+        var random = SystemRandomNumberGenerator()
+        var set = WorkingSet()
+        var model: [NotificationKey: RequestID] = [:]
+        var store: [NotificationKey: CenterEntry] = [:]
+        for step in 0..<2_000 {
+            let now = at(Int64(step))
+            let target = key(
+                "i\(Int.random(in: 0..<60, using: &random))",
+                recipient: "r\(Int.random(in: 0..<9, using: &random))"
+            )
+            if set.slot(of: target) == nil, let entry = store[target] { set.load(target, entry) }
+            let isRemoved = Int.random(in: 0..<10, using: &random) == 0
+            let change: (inout CenterEntry) -> (Void, changed: Bool) = { entry in
+                entry.delivered = isRemoved ? nil : .init(requestID: id("q\(step)"), at: now)
+                return ((), changed: true)
+            }
+            if let slot = set.slot(of: target) {
+                set.update(slot, at: now, change)
+            } else {
+                set.insert(target, at: now, change)
+            }
+            model[target] = isRemoved ? nil : id("q\(step)")
+            guard step % 100 == 99 else { continue }
+            var slots: [WorkingSet.Slot] = []
+            set.cut { slot, key, entry, _ in
+                slots.append(slot)
+                store[key] = entry.isEmpty ? nil : entry
+            }
+            set.settle(slots, horizon: now)
+            for _ in 0..<10 { set.evict(beyond: 20) }
+            #expect(set.count <= 20)
+            #expect(set.totals.entries == model.count && set.dirtyCount == 0)
+        }
+        for (key, id) in model {
+            let held = set.slot(of: key).map(set.entry(of:)) ?? store[key]
+            #expect(held?.delivered?.requestID == id)
+        }
+        for number in 0..<9 {
+            let whole = key("", recipient: "r\(number)")
+            let found = Set(set.slots(ofRecipientOf: whole).map(set.key(of:)))
+            #expect(found == Set(set.slots.map(set.key(of:)).filter { $0.recipient == "r\(number)" }))
+        }
+    }
+
+    private static func pending(_ name: String, _ due: Int64) -> CenterEntry.Pending {
+        .init(requestID: id(name), content: content, expiration: nil, trace: .none, timer: .held, due: at(due))
+    }
+
+    @Test func `timers come up in order however they were moved`() {
+        var set = WorkingSet()
+        var due: [NotificationKey: Int64] = [:]
+        for step in 0..<5_000 {
+            let target = key("i\(step % 97)")
+            let time = Int64((step * 7919) % 10_007)
+            due[target] = step % 5 == 0 ? nil : time
+            let change: (inout CenterEntry) -> (Void, changed: Bool) = { entry in
+                entry.version = .init(number: 1, by: id("v"))
+                entry.pending = step % 5 == 0 ? nil : Self.pending("q\(step)", time)
+                return ((), changed: true)
+            }
+            if let slot = set.slot(of: target) {
+                set.update(slot, at: at(0), change)
+            } else {
+                set.insert(target, at: at(0), change)
+            }
+        }
+        #expect(set.armed == due.count && set.totals.pending == due.count)
+        var fired: [Int64] = []
+        while let slot = set.popDue(at: at(1_000_000)) {
+            let key = set.key(of: slot)
+            fired.append((set.entry(of: slot).pending?.due.rawValue ?? 0) - at(0).rawValue)
+            #expect(due.removeValue(forKey: key) == fired.last)
+            set.update(slot, at: at(0)) { entry in
+                entry.pending = nil
+                return ((), changed: true)
+            }
+        }
+        #expect(fired == fired.sorted() && due.isEmpty && set.armed == 0 && set.totals.pending == 0)
+    }
+
+    @Test func `what was born and gone within one cut is not in it, what the changelog has leaves a trace`() {
+        var set = WorkingSet()
+        func change(_ pending: CenterEntry.Pending?) -> (inout CenterEntry) -> (Void, changed: Bool) {
+            { entry in
+                entry.pending = pending
+                return ((), changed: true)
+            }
+        }
+        set.insert(key("a"), at: at(0), change(Self.pending("a", 10)))
+        set.insert(key("b"), at: at(0), change(Self.pending("b", 10)))
+        if let slot = set.slot(of: key("a")) { set.update(slot, at: at(1), change(nil)) }
+        var cut: [(String, Bool, Bool)] = []
+        var slots: [WorkingSet.Slot] = []
+        func take() {
+            cut = []
+            slots = []
+            set.cut { slot, key, entry, isLogged in
+                cut.append((key.identifier, entry.isEmpty, isLogged))
+                slots.append(slot)
+            }
+        }
+        take()
+        #expect(cut.map { "\($0)" } == [("a", true, false), ("b", false, false)].map { "\($0)" })
+        set.settle(slots, horizon: at(100))
+        if let slot = set.slot(of: key("b")) { set.update(slot, at: at(2), change(nil)) }
+        take()
+        #expect(cut.map { "\($0)" } == [("b", true, true)].map { "\($0)" })
+        // Until that is committed the store still has it: it must be found here, empty.
+        #expect(set.slot(of: key("b")) != nil)
+        set.settle(slots, horizon: at(100))
+        #expect(set.slot(of: key("b")) == nil && set.count == 0)
+    }
+
+    @Test func `what is due beyond the horizon leaves once it is committed, unless it changed meanwhile`() {
+        var set = WorkingSet()
+        for (name, due) in [("near", Int64(50)), ("far", 500), ("changed", 500)] {
+            set.insert(key(name), at: at(0)) { entry in
+                entry.pending = Self.pending(name, due)
+                return ((), changed: true)
+            }
+        }
+        var slots: [WorkingSet.Slot] = []
+        set.cut { slot, _, _, _ in slots.append(slot) }
+        if let slot = set.slot(of: key("changed")) {
+            set.update(slot, at: at(1)) { entry in
+                entry.version = .init(number: 2, by: id("v"))
+                return ((), changed: true)
+            }
+        }
+        set.settle(slots, horizon: at(100))
+        #expect(set.slots.map { set.key(of: $0).identifier }.sorted() == ["changed", "near"])
+        #expect(set.totals.pending == 3 && set.armed == 2)
+    }
+}
