@@ -21,6 +21,9 @@ final class SimulatedChannel: Channel {
     /// the next owner sends.
     static let arrival: ClosedRange<Int64> = 1_000...4_000_000
 
+    /// After so many microseconds an outcome that has not come is lost.
+    private static let lost: Int64 = 100_000_000
+
     let name: String
     private let devices: SimulatedDevices
     private let process: SimulatedProcess
@@ -64,7 +67,11 @@ final class SimulatedChannel: Channel {
             outcome.result = .rejected(.rejected)
         }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }
-        guard !random.chance(rates.losing) else { return }
+        guard !random.chance(rates.losing) else {
+            // So late that nobody waits any more.
+            timeline.add(after: Self.lost) { [devices] in devices.end(number) }
+            return
+        }
         var told = arrival + random.number(1_000...50_000)
         if random.chance(rates.delaying) { told += random.number(1_000_000...90_000_000) }
         note("send \(number) \(send.key.text) attempt \(send.attempt) of epoch \(send.epoch): \(outcome.result)")

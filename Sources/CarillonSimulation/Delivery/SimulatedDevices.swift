@@ -21,11 +21,14 @@ final class SimulatedDevices {
     }
 
     private(set) var records: [Record] = []
+    /// Sends of which somebody still waits to hear.
+    private(set) var openCount = 0
     /// What each key shows.
     private(set) var shown: [NotificationKey: SendID] = [:]
 
     func begin(_ send: ChannelSend, by sender: String, wall: Timestamp, at now: Int64) -> Int {
         records.append(Record(send: send, sender: sender, wall: wall, begun: now))
+        openCount += 1
         return records.count - 1
     }
 
@@ -40,10 +43,11 @@ final class SimulatedDevices {
 
     func tell(_ number: Int, at now: Int64) {
         records[number].told = now
-        records[number].isOver = true
+        end(number)
     }
 
     func end(_ number: Int) {
+        if !records[number].isOver { openCount -= 1 }
         records[number].isOver = true
     }
 }

@@ -11,6 +11,8 @@ extension SimulatedLink {
         }
     }
 
+    var requestPartitions: Int32 { broker.partitionCount(of: configuration.topics.requests) }
+
     func partitionCount(of topic: LaneTopic) -> Int32 { broker.partitionCount(of: topicName(topic)) }
 
     func enqueue(

@@ -20,6 +20,8 @@ extension SimulatedLink {
         return (log.start, log.end)
     }
 
+    func endReadingState() {}
+
     func readState(
         of partition: Int32,
         from offset: Int64,

@@ -19,7 +19,7 @@ final class SimulatedLink: LaneLink {
     }
 
     /// A lane that waits for so long expects nothing.
-    private static let idlePoll = Duration.milliseconds(90)
+    private static let idlePoll = Duration.milliseconds(4)
 
     let name: String
     let configuration: Configuration

@@ -4,7 +4,7 @@ import NotificationModel
 final class Instance {
     let number: Int
     let clock: MachineClock
-    let disk = SimulatedDisk()
+    private(set) var disk = SimulatedDisk()
     private(set) var process: SimulatedProcess?
     private(set) var runners: [LaneRunner] = []
     private var lives = 0
@@ -23,6 +23,11 @@ final class Instance {
         self.process = process
         runners = makeRunners(process)
         for runner in runners { runner.run() }
+    }
+
+    /// The next process runs on another machine in its place.
+    func move() {
+        disk = SimulatedDisk()
     }
 
     /// Whether all its lanes have a lane at work.

@@ -5,7 +5,10 @@ protocol LaneDriver: AnyObject {
     func turn() throws
     /// Checkpoints what was done, before the end.
     func drain()
-    func close()
+    /// Checkpoints so far.
+    var commits: Int { get }
+    /// - Parameter error: what `turn` threw: what is not committed is given up.
+    func close(after error: (any Error)?)
     /// Why no other lane may begin after this error; nil when one may.
     func refusal(_ error: any Error) -> String?
 }
@@ -79,7 +82,7 @@ final class LaneRunner {
     private func work() throws {
         guard !isStopping else {
             lane?.drain()
-            lane?.close()
+            lane?.close(after: nil)
             lane = nil
             isOver = true
             note("ended")
@@ -93,13 +96,13 @@ final class LaneRunner {
             return
         }
         try lane.turn()
-        pause = 1_000_000
+        if lane.commits == 1 { pause = 1_000_000 }
     }
 
     private func fail(_ error: any Error) {
         note("fails: \(error)")
         let refusal = lane?.refusal(error)
-        lane?.close()
+        lane?.close(after: error)
         lane = nil
         guard !process.isDead else {
             isOver = true

@@ -15,6 +15,8 @@ struct Scenario {
     var restartRate: Int
     var eraseRate: Int
     var compactionRate: Int
+    /// Entries that a partition keeps in memory although nothing of theirs is near.
+    var residentEntries: Int
     /// Gaps of weeks and months between scenes.
     var isLong: Bool
 
@@ -37,6 +39,7 @@ struct Scenario {
         restartRate = rate(200, &random)
         eraseRate = rate(300, &random)
         compactionRate = rate(500, &random)
+        residentEntries = random.chance(500) ? Int(random.number(0...3)) : 1000
         isLong = random.chance(300)
     }
 }

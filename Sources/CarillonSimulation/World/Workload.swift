@@ -16,10 +16,19 @@ final class Workload {
     /// Requests of the last hour, which may be published again.
     private var repeatable: [(record: PublishedRecord, value: [UInt8]?, at: Int64)] = []
 
+    private let note: (String) -> Void
+
     /// Milliseconds for which a record may come again.
     private static let repeatWindow: Int64 = 3_600_000
 
-    init(broker: SimulatedBroker, topics: TopicNames, partitions: Int32, random: SeededGenerator) {
+    init(
+        broker: SimulatedBroker,
+        topics: TopicNames,
+        partitions: Int32,
+        random: SeededGenerator,
+        note: @escaping (String) -> Void
+    ) {
+        self.note = note
         (self.broker, self.topics, self.partitions, self.random) = (broker, topics, partitions, random)
         published = Array(repeating: [], count: Int(partitions))
         recipients = (0..<Int(self.random.number(1...4))).map { "user-\($0)" }
@@ -138,6 +147,7 @@ final class Workload {
         let offset = broker.log(topics.requests, partition).append(
             LogRecord(timestamp: timestamp, key: bytes, value: value.map { Array($0.utf8) })
         )
+        note("writes a bad record at \(partition)/\(offset): \(reason.rawValue)")
         published[Int(partition)].append(
             PublishedRecord(
                 partition: partition,
@@ -192,6 +202,7 @@ final class Workload {
             key: key,
             content: content
         )
+        note("writes \(record.text)")
         published[Int(partition)].append(record)
         // Only what names itself is recognised when it comes again.
         if !isRepeat, id != nil { repeatable.append((record, value, broker.wall)) }

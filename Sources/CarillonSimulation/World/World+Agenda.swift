@@ -50,7 +50,9 @@ extension World {
         guard time > 12_000_000, random.chance(300) else { return }
         // Somebody starts another one in its place; the old one wakes up, and is ended soon.
         timeline.add(after: random.number(1_000_000...10_000_000)) { [self] in
-            if !process.isDead, instance.process === process { begin(instance) }
+            guard !process.isDead, instance.process === process else { return }
+            instance.move()
+            begin(instance)
         }
         timeline.add(after: time + random.number(100_000...5_000_000)) {
             if instance.process !== process { process.crash() }

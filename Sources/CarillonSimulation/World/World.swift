@@ -3,6 +3,9 @@ import NotificationModel
 
 /// A whole deployment under simulation: brokers, instances with their lanes, devices, a workload, and what goes wrong.
 final class World {
+    /// A run that takes more does not come to its end.
+    private static let mostHappenings = 2_000_000
+
     let options: Simulation.Options
     let scenario: Scenario
     let timeline = Timeline(clock: SimulatedClock())
@@ -20,6 +23,8 @@ final class World {
     /// When something of the agenda happens, in order.
     private var agenda: [Int64] = []
     private var isObserving = false
+    /// Events of the timeline so far.
+    private var happenings = 0
     private var links: [SimulatedLink] = []
     private var channels: [SimulatedChannel] = []
 
@@ -33,13 +38,14 @@ final class World {
         broker.addTopic(topics.deliveries, partitions: 2)
         broker.addTopic(topics.deadLetters, partitions: 1)
         broker.group.partitions = scenario.partitions
+        let noted = Box<(String, String) -> Void> { _, _ in }
         workload = Workload(
             broker: broker,
             topics: topics,
             partitions: scenario.partitions,
-            random: random.split()
+            random: random.split(),
+            note: { noted.value("producer", $0) }
         )
-        let noted = Box<(String) -> Void> { _ in }
         observer = Observer(
             broker: broker,
             topics: topics,
@@ -47,9 +53,9 @@ final class World {
             partitions: scenario.partitions,
             isExactlyOnce: options.isExactlyOnce,
             usesChannel: scenario.usesChannel,
-            note: { noted.value($0) }
+            note: { noted.value("reader", $0) }
         )
-        noted.value = { [unowned self] in note("reader", $0) }
+        noted.value = { [unowned self] in note($0, $1) }
         timeline.afterEvent = { [unowned self] in observe() }
         for number in 0..<scenario.instances {
             let clock = MachineClock(timeline.clock, error: random.number(-100...100))
@@ -76,6 +82,10 @@ final class World {
 
     private func observe() {
         guard violation == nil, !isObserving else { return }
+        happenings += 1
+        guard happenings < Self.mostHappenings else {
+            return fail(Violation(.rest, "\(happenings) events of the simulation and no end"))
+        }
         isObserving = true
         defer { isObserving = false }
         do throws(Violation) {
@@ -181,7 +191,7 @@ final class World {
     private var isAtRest: Bool {
         guard instances.allSatisfy({ $0.isDown || $0.isRunning }), broker.group.isQuiet else { return false }
         guard links.allSatisfy({ $0.isDead || $0.isClosed || $0.outstanding == 0 }) else { return false }
-        guard devices.records.allSatisfy(\.isOver), timeline.now - broker.lastWrite > 2_000_000 else { return false }
+        guard devices.openCount == 0, timeline.now - broker.lastWrite > 2_000_000 else { return false }
         return observer.open.allSatisfy { id in
             guard let entry = observer.model.requests[id], let key = entry.record.key else { return true }
             return entry.request.repeats && !observer.events(of: id).isEmpty
@@ -196,7 +206,13 @@ final class World {
         instance.begin(on: timeline) { process in
             note(process.name, "begins")
             process.observe(pause: {}, death: { [unowned self] in died(instance, process) })
-            return (0..<scenario.lanesEach).map { runner(of: $0, on: instance, process) }
+            let stores = SimulatedStores(
+                disk: instance.disk,
+                timeline: timeline,
+                process: process,
+                random: random.split()
+            )
+            return (0..<scenario.lanesEach).map { runner(of: $0, on: instance, process, stores) }
         }
     }
 
@@ -212,7 +228,12 @@ final class World {
         }
     }
 
-    private func runner(of lane: Int, on instance: Instance, _ process: SimulatedProcess) -> LaneRunner {
+    private func runner(
+        of lane: Int,
+        on instance: Instance,
+        _ process: SimulatedProcess,
+        _ stores: SimulatedStores
+    ) -> LaneRunner {
         let name = "\(process.name)/\(lane)"
         let channel = SimulatedChannel(
             name: "simulated",
@@ -226,14 +247,20 @@ final class World {
             channel.rates = .init(failing: 100, rejecting: 30, losing: 20, delaying: 50, repeating: 100)
         }
         channels.append(channel)
+        let seat = LaneSeat(
+            name: name,
+            lane: lane,
+            instance: instance,
+            process: process,
+            channel: channel,
+            stores: stores
+        )
         return LaneRunner(
             name: name,
             process: process,
             timeline: timeline,
             random: random.split(),
-            makeLane: { [unowned self] in
-                try makeLane(LaneSeat(name: name, lane: lane, instance: instance, process: process, channel: channel))
-            },
+            makeLane: { [unowned self] in try makeLane(seat) },
             note: { [unowned self] in note(name, $0) },
             onRefusal: { [unowned self] in fail(Violation(.refusal, $0)) }
         )
@@ -280,7 +307,7 @@ final class World {
     /// When nothing moves: an instant shortly before something may happen again, in microseconds.
     private var quietUntil: Int64? {
         let now = timeline.now
-        guard now - broker.lastWrite > 3_000_000, broker.group.isQuiet, devices.records.allSatisfy(\.isOver) else {
+        guard now - broker.lastWrite > 3_000_000, broker.group.isQuiet, devices.openCount == 0 else {
             return nil
         }
         let errors = instances.map { $0.clock.currentError * 1000 }
@@ -311,4 +338,5 @@ struct LaneSeat {
     var instance: Instance
     var process: SimulatedProcess
     var channel: SimulatedChannel
+    var stores: SimulatedStores
 }

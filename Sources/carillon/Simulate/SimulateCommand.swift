@@ -95,7 +95,7 @@ extension PlantedBug: ExpressibleByArgument {}
 
 /// What is told of one run.
 enum SimulationReport {
-    private static let lines = 60
+    private static let lines = 300
 
     static func text(of result: Simulation.Result, replay: String) -> String {
         var text = result.trace.lines.suffix(lines).map { "  \($0)\n" }.joined()
