@@ -9,6 +9,7 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
     /// Any property of librdkafka, by its name; wins over every default and every field here, under each of its names. A
     /// property of the other kind of client, as `session.timeout.ms` for a producer, is left out. A name that librdkafka
     /// does not know, or a value that it does not take, is an error of the client's initializer that names the property.
+    /// So is `transactional.id`: see `KafkaProducerConfiguration.transactionalID`.
     public var properties: [String: String]
 
     /// Defaults for all but the brokers.
@@ -101,11 +102,13 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         properties["queue.buffering.max.kbytes"] = "\(maximumBufferedKibibytes)"
         if let transactionalID {
             properties["transactional.id"] = transactionalID
-            properties["transaction.timeout.ms"] = "\(transactionTimeout.librdkafkaMilliseconds)"
-            // librdkafka takes none that is longer, and uses the transaction's when there is none.
-            if let deliveryTimeout, deliveryTimeout < transactionTimeout {
-                properties["message.timeout.ms"] = "\(deliveryTimeout.librdkafkaMilliseconds)"
-            }
+            let own = client.properties["transaction.timeout.ms"].flatMap { Int32($0) }
+            let timeout = own ?? transactionTimeout.librdkafkaMilliseconds
+            properties["transaction.timeout.ms"] = "\(timeout)"
+            // The calls of a transaction wait for the request under way however short their time is.
+            properties["socket.timeout.ms"] = "\(max(timeout / 2, 10))"
+            // librdkafka takes none that is longer.
+            properties["message.timeout.ms"] = "\(min(deliveryTimeout?.librdkafkaMilliseconds ?? timeout, timeout))"
         } else {
             properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
         }

@@ -223,7 +223,7 @@ extension ServiceScenarios {
         #expect(try await stack.consumer.child.ended() == -SIGKILL)
         try await progress(of: load, by: 50)
         try await stack.restartConsumer()
-        #expect(stack.consumer.child.errorText.contains("resumed from the marker"))
+        #expect(stack.consumer.child.errorText.contains("\"restored\""))
         try await progress(of: load, by: 50)
         let numbers = try await settle(load, recipients, in: stack)
         #expect(numbers["closed"] as? Int == numbers["requests"] as? Int)

@@ -6,128 +6,6 @@ import Testing
 /// On the mock cluster, which answers the calls, and neither hides what was aborted nor keeps the offsets nor fences.
 @Suite(.timeLimit(.minutes(3)))
 struct KafkaTransactionTests {
-    static let place = KafkaTopicPartition(topic: "in", partition: 0)
-
-    /// What one test does, on the thread of its producer and consumer.
-    final class Desk {
-        let producer: KafkaLaneProducer
-        let consumer: KafkaConsumer
-        let topic: KafkaTopicHandle
-        var reports: [KafkaDeliveryReport] = []
-
-        init(_ broker: LocalBroker, id: String? = "lane-1", linger: Duration = .milliseconds(5)) throws {
-            var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
-            configuration.transactionalID = id
-            configuration.linger = linger
-            configuration.transactionTimeout = max(.seconds(10), linger * 2)
-            producer = try KafkaLaneProducer(configuration: configuration, logger: quiet)
-            consumer = try KafkaConsumer(
-                configuration: .init(client: broker.clientConfiguration(), groupID: "g"),
-                logger: quiet
-            )
-            topic = try producer.topic("t")
-            // A member by hand: joining the mock's groups takes 3 s.
-            try consumer.assign([place: 0])
-        }
-
-        func close() {
-            producer.close(within: .zero) { reports.append($0) }
-            consumer.close(within: .seconds(5))
-        }
-
-        func put(_ numbers: Range<UInt>) throws {
-            for number in numbers {
-                try producer.enqueue(
-                    topic: topic,
-                    partition: Int32(number % 2),
-                    key: nil,
-                    value: Array("\(number)".utf8),
-                    headers: KafkaHeaderBuffer(),
-                    tag: number
-                )
-            }
-        }
-
-        func flush() -> Bool { producer.flush(within: .seconds(30)) { reports.append($0) } }
-
-        func perform(
-            _ call: KafkaTransactionCall,
-            within time: Duration = .seconds(30),
-            _ attempt: (Duration) throws(KafkaError) -> Void
-        ) throws(KafkaTransactionFailure) {
-            try KafkaTransactionPolicy.perform(
-                call,
-                until: ContinuousClock.now.advanced(by: time),
-                now: { .now },
-                pause: { producer.serveReports(within: $0) { reports.append($0) } },
-                attempt: attempt
-            )
-        }
-
-        func initialize() throws {
-            try perform(.initialize) { left throws(KafkaError) in try producer.initTransactions(within: left) }
-        }
-
-        func send(_ offset: Int64) throws {
-            try perform(.sendOffsets) { left throws(KafkaError) in
-                try producer.sendOffsets([place: offset], of: consumer, within: left)
-            }
-        }
-
-        func commit(within time: Duration = .seconds(30)) throws {
-            try perform(.commit, within: time) { left throws(KafkaError) in
-                try producer.commitTransaction(within: left) { reports.append($0) }
-            }
-        }
-
-        func abort() throws {
-            try perform(.abort) { left throws(KafkaError) in
-                try producer.abortTransaction(within: left) { reports.append($0) }
-            }
-        }
-
-        /// One that commits.
-        func transaction(_ numbers: Range<UInt>, offset: Int64 = 1) throws {
-            try producer.beginTransaction()
-            try put(numbers)
-            #expect(flush())
-            try send(offset)
-            try commit()
-        }
-
-        /// What a call throws; nil when that is nothing, or fatal.
-        func code(_ body: (KafkaLaneProducer) throws -> Void) -> KafkaError.Code? {
-            do {
-                try body(producer)
-                return nil
-            } catch {
-                let error = error as? KafkaError
-                return error?.isFatal == false ? error?.code : nil
-            }
-        }
-
-        var acknowledged: [UInt] { reports.filter { $0.error == nil }.map(\.tag) }
-    }
-
-    private func withDesk(
-        id: String? = "lane-1",
-        linger: Duration = .milliseconds(5),
-        _ body: @escaping @Sendable (LocalBroker, Desk) throws -> Void
-    ) async throws {
-        let broker = try LocalBroker(topics: ["t": 2, "in": 1])
-        try await KafkaThread.run(name: "lane") {
-            let desk = try Desk(broker, id: id, linger: linger)
-            defer { desk.close() }
-            try body(broker, desk)
-        }
-        await broker.shutDown()
-    }
-
-    private func failure(_ body: () throws -> Void) throws -> KafkaTransactionFailure {
-        let error = #expect(throws: KafkaTransactionFailure.self, performing: body)
-        return try #require(error)
-    }
-
     @Test func `transactions follow one another, with offsets, with records, with neither`() async throws {
         try await withDesk { _, desk in
             try desk.initialize()
@@ -158,8 +36,8 @@ struct KafkaTransactionTests {
     }
 
     @Test func `an abort does not wait for what librdkafka has not sent yet`() async throws {
-        // Longer than this test may take.
-        try await withDesk(linger: .seconds(600)) { _, desk in
+        // Longer than any wait in this test.
+        try await withDesk(linger: .seconds(100)) { _, desk in
             try desk.initialize()
             try desk.producer.beginTransaction()
             try desk.put(0..<8_000)
@@ -204,7 +82,7 @@ struct KafkaTransactionTests {
             try desk.producer.beginTransaction()
             try broker.setBroker(isUp: false)
             try desk.put(100..<200)
-            let failure = try failure { try desk.commit(within: .milliseconds(300)) }
+            let failure = try KafkaTests.failure { try desk.commit(within: .milliseconds(300)) }
             #expect(failure.decision == .abort && failure.error.requiresAbort)
             try broker.setBroker(isUp: true)
             try desk.abort()
@@ -252,13 +130,13 @@ struct KafkaTransactionTests {
         try await withDesk { broker, desk in
             try desk.initialize()
             broker.inject(errors: [.init(rawValue: fault.code)], on: fault.request)
-            let failure = try failure { try desk.transaction(0..<10) }
+            let failure = try KafkaTests.failure { try desk.transaction(0..<10) }
             #expect(failure.decision == .abort && failure.error.requiresAbort && !failure.error.isFatal)
             #expect(failure.error.code.rawValue == fault.code)
             // The transaction takes nothing more, and cannot be committed.
             let refused = #expect(throws: KafkaError.self) { try desk.put(10..<11) }
             #expect(refused.map { KafkaTransactionPolicy.decision(after: $0, in: .publish) } == .abort)
-            #expect(try self.failure { try desk.commit() }.decision == .abort)
+            #expect(try KafkaTests.failure { try desk.commit() }.decision == .abort)
             try desk.abort()
             #expect(desk.reports.count == 10)
             try desk.transaction(20..<30)
@@ -277,14 +155,14 @@ struct KafkaTransactionTests {
     func fatal(fault: Fault) async throws {
         try await withDesk { broker, desk in
             broker.inject(errors: [.init(rawValue: fault.code)], on: fault.request)
-            let failure = try failure {
+            let failure = try KafkaTests.failure {
                 try desk.initialize()
                 try desk.transaction(0..<10)
             }
             #expect(failure.decision == .recreate && failure.error.isFatal)
             #expect(failure.error.code == (fault.code == 53 ? .init(rawValue: 53) : .fenced))
             try Self.expectFatal(desk, failure.error.code)
-            let next = try Desk(broker)
+            let next = try TransactionDesk(broker)
             defer { next.close() }
             try next.initialize()
             try next.transaction(100..<110)
@@ -293,14 +171,14 @@ struct KafkaTransactionTests {
     }
 
     /// Each call throws that fatal error, and nothing stays outstanding.
-    private static func expectFatal(_ desk: Desk, _ code: KafkaError.Code) throws {
+    private static func expectFatal(_ desk: TransactionDesk, _ code: KafkaError.Code) throws {
         #expect(desk.flush())
         let producer = desk.producer
         let calls: [() throws -> Void] = [
             { try desk.put(50..<51) }, { _ = try producer.topic("other") },
             { _ = try producer.partitionCount(of: "t", within: .seconds(5)) },
             { try producer.initTransactions(within: .seconds(5)) }, { try producer.beginTransaction() },
-            { try producer.sendOffsets([place: 1], of: desk.consumer, within: .seconds(5)) },
+            { try producer.sendOffsets([TransactionDesk.place: 1], of: desk.consumer, within: .seconds(5)) },
             { try producer.commitTransaction(within: .seconds(5)) },
             { try producer.abortTransaction(within: .seconds(5)) },
         ]
@@ -350,7 +228,7 @@ struct KafkaTransactionTests {
             try desk.put(0..<10)
             #expect(desk.flush())
             try broker.setLatency(.seconds(3_600))
-            let failure = try failure { try desk.commit(within: .seconds(1)) }
+            let failure = try KafkaTests.failure { try desk.commit(within: .seconds(1)) }
             #expect(failure.decision == .recreate && failure.call == .commit && !failure.error.isFatal)
             try broker.setLatency(.zero)
         }
@@ -370,7 +248,7 @@ struct KafkaTransactionTests {
             try producer.beginTransaction()
             try desk.put(0..<10)
             #expect(desk.flush())
-            try away { try producer.sendOffsets([Self.place: 1], of: desk.consumer, within: .zero) }
+            try away { try producer.sendOffsets([TransactionDesk.place: 1], of: desk.consumer, within: .zero) }
             try desk.send(1)
             try away { try producer.commitTransaction(within: .zero) }
             try desk.commit()
@@ -395,7 +273,10 @@ struct KafkaTransactionTests {
             #expect(desk.code { _ in try desk.put(0..<1) } == .state)
             #expect(desk.code { try $0.commitTransaction(within: .seconds(5)) } == .state)
             #expect(desk.code { try $0.abortTransaction(within: .seconds(5)) } == .state)
-            #expect(desk.code { try $0.sendOffsets([Self.place: 1], of: consumer, within: .seconds(5)) } == .state)
+            #expect(
+                desk.code { try $0.sendOffsets([TransactionDesk.place: 1], of: consumer, within: .seconds(5)) }
+                    == .state
+            )
             try desk.producer.beginTransaction()
             #expect(desk.code { try $0.beginTransaction() } == .state)
             try desk.put(0..<1)
@@ -412,7 +293,7 @@ struct KafkaTransactionTests {
             try desk.initialize()
             try desk.producer.beginTransaction()
             desk.consumer.close(within: .seconds(5))
-            #expect(try self.failure { try desk.send(1) }.error.code == .destroyed)
+            #expect(try KafkaTests.failure { try desk.send(1) }.error.code == .destroyed)
         }
     }
 
@@ -439,7 +320,7 @@ struct KafkaTransactionTests {
             desk.close()
             #expect(desk.reports.count == 100)
             try broker.setBroker(isUp: true)
-            let next = try Desk(broker)
+            let next = try TransactionDesk(broker)
             defer { next.close() }
             try next.initialize()
             try next.transaction(0..<10)
@@ -451,7 +332,7 @@ struct KafkaTransactionTests {
         try await withDesk { broker, desk in
             try desk.initialize()
             try desk.transaction(0..<10)
-            let next = try Desk(broker)
+            let next = try TransactionDesk(broker)
             defer { next.close() }
             try next.initialize()
             try next.transaction(10..<20)
@@ -470,6 +351,9 @@ struct KafkaTransactionTests {
         producer.close(within: .zero)
         configuration.deliveryTimeout = .seconds(3)
         #expect(configuration.properties.contains { $0 == ("message.timeout.ms", "3000") })
+        configuration.client.properties["transaction.timeout.ms"] = "2000"
+        #expect(configuration.properties.contains { $0 == ("message.timeout.ms", "2000") })
+        try KafkaLaneProducer(configuration: configuration, logger: quiet).close(within: .zero)
         #expect(throws: KafkaError.self) { try KafkaProducer(configuration: configuration, logger: quiet) }
         configuration.transactionalID = ""
         #expect(throws: KafkaError.self) { try configuration.check() }

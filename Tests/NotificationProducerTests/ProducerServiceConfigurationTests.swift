@@ -29,6 +29,8 @@ struct ProducerServiceConfigurationTests {
         #expect(configuration.tlsCertificate == nil)
         #expect(configuration.removalIdentifiers == 1_000)
         #expect(configuration.httpReceiveTimeout == .seconds(10))
+        #expect(configuration.deliveryGuarantee == nil)
+        #expect(!configuration.instanceID.isEmpty && configuration.instanceID == ServiceSettings.hostName)
     }
 
     @Test("The file and the environment are read")
@@ -40,6 +42,8 @@ struct ProducerServiceConfigurationTests {
               properties: {security.protocol: ssl}
             topics: {prefix: "x.", requests: notifications}
             deployment: eu
+            delivery: {guarantee: at-least-once}
+            instance: {id: pod-3}
             application: {default: shop}
             rules: {file: rules.yaml}
             http:
@@ -59,6 +63,8 @@ struct ProducerServiceConfigurationTests {
         #expect(configuration.topics.businessEvents == "x.business-events")
         #expect(configuration.topics.requests == "notifications")
         #expect(configuration.source == "/carillon/eu")
+        #expect(configuration.deliveryGuarantee == .atLeastOnce)
+        #expect(configuration.ingest.transactionalID == "carillon-producer-pod-3-ingest")
         #expect(configuration.defaultApplication == "shop")
         #expect(configuration.httpDeadline == .seconds(3))
         #expect(configuration.httpHost == "0.0.0.0")
@@ -84,6 +90,7 @@ struct ProducerServiceConfigurationTests {
             ("http: {calls: {bytes: 1000}}", "http.calls.bytes"), ("http: {token: {file: x}}", "http.token.file"),
             ("http: {tls: {certificate: \"\"}}", "http.tls.certificate"),
             ("ingest: {buffer: {records: 0}}", "ingest.buffer.records"),
+            ("delivery: {guarantee: at-most-once}", "delivery.guarantee"), ("instance: {id: \"\"}", "instance.id"),
         ]
     )
     func wrong(yaml: String, key: String) {

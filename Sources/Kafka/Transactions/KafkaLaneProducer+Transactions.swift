@@ -36,8 +36,8 @@ extension KafkaLaneProducer {
     /// - Parameters:
     ///   - offsets: of each partition the next one to read; with none nothing happens.
     ///   - consumer: one with a group, open.
-    ///   - time: librdkafka tries for so long, and then waits for the request that is under way, which takes at most as long
-    ///     as the transaction's timeout.
+    ///   - time: librdkafka tries for so long, and then waits for the request that is under way, which takes at most
+    ///     half the transaction's timeout.
     /// - Throws: `KafkaError`; `requiresAbort` when the member is fenced or not authorized.
     public func sendOffsets(
         _ offsets: [KafkaTopicPartition: Int64],

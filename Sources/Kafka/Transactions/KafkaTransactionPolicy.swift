@@ -47,6 +47,7 @@ public struct KafkaTransactionFailure: Error, Sendable, Hashable, CustomStringCo
 /// | fatal | recreate: fenced, or out of step with the broker |
 /// | requires abort | abort; when it is the abort itself that fails so, recreate |
 /// | retriable | the same call with identical arguments: it resumes what is under way, `sendOffsets` begins anew |
+/// | in `publish`, whatever may be repeated elsewhere | abort; only a full queue is tried again |
 /// | any other | abort while records may still be given up: in `publish` and `sendOffsets`; else recreate |
 ///
 /// Time that runs out while a call is repeated is an error of the last kind. For a commit it means that its outcome is

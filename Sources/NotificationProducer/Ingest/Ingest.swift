@@ -27,6 +27,7 @@ struct Ingest: Sendable {
 
     private func runSessions(_ stop: StopSignal) {
         let oversized = OversizedEvents()
+        let choice = GuaranteeChoice(asked: configuration.guarantee)
         var failures = 0
         while !stop.isRequested {
             let started = ContinuousClock.now
@@ -37,6 +38,7 @@ struct Ingest: Sendable {
                     metrics: metrics,
                     health: health,
                     oversized: oversized,
+                    choice: choice,
                     stop: stop,
                     logger: logger,
                     now: now

@@ -9,6 +9,8 @@ import ServiceSupport
 /// The order that keeps events from being lost: an event's offset is committed only when every record made of it, and of every
 /// event before it in the partition, is acknowledged by the broker. Whatever goes wrong in between, the session ends with an
 /// error, and the next one reads again from what was committed; the ids of requests are derived, so a repeat is recognised.
+///
+/// In `exactly-once` the records and the offsets are one transaction (``IngestTransactions``). Only the commit step differs.
 final class IngestSession {
     let configuration: IngestConfiguration
     let rules: RuleStore
@@ -20,6 +22,8 @@ final class IngestSession {
 
     let lane: KafkaLaneProducer
     let consumer: KafkaConsumer
+    /// nil in `at-least-once`.
+    let transactions: IngestTransactions?
     let requestHeaders: RequestHeaders
     var requests: Destination
     var deadLetters: Destination
@@ -34,16 +38,18 @@ final class IngestSession {
     /// Events whose records the broker refuses as too large, and how often: they become dead letters.
     let oversized: OversizedEvents
 
-    private var isPaused = false
+    /// Reading waits until what was read is acknowledged and committed.
+    var isCommitDue = false
     /// What could be committed was, before the group is left.
-    private var isClosing = false
+    var isClosing = false
+    private var isPaused = false
     /// Something came from the broker since the last look.
     private var hasHeard = false
-    private var pausedPartitions: Set<KafkaTopicPartition> = []
-    private var lastCommit: ContinuousClock.Instant
+    var pausedPartitions: Set<KafkaTopicPartition> = []
+    var lastCommit: ContinuousClock.Instant
     private var lastGauges: ContinuousClock.Instant
     private var lastContact: ContinuousClock.Instant
-    private let clock = ContinuousClock()
+    let clock = ContinuousClock()
 
     struct Destination {
         var topic: KafkaTopicHandle
@@ -59,6 +65,7 @@ final class IngestSession {
         metrics: ProducerMetrics,
         health: HealthComponent,
         oversized: OversizedEvents,
+        choice: GuaranteeChoice,
         stop: StopSignal,
         logger: Logger,
         now: @escaping @Sendable () -> Timestamp
@@ -72,33 +79,28 @@ final class IngestSession {
         self.logger = logger
         self.now = now
         requestHeaders = RequestHeaders(source: configuration.source)
-        lane = try KafkaLaneProducer(configuration: configuration.producer, logger: logger)
-        do {
-            consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
-        } catch {
-            lane.close(within: .zero)
-            throw error
-        }
+        guard let clients = try IngestClients.connect(configuration, choice, health, stop, logger) else { return nil }
+        consumer = clients.consumer
+        lane = clients.lane
+        transactions = clients.transactions
         lastCommit = clock.now
         lastGauges = clock.now
         lastContact = clock.now
         lag = LagGauges(topic: configuration.topics.businessEvents)
-        let counts = Self.waitForTopics(configuration.topics, lane, health, stop, logger)
-        guard let counts else {
-            consumer.close(within: .seconds(1))
-            lane.close(within: .zero)
-            return nil
-        }
-        requests = Destination(topic: try lane.topic(configuration.topics.requests), partitions: counts.requests)
+        requests = Destination(
+            topic: try lane.topic(configuration.topics.requests),
+            partitions: clients.requestPartitions
+        )
         deadLetters = Destination(
             topic: try lane.topic(configuration.topics.deadLetters),
-            partitions: counts.deadLetters
+            partitions: clients.deadLetterPartitions
         )
     }
 
     /// Runs until it is told to stop, then drains.
     ///
-    /// - Throws: What made it end early; everything acknowledged is committed if the broker lets it.
+    /// - Throws: What made it end early; everything acknowledged is committed if the broker lets it, an open transaction is
+    ///   aborted.
     func run() throws {
         defer { close() }
         try consumer.subscribe(
@@ -115,9 +117,11 @@ final class IngestSession {
             ]
         )
         while !stop.isRequested {
-            poll()
-            serveReports(within: backlog.isEmpty ? .zero : .milliseconds(10))
-            if let failure { throw failure }
+            if !isCommitDue { poll() }
+            serveReports(within: backlog.isEmpty && !isCommitDue ? .zero : .milliseconds(10))
+            if let failure {
+                throw IngestFencedError.explain(failure, transactionalID: configuration.transactionalID)
+            }
             sendBacklog()
             pauseOrResume()
             commitWhenDue()
@@ -130,8 +134,9 @@ final class IngestSession {
     // MARK: Reading
 
     private func poll() {
-        // Reports come on another queue, so waiting is short while some are due.
+        // Reports come on another queue, so waiting is short while some are due, or a commit is.
         var wait: Duration = tracker.waiting == 0 ? .milliseconds(100) : .milliseconds(isPaused ? 1 : 5)
+        if transactions?.isOpen == true { wait = min(wait, max(.zero, untilCommit)) }
         for _ in 0..<1_000 {
             do {
                 guard let message = try consumer.poll(within: wait) else { return }
@@ -171,6 +176,7 @@ final class IngestSession {
     private func enqueue(_ record: OutgoingRecord) -> Bool {
         let destination = record.kind == .request ? requests : deadLetters
         do throws(KafkaError) {
+            try transactions?.beginIfNeeded()
             try lane.enqueue(
                 topic: destination.topic,
                 partition: record.partition,
@@ -179,6 +185,7 @@ final class IngestSession {
                 headers: record.headers,
                 tag: record.tag
             )
+            transactions?.noteRecord()
             return true
         } catch {
             if error.code == .queueFull { return false }
@@ -188,19 +195,19 @@ final class IngestSession {
         }
     }
 
-    private func sendBacklog() {
+    func sendBacklog() {
         var sent = 0
         while sent < backlog.count, failure == nil, enqueue(backlog[sent]) { sent += 1 }
         if sent > 0 { backlog.removeFirst(sent) }
     }
 
-    private func serveReports(within wait: Duration) {
+    func serveReports(within wait: Duration) {
         lane.serveReports(within: wait) { report in
             self.report(report.tag, report.error)
         }
     }
 
-    private func report(_ tag: UInt, _ error: KafkaError?) {
+    func report(_ tag: UInt, _ error: KafkaError?) {
         let (slot, kind) = OutgoingRecord.read(tag: tag)
         guard let error else {
             switch kind {
@@ -218,6 +225,9 @@ final class IngestSession {
         if error.code == .messageTooLarge {
             oversized.note(partition: event.partition, offset: event.offset)
         }
+        // With the first of a transaction all others are given up.
+        guard failure == nil else { return }
+        failure = error
         logger.error(
             "a record made of a business event was refused; the event is read again",
             metadata: [
@@ -227,7 +237,15 @@ final class IngestSession {
                 LogMetadata.offset: "\(event.offset)",
             ]
         )
-        failure = failure ?? error
+    }
+
+    /// A record of a transaction that is aborted: what became of it no longer counts, but that it can never be written does.
+    func giveUp(_ report: KafkaDeliveryReport) {
+        let (slot, _) = OutgoingRecord.read(tag: report.tag)
+        if report.error?.code == .messageTooLarge, let event = tracker.event(of: slot) {
+            oversized.note(partition: event.partition, offset: event.offset)
+        }
+        tracker.acknowledge(slot)
     }
 
     // MARK: Backpressure
@@ -248,108 +266,11 @@ final class IngestSession {
         }
     }
 
-    // MARK: Offsets
-
-    private func commitWhenDue() {
-        guard clock.now - lastCommit >= configuration.commitInterval else { return }
-        lastCommit = clock.now
-        let offsets = tracker.committable()
-        guard !offsets.isEmpty else { return }
-        do {
-            try consumer.commit(topicPartitions(offsets), within: nil)
-            tracker.committed(offsets)
-        } catch {
-            logger.warning("committing offsets failed; tried again", metadata: [LogMetadata.error: "\(error)"])
-        }
-    }
-
-    /// Everything acknowledged, whether a commit of it is believed to be done or not: an asynchronous one may have failed.
-    private func commitNow(_ partitions: Set<Int32>?, within: Duration) {
-        let offsets = tracker.lowWaterMarks(of: partitions)
-        guard !offsets.isEmpty else { return }
-        do {
-            try consumer.commit(topicPartitions(offsets), within: max(within, .milliseconds(100)))
-            tracker.committed(offsets)
-        } catch {
-            logger.warning(
-                "committing offsets failed; their events are read again under the same request ids",
-                metadata: [LogMetadata.error: "\(error)"]
-            )
-        }
-    }
-
-    private func topicPartitions(_ offsets: [Int32: Int64]) -> [KafkaTopicPartition: Int64] {
-        let topic = configuration.topics.businessEvents
-        return Dictionary(
-            uniqueKeysWithValues: offsets.map { (KafkaTopicPartition(topic: topic, partition: $0), $1) }
-        )
-    }
-
-    // MARK: Rebalance
-
-    private func assigned(_ partitions: Set<KafkaTopicPartition>) -> [KafkaTopicPartition: Int64] {
-        noteContact()
-        logger.info(
-            "partitions assigned",
-            metadata: ["partitions": "\(partitions.map(\.partition).sorted())"]
-        )
-        return [:]
-    }
-
-    private func revoked(_ partitions: Set<KafkaTopicPartition>, lost: Bool, until deadline: ContinuousClock.Instant) {
-        let ids = Set(partitions.map(\.partition))
-        if !lost && !isClosing {
-            settle(until: deadline - .milliseconds(500))
-            commitNow(ids, within: deadline - clock.now)
-        }
-        tracker.drop(ids)
-        // Their new owner reads these events again.
-        for record in backlog where ids.contains(record.source) { tracker.acknowledge(record.slot) }
-        backlog.removeAll { ids.contains($0.source) }
-        // Resumed while they are still here: the consumer would take them for paused when they come back.
-        consumer.resume(pausedPartitions.intersection(partitions))
-        pausedPartitions.subtract(partitions)
-        lag.remove(ids)
-        logger.info(
-            "partitions revoked",
-            metadata: ["partitions": "\(ids.sorted())", "lost": "\(lost)"]
-        )
-    }
-
-    /// Waits for what is on its way.
-    private func settle(until deadline: ContinuousClock.Instant) {
-        while clock.now < deadline, failure == nil, !backlog.isEmpty || tracker.waiting > 0 {
-            sendBacklog()
-            serveReports(within: .milliseconds(10))
-        }
-    }
-
-    // MARK: The end
-
-    private func drain(until deadline: ContinuousClock.Instant) {
-        settle(until: deadline - .seconds(1))
-        commitNow(nil, within: deadline - clock.now)
-        if tracker.waiting > 0 {
-            logger.warning(
-                "not everything was acknowledged in time; the events are read again at the next start",
-                metadata: [LogMetadata.count: "\(tracker.waiting)"]
-            )
-        }
-    }
-
-    private func close() {
-        if failure != nil { commitNow(nil, within: .seconds(2)) }
-        isClosing = true
-        lag.removeAll()
-        consumer.close(within: .seconds(5))
-        lane.close(within: .zero)
-    }
-
     // MARK: Contact
 
     static let quietTime = Duration.seconds(5)
 
-    private func noteContact() {
+    func noteContact() {
         hasHeard = false
         lastContact = clock.now
         if case .notReady = health.status { health.ready() }

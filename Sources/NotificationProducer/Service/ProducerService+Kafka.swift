@@ -24,7 +24,9 @@ extension ProducerServiceConfiguration {
             producer: producer,
             topics: topics,
             source: source,
-            defaultApplication: defaultApplication
+            defaultApplication: defaultApplication,
+            guarantee: deliveryGuarantee,
+            transactionalID: "\(groupID)-\(instanceID)-ingest"
         )
         ingest.commitInterval = commitInterval
         ingest.drainTimeout = drainTimeout

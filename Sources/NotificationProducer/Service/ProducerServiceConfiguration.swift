@@ -14,7 +14,15 @@ public import ServiceSupport
 /// - `rules.file` (text): the YAML file of rules, at most 1 MiB; read again on SIGHUP. Without it business events are accepted over
 ///   HTTP and left on their topic.
 /// - `ingest.group` (text, default `carillon-producer`): the consumer group that reads business events.
-/// - `ingest.commit.interval` (duration, 10ms to 60s, default 100ms).
+/// - `ingest.commit.interval` (duration, 10ms to 60s, default 100ms): how often offsets are committed. In `exactly-once` it is how
+///   long a transaction is open, and thus what a reader of `requests` waits for; above 2s counts as 2s there.
+/// - `delivery.guarantee` (`at-least-once` or `exactly-once`): what business events become on `requests` and `dead-letters`. In
+///   `exactly-once` an event's records and its offset are one transaction, so `read_committed` readers see them once whatever
+///   fails; in `at-least-once` a failure can repeat them under the same ids. When it is not given it is `exactly-once`, and
+///   `at-least-once` on the embedded broker, which has no transactions to speak of. Calls over HTTP are at least once, with ids
+///   that make a repeat recognisable.
+/// - `instance.id` (text, default the name of the host): tells instances of one group apart, for their transactions; the same at
+///   each start of an instance, and never that of another that runs at the same time: they would fence each other.
 /// - `ingest.buffer.records` (integer, 1 to 1000000, default 50000): records waiting for the broker; at the bound reading pauses.
 /// - `http.host` (text, default `127.0.0.1`), `http.port` (integer, default 8080; 0 takes a free one). Without tokens only
 ///   127.0.0.0/8, `::1` and `localhost` are taken.
@@ -57,6 +65,10 @@ public struct ProducerServiceConfiguration: Sendable {
     public var groupID: String
     /// How often offsets are committed.
     public var commitInterval: Duration
+    /// What business events become; nil for what the cluster can.
+    public var deliveryGuarantee: DeliveryGuarantee?
+    /// Tells this instance from those that run at the same time.
+    public var instanceID: String
     /// Records made of events that may wait for the broker.
     public var ingestBufferRecords: Int
     /// The address of the API.
@@ -108,6 +120,8 @@ public struct ProducerServiceConfiguration: Sendable {
         rulesFile = nil
         groupID = "carillon-producer"
         commitInterval = .milliseconds(100)
+        deliveryGuarantee = nil
+        instanceID = ServiceSettings.hostName
         ingestBufferRecords = 50_000
         httpHost = "127.0.0.1"
         httpPort = 8080
@@ -152,6 +166,8 @@ extension ProducerServiceConfiguration {
             default: defaults.commitInterval,
             in: .milliseconds(10) ... .seconds(60)
         )
+        deliveryGuarantee = settings.deliveryGuarantee()
+        instanceID = settings.instanceID()
         ingestBufferRecords = settings.int(
             "ingest.buffer.records",
             default: defaults.ingestBufferRecords,

@@ -1,0 +1,121 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// The clients of one session, connected: the broker has named the topics, and in `exactly-once` given the transactional id.
+struct IngestClients {
+    let consumer: KafkaConsumer
+    let lane: KafkaLaneProducer
+    /// nil in `at-least-once`.
+    let transactions: IngestTransactions?
+    let requestPartitions: Int32
+    let deadLetterPartitions: Int32
+
+    /// Asks until the broker answers.
+    ///
+    /// - Returns: Nil when it was told to stop before that.
+    /// - Throws: `KafkaError` for what waiting does not mend.
+    static func connect(
+        _ configuration: IngestConfiguration,
+        _ choice: GuaranteeChoice,
+        _ health: HealthComponent,
+        _ stop: StopSignal,
+        _ logger: Logger
+    ) throws -> IngestClients? {
+        let wait = Wait(health: health, stop: stop, logger: logger)
+        let consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
+        var lane: KafkaLaneProducer?
+        do {
+            let clients = try connect(configuration, choice, consumer, &lane, wait)
+            if clients == nil { close(consumer, lane) }
+            return clients
+        } catch {
+            close(consumer, lane)
+            throw error
+        }
+    }
+
+    private static func connect(
+        _ configuration: IngestConfiguration,
+        _ choice: GuaranteeChoice,
+        _ consumer: KafkaConsumer,
+        _ lane: inout KafkaLaneProducer?,
+        _ wait: Wait
+    ) throws -> IngestClients? {
+        let topics = configuration.topics
+        let found = try wait.until { () throws(KafkaError) in
+            _ = try consumer.partitionCount(of: topics.businessEvents, within: .seconds(2))
+            let requests = try consumer.partitionCount(of: topics.requests, within: .seconds(2))
+            let deadLetters = try consumer.partitionCount(of: topics.deadLetters, within: .seconds(2))
+            let guarantee = try choice.choose(for: consumer, wait.logger)
+            guard let guarantee else {
+                throw KafkaError(code: .timedOut, reason: "the cluster does not say its id", isRetriable: true)
+            }
+            return (requests, deadLetters, guarantee)
+        }
+        guard let (requests, deadLetters, guarantee) = found else { return nil }
+        var producer = configuration.producer
+        if guarantee == .exactlyOnce { producer.transactionalID = configuration.transactionalID }
+        let made = try KafkaLaneProducer(configuration: producer, logger: wait.logger)
+        lane = made
+        // Otherwise the first records would wait for it.
+        let isKnown: Void? = try wait.until { () throws(KafkaError) in
+            for topic in [topics.requests, topics.deadLetters] {
+                _ = try made.partitionCount(of: topic, within: .seconds(2))
+            }
+        }
+        guard isKnown != nil else { return nil }
+        if guarantee == .exactlyOnce {
+            let isReady: Void? = try wait.until({ () throws(KafkaError) in
+                try made.initTransactions(within: .seconds(2))
+            }) {
+                KafkaTransactionPolicy.decision(after: $0, in: .initialize) == .repeatCall
+            }
+            guard isReady != nil else { return nil }
+        }
+        return IngestClients(
+            consumer: consumer,
+            lane: made,
+            transactions: guarantee == .exactlyOnce ? IngestTransactions(made, consumer) : nil,
+            requestPartitions: requests,
+            deadLetterPartitions: deadLetters
+        )
+    }
+
+    private static func close(_ consumer: KafkaConsumer, _ lane: KafkaLaneProducer?) {
+        consumer.close(within: .seconds(1))
+        lane?.close(within: .zero)
+    }
+}
+
+/// Asks the broker until it answers, and says once why it has to wait.
+private struct Wait {
+    let health: HealthComponent
+    let stop: StopSignal
+    let logger: Logger
+
+    /// - Parameter isWorthIt: whether waiting can mend the error.
+    /// - Returns: Nil when it was told to stop.
+    func until<Result>(
+        _ ask: () throws(KafkaError) -> Result,
+        isWorthIt: (KafkaError) -> Bool = { _ in true }
+    ) throws(KafkaError) -> Result? {
+        var said = ""
+        while !stop.isRequested {
+            do throws(KafkaError) {
+                return try ask()
+            } catch {
+                guard isWorthIt(error) else { throw error }
+                let reason = "\(error)"
+                health.notReady("waiting for the broker: \(reason)")
+                if reason != said {
+                    logger.warning("waiting for the broker", metadata: [LogMetadata.error: "\(reason)"])
+                    said = reason
+                }
+                stop.wait(.milliseconds(500))
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,181 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// Making durable what was done: the one step in which the two guarantees differ, when it is due, and where a partition or the
+/// session ends.
+extension IngestSession {
+    /// An open transaction holds up readers and has a timeout, so it does not wait for long.
+    private var commitInterval: Duration {
+        transactions == nil
+            ? configuration.commitInterval : min(configuration.commitInterval, IngestTransactions.longestInterval)
+    }
+
+    var untilCommit: Duration { commitInterval - (clock.now - lastCommit) }
+
+    func commitWhenDue() {
+        let isFull = (transactions?.records ?? 0) >= configuration.maximumTransactionRecords
+        guard isCommitDue || isFull || untilCommit <= .zero else { return }
+        guard let transactions else {
+            lastCommit = clock.now
+            commitBehind()
+            return
+        }
+        guard transactions.isOpen || !tracker.committable().isEmpty else {
+            lastCommit = clock.now
+            return
+        }
+        // Nothing more is read until all that was is acknowledged.
+        isCommitDue = true
+        guard isSettled else { return }
+        commitNow(until: clock.now + configuration.commitTimeout)
+        lastCommit = clock.now
+        isCommitDue = false
+    }
+
+    /// Without waiting for the answer.
+    private func commitBehind() {
+        let offsets = tracker.committable()
+        guard !offsets.isEmpty else { return }
+        do {
+            try consumer.commit(topicPartitions(offsets), within: nil)
+            tracker.committed(offsets)
+        } catch {
+            logger.warning("committing offsets failed; tried again", metadata: [LogMetadata.error: "\(error)"])
+        }
+    }
+
+    /// Everything acknowledged, whether a commit of it is believed to be done or not: an asynchronous one may have failed. With a
+    /// transaction everything that was read, which is acknowledged then.
+    private func commitNow(_ partitions: Set<Int32>? = nil, until deadline: ContinuousClock.Instant) {
+        let offsets = tracker.lowWaterMarks(of: partitions)
+        guard let transactions else {
+            guard !offsets.isEmpty else { return }
+            do {
+                let left = max(deadline - clock.now, .milliseconds(100))
+                try consumer.commit(topicPartitions(offsets), within: left)
+                tracker.committed(offsets)
+            } catch {
+                logger.warning(
+                    "committing offsets failed; their events are read again under the same request ids",
+                    metadata: [LogMetadata.error: "\(error)"]
+                )
+            }
+            return
+        }
+        guard transactions.isOpen || !tracker.committable().isEmpty else { return }
+        do throws(KafkaTransactionFailure) {
+            try transactions.commit(topicPartitions(tracker.lowWaterMarks()), until: deadline) {
+                report($0.tag, $0.error)
+            }
+            tracker.committed(offsets)
+        } catch {
+            failure = failure ?? error
+        }
+    }
+
+    /// Gives up the open transaction: its events count as unread.
+    private func abort(until deadline: ContinuousClock.Instant) {
+        guard let transactions, transactions.isOpen else { return }
+        isCommitDue = false
+        do throws(KafkaTransactionFailure) {
+            try transactions.abort(until: deadline) { giveUp($0) }
+        } catch {
+            logger.warning(
+                "the transaction was not aborted; the next one of this instance ends it",
+                metadata: [LogMetadata.error: "\(error)"]
+            )
+            failure = failure ?? error
+        }
+        dropBacklog { _ in true }
+        tracker.drop(Set(tracker.lowWaterMarks().keys))
+    }
+
+    private func topicPartitions(_ offsets: [Int32: Int64]) -> [KafkaTopicPartition: Int64] {
+        let topic = configuration.topics.businessEvents
+        return Dictionary(
+            uniqueKeysWithValues: offsets.map { (KafkaTopicPartition(topic: topic, partition: $0), $1) }
+        )
+    }
+
+    // MARK: Rebalance
+
+    func assigned(_ partitions: Set<KafkaTopicPartition>) -> [KafkaTopicPartition: Int64] {
+        noteContact()
+        logger.info(
+            "partitions assigned",
+            metadata: ["partitions": "\(partitions.map(\.partition).sorted())"]
+        )
+        return [:]
+    }
+
+    func revoked(_ partitions: Set<KafkaTopicPartition>, lost: Bool, until deadline: ContinuousClock.Instant) {
+        let ids = Set(partitions.map(\.partition))
+        if !lost && !isClosing {
+            settle(until: deadline - .milliseconds(transactions == nil ? 500 : 3_000))
+            if transactions == nil || isSettled { commitNow(ids, until: deadline - .seconds(1)) }
+        }
+        // Lost, not acknowledged in time, or refused: all partitions leave at once, so nothing of it is needed any more.
+        abort(until: deadline)
+        tracker.drop(ids)
+        // Their new owner reads these events again.
+        dropBacklog { ids.contains($0.source) }
+        // Resumed while they are still here: the consumer would take them for paused when they come back.
+        consumer.resume(pausedPartitions.intersection(partitions))
+        pausedPartitions.subtract(partitions)
+        lag.remove(ids)
+        logger.info(
+            "partitions revoked",
+            metadata: ["partitions": "\(ids.sorted())", "lost": "\(lost)"]
+        )
+    }
+
+    private func dropBacklog(_ isDropped: (OutgoingRecord) -> Bool) {
+        for record in backlog where isDropped(record) { tracker.acknowledge(record.slot) }
+        backlog.removeAll(where: isDropped)
+    }
+
+    /// Nothing is on its way, and nothing was refused.
+    private var isSettled: Bool { failure == nil && backlog.isEmpty && tracker.waiting == 0 }
+
+    /// Waits for what is on its way.
+    private func settle(until deadline: ContinuousClock.Instant) {
+        while clock.now < deadline, failure == nil, !isSettled {
+            sendBacklog()
+            serveReports(within: .milliseconds(10))
+        }
+    }
+
+    // MARK: The end
+
+    func drain(until deadline: ContinuousClock.Instant) {
+        settle(until: deadline - (transactions == nil ? .seconds(1) : min(.seconds(3), configuration.drainTimeout / 2)))
+        if tracker.waiting > 0 {
+            logger.warning(
+                "not everything was acknowledged in time; the events are read again at the next start",
+                metadata: [LogMetadata.count: "\(tracker.waiting)"]
+            )
+        }
+        guard transactions == nil || isSettled else { return }
+        commitNow(until: deadline)
+        if let failure {
+            logger.warning(
+                "the last transaction was not committed; its events are read again at the next start",
+                metadata: [LogMetadata.error: "\(failure)"]
+            )
+        }
+    }
+
+    func close() {
+        if transactions != nil {
+            abort(until: clock.now + .seconds(2))
+        } else if failure != nil {
+            commitNow(until: clock.now + .seconds(2))
+        }
+        isClosing = true
+        lag.removeAll()
+        consumer.close(within: .seconds(5))
+        lane.close(within: .zero)
+    }
+}

@@ -1,0 +1,244 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// The lifecycle with a channel that answers later, and what is in doubt after a restart.
+struct SendingTests {
+    private static let rules = NotificationCenter(
+        retention: 7 * 24 * 3600 * 1000,
+        handover: .bySend(channel: "push"),
+        epoch: 1
+    )
+
+    private static func bench() -> Bench { Bench(rules) }
+
+    private static func kinds(_ bench: Bench) -> [String] {
+        bench.sends.map { send in
+            switch send.kind {
+            case .deliver: "deliver \(send.id.requestID) \(send.attempt)"
+            case .recall: "recall \(send.attempt)"
+            }
+        }
+    }
+
+    @Test func `it is delivered when the channel has accepted it, not before`() throws {
+        var bench = Self.bench()
+        #expect(bench.apply(request("a")).isEmpty)
+        #expect(Self.kinds(bench) == ["deliver a 1"] && bench.center.inFlight == 1)
+        let events = try bench.answer(.accepted, 5)
+        #expect(events.summary == ["delivered a!"] && events[0].channel == "push")
+        #expect(bench.entry(key("order"))?.delivered?.at == at(5) && bench.center.inFlight == 0)
+    }
+
+    @Test func `sends of one key never overlap, the newest waits, those between close at once`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        #expect(bench.apply(request("b"), 1).isEmpty)
+        #expect(bench.apply(request("c"), 2).summary == ["superseded b!"])
+        #expect(bench.fire(3).isEmpty && bench.sends.count == 1)
+        #expect(try bench.answer(.accepted, 4).summary == ["delivered a!"])
+        bench.fire(4)
+        #expect(Self.kinds(bench) == ["deliver a 1", "deliver c 1"])
+        let last = try bench.answer(.accepted, 5)
+        #expect(last.summary == ["delivered c!"] && last[0].replaces == id("a"))
+    }
+
+    @Test func `a failure is tried again after a growing pause, and given up in the end`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        var now: Int64 = 0
+        var pauses: [Int64] = []
+        for _ in 1..<Self.rules.retry.attempts {
+            #expect(try bench.answer(.failed(retryAfter: nil), now).isEmpty)
+            let due = try #require(bench.entry(key("order"))?.due)
+            #expect(bench.fire(due.rawValue - at(1).rawValue).isEmpty)
+            pauses.append(due.rawValue - at(now).rawValue)
+            now = due.rawValue - at(0).rawValue
+            bench.fire(now)
+        }
+        #expect(pauses == pauses.sorted() && pauses.first == 1000 && pauses.last == 300_000)
+        let end = try bench.answer(.failed(retryAfter: nil), now)
+        #expect(end.summary == ["failed a!"] && end[0].reason == .gaveUp)
+        #expect(bench.sends.count == Self.rules.retry.attempts)
+    }
+
+    @Test func `a channel's wish for a longer pause is honoured`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        try bench.answer(.failed(retryAfter: 20_000))
+        #expect(bench.entry(key("order"))?.due == at(20_000))
+    }
+
+    @Test func `between two attempts a newer one supersedes at once`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        try bench.answer(.failed(retryAfter: nil))
+        #expect(bench.apply(request("b"), 10).summary == ["superseded a!"])
+        #expect(Self.kinds(bench).last == "deliver b 1")
+    }
+
+    @Test func `a failure while a newer one waits supersedes, and the newer one goes`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        bench.apply(request("b"), 1)
+        let events = try bench.answer(.failed(retryAfter: nil), 2)
+        #expect(events.summary == ["superseded a!"] && events[0].by == id("b"))
+        bench.fire(2)
+        #expect(Self.kinds(bench).last == "deliver b 1")
+    }
+
+    @Test func `no for good closes as failed, with the channel's reason`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        let events = try bench.answer(.rejected(.unregistered))
+        #expect(events.summary == ["failed a!"] && events[0].reason == .unregistered)
+        #expect(bench.entry(key("order"))?.isIdle == true)
+    }
+
+    @Test func `a cancel in flight is answered with what came of it`() throws {
+        var accepted = Self.bench()
+        accepted.apply(request("a"))
+        #expect(accepted.apply(removal("r", key("order"), .pending), 1).isEmpty)
+        #expect(try accepted.answer(.accepted, 2).summary == ["delivered a!", "cancellation.missed r"])
+        var failed = Self.bench()
+        failed.apply(request("a"))
+        failed.apply(removal("r", key("order"), .pending), 1)
+        let events = try failed.answer(.failed(retryAfter: nil), 2)
+        #expect(events.summary == ["cancelled a!"] && events[0].by == id("r"))
+    }
+
+    @Test func `removing what was delivered recalls it, and a newer one waits for that`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        try bench.answer(.accepted)
+        #expect(bench.apply(removal("r", key("order"), .delivered), 1).summary == ["removed a"])
+        #expect(Self.kinds(bench).last == "recall 1")
+        bench.apply(request("b"), 2)
+        #expect(bench.sends.count == 2)
+        try bench.answer(.accepted, 3)
+        bench.fire(3)
+        #expect(Self.kinds(bench).last == "deliver b 1")
+    }
+
+    @Test func `a removal of what is in flight recalls it once it is there`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        #expect(bench.apply(removal("r", key("order"), .all), 1).isEmpty)
+        let events = try bench.answer(.accepted, 2)
+        #expect(events.map(\.name) == [.delivered, .cancellationMissed, .removed])
+        #expect(Self.kinds(bench).last == "recall 1")
+        #expect(bench.entry(key("order"))?.delivered == nil)
+    }
+
+    @Test func `an answer that came twice, or late, or from an earlier life counts for nothing`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        let first = try #require(bench.sends.last)
+        var effects = NotificationCenter.Effects()
+        var earlier = first
+        earlier.epoch = 0
+        let isEarlier = try bench.center.apply(.init(send: earlier, result: .accepted), at: at(1), effects: &effects)
+        #expect(!isEarlier)
+        try bench.answer(.failed(retryAfter: nil), 1)
+        bench.fire(1001)
+        let isLate = try bench.center.apply(.init(send: first, result: .accepted), at: at(1002), effects: &effects)
+        #expect(!isLate && effects.events.isEmpty && bench.center.inFlight == 1)
+    }
+
+    // MARK: - After a restart
+
+    /// The same partition in the hands of another owner, after everything was committed.
+    private static func restarted(_ bench: inout Bench, firedThrough: Int64, at now: Int64) throws -> Bench {
+        try bench.commit()
+        var next = Bench(rules)
+        var owner = rules
+        owner.epoch = 2
+        next.store = bench.store
+        next.offset = bench.offset
+        next.center = try PartitionCenter(
+            rules: owner,
+            limits: .init(),
+            store: bench.store,
+            firedThrough: at(firedThrough),
+            at: at(now)
+        )
+        return next
+    }
+
+    @Test func `what was due up to fired-through is sent again under the same ids, even when it has expired`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a", interval(60), expiration: at(61_000)))
+        var next = try Self.restarted(&bench, firedThrough: 60_500, at: 3_600_000)
+        next.fire(3_600_000)
+        #expect(Self.kinds(next) == ["deliver a 1"])
+        let events = try next.answer(.accepted, 3_600_001)
+        #expect(events.summary == ["delivered a!"] && events[0].inDoubt && events[0].occurrence == at(60_000))
+    }
+
+    @Test func `what was due after fired-through was not sent, and is judged as any late one`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a", interval(60), expiration: at(61_000)))
+        var next = try Self.restarted(&bench, firedThrough: 59_999, at: 3_600_000)
+        try next.center.refill(at: at(3_600_000))
+        let events = next.fire(3_600_000)
+        #expect(events.summary == ["expired a!"] && !events[0].inDoubt && next.sends.isEmpty)
+    }
+
+    @Test func `what is in doubt and cancelled is recalled on the device, and the event says so`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a", interval(60)))
+        var next = try Self.restarted(&bench, firedThrough: 60_500, at: 59_000)
+        let events = next.apply(removal("r", key("order"), .pending), 59_001)
+        #expect(events.summary == ["cancelled a!"] && events[0].inDoubt)
+        #expect(Self.kinds(next) == ["recall 1"])
+    }
+
+    @Test func `what is in doubt and superseded is replaced by the newer one, or recalled when that comes later`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a", interval(60)))
+        var next = try Self.restarted(&bench, firedThrough: 60_500, at: 59_000)
+        let events = next.apply(request("b"), 59_001)
+        #expect(events.summary == ["superseded a!"] && events[0].inDoubt)
+        #expect(Self.kinds(next) == ["deliver b 1"])
+        var other = Self.bench()
+        other.apply(request("a", interval(60)))
+        var later = try Self.restarted(&other, firedThrough: 60_500, at: 59_000)
+        later.apply(request("b", interval(600)), 59_001)
+        #expect(Self.kinds(later) == ["recall 1"])
+    }
+
+    @Test func `a send that was in flight goes again first, under the same ids`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        bench.apply(request("b"), 1)
+        var next = try Self.restarted(&bench, firedThrough: 1000, at: 5000)
+        next.fire(5000)
+        #expect(next.sends.map(\.id) == [SendID(requestID: id("a"), occurrence: nil)])
+        #expect(try next.answer(.accepted, 5001)[0].inDoubt)
+        next.fire(5001)
+        #expect(next.sends.last?.id.requestID == id("b"))
+    }
+
+    @Test func `reading the log again after a restart changes nothing, however much of it`() throws {
+        var bench = Self.bench()
+        for step in 0..<300 { bench.apply(request("q\(step)", interval(60)), Int64(step)) }
+        var next = try Self.restarted(&bench, firedThrough: 0, at: 1000)
+        next.offset = 0
+        for step in 0..<300 { #expect(next.apply(request("q\(step)", interval(60)), 1000).isEmpty) }
+        #expect(next.outcomes.allSatisfy { $0 == .duplicate })
+        #expect(next.entry(key("order"))?.pending?.requestID == id("q299"))
+    }
+
+    @Test func `a repeat in doubt fires that occurrence, and those missed since by its policy`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a", interval(60, repeats: true, misfire: .next)))
+        var next = try Self.restarted(&bench, firedThrough: 60_500, at: 600_000)
+        next.fire(600_000)
+        #expect(next.sends.map(\.id.occurrence) == [at(60_000)])
+        let events = try next.answer(.accepted, 600_001)
+        #expect(events.summary == ["delivered a"] && events[0].inDoubt)
+        let late = next.fire(630_000)
+        #expect(late.summary == ["missed a"] && late[0].first == at(120_000) && late[0].last == at(600_000))
+    }
+}

@@ -1,0 +1,345 @@
+import Foundation
+import Kafka
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceSupport
+import Synchronization
+import Testing
+
+@testable import NotificationProducer
+
+/// On the embedded broker, which answers the calls of transactions but neither hides what was aborted nor keeps the offsets: what
+/// is seen here is that nothing is lost, and which calls are made.
+@Suite("Ingest in transactions", .timeLimit(.minutes(4)))
+struct ExactlyOnceTests {
+    private static let topics = ProducerHarness.topics
+
+    private func with(
+        _ broker: LocalBroker? = nil,
+        rules: String = IngestTests.rules,
+        instance: String = "a",
+        configure: (inout ProducerServiceConfiguration) -> Void = { _ in },
+        _ body: (ProducerHarness) async throws -> Void
+    ) async throws {
+        let settings = { (configuration: inout ProducerServiceConfiguration) in
+            configuration.deliveryGuarantee = .exactlyOnce
+            configuration.instanceID = instance
+            configure(&configuration)
+        }
+        try await ProducerHarness.with(rules: rules, broker: broker, configure: settings, body)
+    }
+
+    private func events(_ numbers: Range<Int>) -> [KafkaProducerRecord] {
+        numbers.map { IngestTests.shipped($0, customer: "c\($0 % 13)").record }
+    }
+
+    @Test("Every event becomes one request over many transactions, and dead letters and skipped ones are part of them")
+    func requests() async throws {
+        try await with(configure: { $0.commitInterval = .milliseconds(10) }) { harness in
+            let skipped = BusinessEvent.sample(id: "k", data: #"{"notify":false}"#)
+            let other = BusinessEvent.sample(id: "o", type: "com.example.other", data: "{}")
+            try await harness.produceFast(events(0..<1_000))
+            try await harness.produce([skipped.record, other.record])
+            try await harness.produceFast(events(1_000..<2_000))
+            let records = try await harness.records(Self.topics.requests, count: 2_000)
+            #expect(Set(records.compactMap { $0.header("ce_id") }).count == 2_000)
+            #expect(try await harness.records(Self.topics.deadLetters, count: 1)[0].header("ce_id") == "o")
+            #expect(harness.isReady)
+        }
+    }
+
+    @Test(
+        "A retriable error of each call is got over without a restart",
+        arguments: [
+            (.initProducerID, 15), (.addPartitionsToTransaction, 51), (.addOffsetsToTransaction, 14),
+            (.transactionOffsetCommit, 14), (.endTransaction, 51),
+        ] as [(LocalBroker.RequestKind, Int32)]
+    )
+    func retriable(request: LocalBroker.RequestKind, code: Int32) async throws {
+        let broker = try ProducerHarness.makeBroker()
+        broker.inject(errors: [.init(rawValue: code), .init(rawValue: code)], on: request)
+        try await with(broker) { harness in
+            try await harness.produceFast(events(0..<100))
+            _ = try await harness.records(Self.topics.requests, count: 100)
+            // A session that had begun anew would have read all of them again, before these.
+            try await harness.produceFast(events(100..<200))
+            let records = try await harness.records(Self.topics.requests, count: 200)
+            #expect(Set(records.compactMap { $0.header("ce_id") }).count == 200)
+        }
+        await broker.shutDown()
+    }
+
+    @Test(
+        "A transaction that fails at any of its calls is aborted, and its events are read again",
+        arguments: [
+            (.addPartitionsToTransaction, 29, "ingest failed"), (.addOffsetsToTransaction, 30, "aborted"),
+            (.transactionOffsetCommit, 22, "aborted"), (.transactionOffsetCommit, 25, "aborted"),
+            (.endTransaction, 87, "aborted"), (.transactionOffsetCommit, 47, "instance.id"),
+            (.endTransaction, 90, "instance.id"),
+        ] as [(LocalBroker.RequestKind, Int32, String)]
+    )
+    func failures(request: LocalBroker.RequestKind, code: Int32, said: String) async throws {
+        try await with { harness in
+            try await eventually("being ready") { harness.isReady }
+            harness.broker.inject(errors: [.init(rawValue: code)], on: request)
+            try await harness.produceFast(events(0..<100))
+            // This is also how it is seen that the call is made.
+            try await eventually("the failure") {
+                harness.health.notReady.contains {
+                    $0.why.contains("ingest failed") && $0.why.contains(said)
+                }
+            }
+            try await eventually("being ready again") { harness.isReady }
+            #expect(try await harness.distinctIDs(Self.topics.requests, count: 100).count == 100)
+            try await harness.produceFast(events(100..<150))
+            #expect(try await harness.distinctIDs(Self.topics.requests, count: 150).count == 150)
+        }
+    }
+
+    @Test("After a commit of unknown outcome the producer is made anew and nothing is lost")
+    func unknownOutcome() async throws {
+        try await with { harness in
+            try await eventually("being ready") { harness.isReady }
+            harness.broker.inject(errors: Array(repeating: .init(rawValue: 51), count: 100_000), on: .endTransaction)
+            try await harness.produceFast(events(0..<100))
+            try await eventually("the doubt") {
+                harness.health.notReady.contains { $0.why.contains("whether it was committed is not known") }
+            }
+            harness.broker.clearErrors(on: .endTransaction)
+            try await eventually("being ready again") { harness.isReady }
+            #expect(try await harness.distinctIDs(Self.topics.requests, count: 100).count == 100)
+        }
+    }
+
+    @Test("A commit whose reply is lost is done, and its events are not read again")
+    func lostReply() async throws {
+        try await with { harness in
+            try await eventually("being ready") { harness.isReady }
+            try harness.broker.loseReply(of: .endTransaction)
+            try await harness.produceFast(events(0..<100))
+            _ = try await harness.records(Self.topics.requests, count: 100)
+            try await harness.produceFast(events(100..<200))
+            let records = try await harness.records(Self.topics.requests, count: 200)
+            #expect(Set(records.compactMap { $0.header("ce_id") }).count == 200)
+        }
+    }
+
+    @Test("A record that the broker refuses as too large aborts its transaction, and its event becomes a dead letter")
+    func refusedAsTooLarge() async throws {
+        try await with { harness in
+            try await eventually("being ready") { harness.isReady }
+            // The first request is the one that brings the event.
+            harness.broker.inject(errors: [.init(rawValue: 0), .messageTooLarge], on: .produce)
+            try await harness.produce(events(1..<2))
+            let letter = try await harness.records(Self.topics.deadLetters, count: 1)[0]
+            #expect(letter.header(DeadLetter.reasonHeader) == ReasonCode.tooLarge.rawValue)
+            #expect(letter.header("ce_id") == "shipped-1")
+            try await harness.produce(events(2..<3))
+            #expect(try await harness.distinctIDs(Self.topics.requests, count: 1).count == 1)
+        }
+    }
+
+    @Test(
+        "A record that librdkafka does not take becomes a dead letter too, and the others of its transaction requests"
+    )
+    func tooLargeToSend() async throws {
+        let rules = """
+            rules:
+              - event: com.example.order.shipped
+                recipient: "{{data.customer}}"
+                identifier: "{{data.order}}"
+                content: {title: "{{data.text}}", body: "{{data.text}}"}
+            """
+        func event(_ order: Int, _ length: Int) -> KafkaProducerRecord {
+            let text = String(repeating: "y", count: length)
+            let data = #"{"customer":"c","order":"\#(order)","text":"\#(text)"}"#
+            return BusinessEvent.sample(id: "\(order)", data: data).record
+        }
+        try await with(rules: rules, configure: { $0.kafkaProperties["message.max.bytes"] = "4000" }) { harness in
+            try await harness.produce((0..<20).map { event($0, $0 == 7 ? 2_500 : 5) })
+            #expect(try await harness.distinctIDs(Self.topics.requests, count: 19).count == 19)
+            let letter = try await harness.records(Self.topics.deadLetters, count: 1)[0]
+            #expect(letter.header(DeadLetter.reasonHeader) == ReasonCode.tooLarge.rawValue)
+            #expect(letter.header("ce_id") == "7")
+        }
+    }
+
+    @Test("A broker that goes away for longer than a transaction lasts costs no event")
+    func brokerAway() async throws {
+        try await with { harness in
+            try await harness.produceFast(events(0..<300))
+            _ = try await harness.records(Self.topics.requests, count: 1)
+            try harness.broker.setBroker(isUp: false)
+            try await eventually("not being ready") { !harness.isReady }
+            try harness.broker.setBroker(isUp: true)
+            try await eventually("being ready again") { harness.isReady }
+            try await harness.produceFast(events(300..<400))
+            #expect(try await harness.distinctIDs(Self.topics.requests, count: 400).count == 400)
+        }
+    }
+
+    @Test("Partitions that go to another instance under load take no event with them")
+    func rebalance() async throws {
+        let broker = try ProducerHarness.makeBroker()
+        try await with(broker, instance: "a") { first in
+            try await first.produceFast(events(0..<500))
+            _ = try await first.records(Self.topics.requests, count: 1)
+            try await with(broker, instance: "b") { second in
+                try await first.produceFast(events(500..<1_000))
+                try await eventually("both being ready") { first.isReady && second.isReady }
+                #expect(try await first.distinctIDs(Self.topics.requests, count: 1_000).count == 1_000)
+                try await first.stop()
+                try await second.produceFast(events(1_000..<1_100))
+                #expect(try await second.distinctIDs(Self.topics.requests, count: 1_100).count == 1_100)
+            }
+        }
+        await broker.shutDown()
+    }
+
+    @Test("A shutdown under load commits or aborts, and the next instance does the rest")
+    func shutdown() async throws {
+        let broker = try ProducerHarness.makeBroker()
+        try await with(broker) { harness in
+            try await harness.produceFast(events(0..<2_000))
+            _ = try await harness.records(Self.topics.requests, count: 100)
+            try await harness.stop()
+        }
+        try await with(broker) { harness in
+            let ids = try await harness.distinctIDs(Self.topics.requests, count: 2_000)
+            #expect(ids.count == 2_000)
+        }
+        await broker.shutDown()
+    }
+
+    @Test("Partitions that are lost are never committed; those that are taken in order are, whole")
+    func revoke() async throws {
+        let broker = try ProducerHarness.makeBroker()
+        let place = KafkaTopicPartition(topic: Self.topics.businessEvents, partition: 0)
+        try await withSession(broker) { session in
+            func revoke(lost: Bool) {
+                session.revoked([place], lost: lost, until: .now + .seconds(20))
+            }
+            func put(_ offset: Int64) {
+                let slot = session.tracker.begin(0, offset: offset, records: 1)
+                session.send(
+                    OutgoingRecord(
+                        kind: .request,
+                        partition: 0,
+                        key: nil,
+                        value: [1],
+                        headers: KafkaHeaderBuffer(),
+                        slot: slot,
+                        source: 0
+                    )
+                )
+            }
+            put(0)
+            #expect(session.transactions?.isOpen == true)
+            revoke(lost: false)
+            #expect(session.failure == nil && session.transactions?.isOpen == false && session.tracker.waiting == 0)
+            // A commit would meet this; an abort does not.
+            broker.inject(errors: [.init(rawValue: 30)], on: .addOffsetsToTransaction)
+            put(1)
+            revoke(lost: true)
+            #expect(session.failure == nil && session.transactions?.isOpen == false && session.tracker.waiting == 0)
+            #expect(session.tracker.lowWaterMarks().isEmpty)
+            put(2)
+            revoke(lost: false)
+            #expect((session.failure as? KafkaTransactionFailure)?.call == .sendOffsets)
+            #expect(session.transactions?.isOpen == false && session.tracker.waiting == 0)
+        }
+        await broker.shutDown()
+    }
+
+    /// One that is connected and does not run.
+    private func withSession(
+        _ broker: LocalBroker,
+        _ body: @escaping @Sendable (IngestSession) throws -> Void
+    ) async throws {
+        var service = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
+        service.deliveryGuarantee = .exactlyOnce
+        let rules = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID().uuidString).yaml")
+        try Data(IngestTests.rules.utf8).write(to: rules)
+        defer { try? FileManager.default.removeItem(at: rules) }
+        let store = try RuleStore(path: rules.path, defaultApplication: "shop", now: { ProducerHarness.now })
+        let configuration = service.ingest
+        try await KafkaThread.run(name: "session") {
+            let session = try IngestSession(
+                configuration: configuration,
+                rules: store,
+                metrics: ProducerMetrics(),
+                health: Health().component("kafka"),
+                oversized: OversizedEvents(),
+                choice: GuaranteeChoice(asked: configuration.guarantee),
+                stop: StopSignal(),
+                logger: ProducerHarness.logger,
+                now: { ProducerHarness.now }
+            )
+            let made = try #require(session)
+            defer { made.close() }
+            try body(made)
+        }
+    }
+
+    // MARK: - The choice
+
+    @Test("Only the default adapts to the cluster, and says so once")
+    func choice() async throws {
+        let broker = try LocalBroker()
+        let log = Log()
+        let logger = log.logger
+        try await KafkaThread.run(name: "test") {
+            let consumer = try KafkaConsumer(
+                configuration: .init(client: broker.clientConfiguration(), groupID: "g"),
+                logger: ProducerHarness.logger
+            )
+            defer { consumer.close(within: .seconds(5)) }
+            let adapting = GuaranteeChoice(asked: nil)
+            #expect(try adapting.choose(for: consumer, logger) == .atLeastOnce)
+            #expect(try adapting.choose(for: consumer, logger) == .atLeastOnce)
+            for asked in DeliveryGuarantee.allCases {
+                #expect(try GuaranteeChoice(asked: asked).choose(for: consumer, logger) == asked)
+            }
+        }
+        #expect(log.all == ["info: delivery guarantee of ingest: at-least-once"])
+        await broker.shutDown()
+    }
+
+    @Test("A fenced producer says whose transactional id it was and what to do")
+    func fenced() {
+        let error = KafkaError(code: .fenced, reason: "fenced", isFatal: true)
+        for cause in [
+            error, KafkaTransactionFailure(error: error, call: .commit, decision: .recreate),
+        ] as [any Error] {
+            let text = "\(IngestFencedError.explain(cause, transactionalID: "g-a-ingest"))"
+            #expect(text.contains("g-a-ingest") && text.contains("instance.id"))
+        }
+        let other = KafkaError(code: .timedOut, reason: "later")
+        #expect(IngestFencedError.explain(other, transactionalID: "x") as? KafkaError == other)
+    }
+}
+
+/// What is logged, as `level: message`.
+private final class Log: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var all: [String] { lines.withLock { $0 } }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+    private struct Handler: LogHandler {
+        let log: Log
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            log.lines.withLock { $0.append("\(event.level): \(event.message)") }
+        }
+    }
+}
