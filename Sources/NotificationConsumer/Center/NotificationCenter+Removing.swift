@@ -28,7 +28,16 @@ extension NotificationCenter {
         }
         if removal.scope != .pending {
             if let delivered = entry.delivered {
-                emit(.removed, of: delivered.requestID, closes: false, removal, key, &effects)
+                // The occurrence, since each one of a repeat can be removed.
+                emit(
+                    .removed,
+                    of: delivered.requestID,
+                    occurrence: delivered.occurrence,
+                    closes: false,
+                    removal,
+                    key,
+                    &effects
+                )
                 if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
                     close(delivered.requestID, in: &entry, at: now)
                 }
@@ -87,6 +96,7 @@ extension NotificationCenter {
     private func emit(
         _ name: DeliveryEventName,
         of id: RequestID,
+        occurrence: Timestamp? = nil,
         closes: Bool,
         _ removal: Removal,
         _ key: NotificationKey,
@@ -94,6 +104,7 @@ extension NotificationCenter {
         _ effects: inout Effects
     ) {
         var event = DeliveryEvent(name: name, requestID: id, key: key, closes: closes, inDoubt: inDoubt)
+        event.occurrence = occurrence
         event.by = removal.id
         effects.events.append(Effect(event: event, trace: removal.trace))
     }

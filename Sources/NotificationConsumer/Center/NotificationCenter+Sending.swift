@@ -139,6 +139,7 @@ extension NotificationCenter {
         }
         if let removal = sending.recalledBy {
             var event = DeliveryEvent(name: .removed, requestID: id, key: key, closes: false)
+            event.occurrence = sending.occurrence
             event.by = removal
             effects.events.append(Effect(event: event, trace: trace))
             if entry.pending?.requestID != id { close(id, in: &entry, at: now) }
@@ -249,6 +250,6 @@ extension NotificationCenter {
             close(delivered.requestID, in: &entry, at: now)
         }
         effects.events.append(Effect(event: event, trace: trace))
-        entry.delivered = .init(requestID: id, at: now)
+        entry.delivered = .init(requestID: id, occurrence: occurrence, at: now)
     }
 }
