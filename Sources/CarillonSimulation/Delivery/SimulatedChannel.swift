@@ -74,7 +74,7 @@ final class SimulatedChannel: Channel {
         }
         var told = arrival + random.number(1_000...50_000)
         if random.chance(rates.delaying) { told += random.number(1_000_000...90_000_000) }
-        note("send \(number) \(send.key.text) attempt \(send.attempt) of epoch \(send.epoch): \(outcome.result)")
+        note("\(send.text) as \(number): \(outcome.result)")
         let times = random.chance(rates.repeating) ? 2 : 1
         for time in 0..<times {
             timeline.add(at: told + Int64(time) * 1_000) { [weak self] in self?.tell(number, outcome) }
@@ -83,6 +83,7 @@ final class SimulatedChannel: Channel {
 
     private func tell(_ number: Int, _ outcome: ChannelOutcome) {
         guard !process.isDead else { return }
+        note("hears of send \(number)")
         open.remove(number)
         devices.tell(number, at: timeline.now)
         outcomes.append(rewrite(outcome))
@@ -99,6 +100,14 @@ final class SimulatedChannel: Channel {
     private func died() {
         for number in open.sorted() { devices.end(number) }
         (open, outcomes) = ([], [])
+    }
+}
+
+extension ChannelSend {
+    /// For the trace.
+    var text: String {
+        let what = if case .recall = kind { "recalls" } else { "sends" }
+        return "\(what) \(id.requestID.text.prefix(8)) \(key.text) attempt \(attempt) of epoch \(epoch)"
     }
 }
 

@@ -1,6 +1,6 @@
 /// What happened, in order: a hash over everything, and the last lines.
 package struct Trace {
-    private static let kept = 400
+    private static let kept = 20_000
 
     /// FNV-1a over every line: two runs with the same one did the same.
     package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325

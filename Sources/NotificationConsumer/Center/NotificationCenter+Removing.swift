@@ -44,7 +44,10 @@ extension NotificationCenter {
                 entry.delivered = nil
                 (found, recalls) = (true, true)
             }
-            if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase {
+            // Answered at the end of the send, and so one removal only: the next finds nothing that is left to recall.
+            if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase,
+                sending.recalledBy == nil
+            {
                 entry.sending?.recalledBy = removal.id
                 found = true
             }
@@ -77,16 +80,14 @@ extension NotificationCenter {
             (found, leavesDoubt) = (true, pending.isInDoubt)
         }
         if let sending = entry.sending, sending.content != nil {
-            found = true
             if case .inFlight = sending.phase {
-                if sending.closes { entry.sending?.cancelledBy = removal.id }
-            } else {
-                if sending.closes {
-                    let doubt = sending.isInDoubt
-                    emit(.cancelled, of: sending.requestID, closes: true, removal, key, inDoubt: doubt, &effects)
-                    close(sending.requestID, in: &entry, at: now)
+                if sending.closes, sending.cancelledBy == nil {
+                    entry.sending?.cancelledBy = removal.id
+                    found = true
                 }
-                entry.sending = nil
+            } else {
+                giveUp(sending, as: .cancelled, by: removal.id, key, removal.trace, in: &entry, at: now, &effects)
+                found = true
                 leavesDoubt = leavesDoubt || sending.isInDoubt
             }
         }

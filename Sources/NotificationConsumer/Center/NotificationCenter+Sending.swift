@@ -70,6 +70,36 @@ extension NotificationCenter {
         )
     }
 
+    /// Ends what waits for its next attempt. A removal that came while it was in flight, with an owner that did not hear how
+    /// that ended, is answered now.
+    func giveUp(
+        _ sending: CenterEntry.Sending,
+        as name: DeliveryEventName,
+        by id: RequestID,
+        _ key: NotificationKey,
+        _ trace: CarriedTrace,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        let name = sending.cancelledBy == nil ? name : .cancelled
+        var event = DeliveryEvent(
+            name: name,
+            requestID: sending.requestID,
+            key: key,
+            closes: sending.closes,
+            inDoubt: sending.isInDoubt
+        )
+        event.occurrence = sending.occurrence
+        event.by = sending.cancelledBy ?? id
+        effects.events.append(Effect(event: event, trace: trace))
+        if let removal = sending.recalledBy {
+            effects.events.append(miss(removal, key, sending.trace, known: .unknown))
+        }
+        if sending.closes { close(sending.requestID, in: &entry, at: now) }
+        entry.sending = nil
+    }
+
     /// The next attempt, when its pause is over.
     func retry(
         _ sending: CenterEntry.Sending,

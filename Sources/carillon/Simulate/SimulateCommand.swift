@@ -40,7 +40,7 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Plant a fault.", valueName: "name"))
     var bug: PlantedBug?
 
-    @Flag(help: "Show the end of the trace, also when all is well.")
+    @Flag(help: "Show the whole trace of a run, not only its end, also when all is well with the one seed.")
     var trace = false
 
     func validate() throws {
@@ -66,7 +66,7 @@ struct SimulateCommand: AsyncParsableCommand {
             let result = Simulation.run(.init(seed: seed, isExactlyOnce: mode == .exactlyOnce, bug: bug))
             if result.violation != nil || trace && seeds == 1 {
                 bar?.clear()
-                Terminal.write(SimulationReport.text(of: result, replay: replay(seed)))
+                Terminal.write(SimulationReport.text(of: result, replay: replay(seed), isWhole: trace))
             }
             if result.violation != nil { return true }
             done.acknowledged += 1
@@ -95,10 +95,10 @@ extension PlantedBug: ExpressibleByArgument {}
 
 /// What is told of one run.
 enum SimulationReport {
-    private static let lines = 300
+    private static let lines = 60
 
-    static func text(of result: Simulation.Result, replay: String) -> String {
-        var text = result.trace.lines.suffix(lines).map { "  \($0)\n" }.joined()
+    static func text(of result: Simulation.Result, replay: String, isWhole: Bool = false) -> String {
+        var text = result.trace.lines.suffix(isWhole ? .max : lines).map { "  \($0)\n" }.joined()
         text += "trace \(String(result.trace.hash, radix: 16)), \(result.trace.count) lines\n"
         if let violation = result.violation {
             text += "broken: \(violation.rule.rawValue)\n  \(violation.detail)\nagain:  \(replay)\n"
