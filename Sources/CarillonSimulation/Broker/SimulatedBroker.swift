@@ -15,8 +15,8 @@ final class SimulatedBroker {
     /// The last sequence of a producer in a partition, with the offset that it got.
     private var sequences: [SequenceKey: (sequence: Int64, offset: Int64)] = [:]
     private var nextProducerID: Int64 = 1000
-    /// When something was written last, in microseconds.
-    private(set) var lastWrite: Int64 = 0
+    /// When something last happened that others answer to, in microseconds.
+    private(set) var lastActivity: Int64 = 0
     private(set) lazy var transactions = TransactionCoordinator(broker: self)
     private(set) lazy var group = GroupCoordinator(timeline: timeline)
 
@@ -32,6 +32,13 @@ final class SimulatedBroker {
 
     /// Milliseconds since 1970 by the broker's clock.
     var wall: Int64 { timeline.clock.wall.rawValue }
+
+    /// Clients that wait for something, so that others may not take it for quiet.
+    var waiting = 0
+
+    func noteActivity() {
+        lastActivity = timeline.now
+    }
 
     // MARK: - Topics
 
@@ -90,7 +97,7 @@ final class SimulatedBroker {
             try transactions.add(topic, partition, to: transactionalID, producer)
         }
         let offset = log(topic, partition).append(record)
-        lastWrite = timeline.now
+        noteActivity()
         if let producer = record.producer, let sequence {
             sequences[SequenceKey(producer: producer, topic: topic, partition: partition)] = (sequence, offset)
         }

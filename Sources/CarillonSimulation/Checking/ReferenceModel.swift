@@ -91,6 +91,8 @@ struct ReferenceModel {
     ) {
         let isRepeat = removals[id] != nil
         removals[id, default: []].append(record)
+        // What remembers the first does nothing; what had nothing to remember takes it as new: both are allowed.
+        guard !isRepeat else { return }
         guard !key.isWholeRecipient else {
             for other in keysOfRecipient[Self.recipient(key)] ?? [] {
                 keys[other]?.steps.append((record.offset, .removal(id, scope)))
@@ -98,12 +100,11 @@ struct ReferenceModel {
             return
         }
         note(key)
-        // Applied again only if nothing was there to remember it.
-        if let version, !isRepeat {
+        if let version {
             if let newest = keys[key]?.version, version < newest.number { return }
             keys[key]?.version = (version, id)
         }
-        if !isRepeat { keys[key]?.steps.append((record.offset, .removal(id, scope))) }
+        keys[key]?.steps.append((record.offset, .removal(id, scope)))
     }
 
     private mutating func note(_ key: NotificationKey) {

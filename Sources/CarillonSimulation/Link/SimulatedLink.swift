@@ -20,6 +20,7 @@ final class SimulatedLink: LaneLink {
 
     /// A lane that waits for so long expects nothing.
     private static let idlePoll = Duration.milliseconds(4)
+    private static let idleWait: Int64 = 60_000
 
     let name: String
     let configuration: Configuration
@@ -31,6 +32,8 @@ final class SimulatedLink: LaneLink {
     let note: (String) -> Void
     /// Asked when nothing came within a poll: the instant to which nothing will happen, so that idle years pass in one call.
     var idleUntil: () -> Int64? = { nil }
+    /// Whether something beside Kafka has come for the lane.
+    var isWoken: () -> Bool = { false }
     private(set) var steps = 0
     /// A dead link's time goes on for itself, so that what waits in it ends.
     private var timeAfterDeath: Int64 = 0
@@ -118,6 +121,9 @@ final class SimulatedLink: LaneLink {
             timeAfterDeath += max(1_000, microseconds)
             return
         }
+        broker.waiting += 1
+        defer { broker.waiting -= 1 }
+        broker.noteActivity()
         timeline.advance(to: timeline.now + max(0, microseconds))
         awaken()
     }
@@ -128,13 +134,17 @@ final class SimulatedLink: LaneLink {
     }
 
     /// Lets time pass until a condition holds, at most so long.
-    func pass(_ microseconds: Int64, until condition: () -> Bool) {
+    ///
+    /// - Parameter isIdle: nothing is expected.
+    func pass(_ microseconds: Int64, isIdle: Bool = false, until condition: () -> Bool) {
         guard !isDead else { return pass(microseconds) }
+        if !isIdle { broker.waiting += 1 }
+        defer { if !isIdle { broker.waiting -= 1 } }
         let deadline = timeline.now + max(0, microseconds)
         while !condition(), !isDead {
             guard let next = timeline.next, next <= deadline else {
-                pass(deadline - timeline.now)
-                return
+                timeline.advance(to: deadline)
+                return awaken()
             }
             timeline.step()
             awaken()
@@ -253,6 +263,7 @@ final class SimulatedLink: LaneLink {
 
     private func assign(_ partitions: [Int32]) throws {
         note("is assigned \(partitions) in generation \(generation)")
+        broker.noteActivity()
         owned = partitions
         isReadingPaused = false
         do {
@@ -282,10 +293,15 @@ final class SimulatedLink: LaneLink {
         _ = enter(.poll)
         try checkAlive()
         var deadline = timeline.now + time.microseconds
-        if time >= Self.idlePoll, let quiet = idleUntil() { deadline = max(deadline, quiet) }
+        // A lane with a channel looks often whether that has answered; here it is woken.
+        let isIdle = time >= Self.idlePoll
+        if isIdle { deadline = max(deadline, timeline.now + Self.idleWait) }
         while true {
+            let before = generation
             try followGroup()
             try checkAlive()
+            // What was taken over wants to be looked at.
+            if generation != before { return false }
             if let (partition, record) = try nextRecord() {
                 positions[partition] = record.offset + 1
                 try deliver(record, partition, apply)
@@ -293,9 +309,14 @@ final class SimulatedLink: LaneLink {
                 return true
             }
             guard timeline.now < deadline else { return false }
-            let beat = max(nextHeartbeat, timeline.now + 1_000)
-            pass(min(deadline, beat) - timeline.now) { hasRecord }
+            if isIdle, let quiet = idleUntil() {
+                pass(quiet - timeline.now, isIdle: true) { hasRecord || isWoken() || !broker.group.isQuiet }
+            } else {
+                let beat = max(nextHeartbeat, timeline.now + 1_000)
+                pass(min(deadline, beat) - timeline.now, isIdle: isIdle) { hasRecord || isWoken() }
+            }
             try checkAlive()
+            if isWoken() { return false }
         }
     }
 

@@ -3,6 +3,7 @@ import NotificationModel
 
 /// A whole deployment under simulation: brokers, instances with their lanes, devices, a workload, and what goes wrong.
 final class World {
+    private static let longestQuiet: Int64 = 86_400_000_000
     /// A run that takes more does not come to its end.
     private static let mostHappenings = 2_000_000
 
@@ -23,6 +24,8 @@ final class World {
     /// When something of the agenda happens, in order.
     private var agenda: [Int64] = []
     private var isObserving = false
+    private var isAwaitingRest = false
+    private var isRested = false
     /// Events of the timeline so far.
     private var happenings = 0
     private var links: [SimulatedLink] = []
@@ -84,7 +87,7 @@ final class World {
         guard violation == nil, !isObserving else { return }
         happenings += 1
         guard happenings < Self.mostHappenings else {
-            return fail(Violation(.rest, "\(happenings) events of the simulation and no end"))
+            return fail(Violation(.rest, "\(happenings) events of the simulation and no end: \(unrest ?? "")"))
         }
         isObserving = true
         defer { isObserving = false }
@@ -93,6 +96,7 @@ final class World {
         } catch {
             fail(error)
         }
+        if isAwaitingRest, happenings % 32 == 0, isAtRest { (isAwaitingRest, isRested) = (false, true) }
     }
 
     // MARK: - The run
@@ -136,11 +140,8 @@ final class World {
     }
 
     private func proceed(until condition: () -> Bool, atMost limit: Int64) {
-        var steps = 0
-        while violation == nil, timeline.now < limit {
+        while violation == nil, timeline.now < limit, !condition() {
             guard timeline.step() else { return }
-            steps += 1
-            if steps % 16 == 0, condition() { return }
         }
     }
 
@@ -171,12 +172,17 @@ final class World {
     private func rest(_ when: String) {
         guard violation == nil else { return }
         let begun = timeline.now
-        proceed(until: { self.isAtRest }, atMost: lastDue + 3_600_000_000)
-        guard violation == nil, !isAtRest else { return }
+        (isAwaitingRest, isRested) = (true, false)
+        proceed(until: { self.isRested }, atMost: lastDue + 3_600_000_000)
+        isAwaitingRest = false
+        guard violation == nil, !isRested else {
+            isRested = false
+            return
+        }
         check { () throws(Violation) in
             try observer.checkCounting(isEnd: false, isExactlyOnce: options.isExactlyOnce)
         }
-        fail(Violation(.rest, "\(when), \((timeline.now - begun) / 1_000_000) s later"))
+        fail(Violation(.rest, "\(when), \((timeline.now - begun) / 1_000_000) s later: \(unrest ?? "")"))
     }
 
     /// When the last of what fires once is due, in microseconds.
@@ -188,15 +194,23 @@ final class World {
         }
     }
 
-    private var isAtRest: Bool {
-        guard instances.allSatisfy({ $0.isDown || $0.isRunning }), broker.group.isQuiet else { return false }
-        guard links.allSatisfy({ $0.isDead || $0.isClosed || $0.outstanding == 0 }) else { return false }
-        guard devices.openCount == 0, timeline.now - broker.lastWrite > 2_000_000 else { return false }
-        return observer.open.allSatisfy { id in
-            guard let entry = observer.model.requests[id], let key = entry.record.key else { return true }
-            return entry.request.repeats && !observer.events(of: id).isEmpty
-                && observer.model.mayWait(key, before: .max) == id
+    private var isAtRest: Bool { unrest == nil }
+
+    /// What is still going on; nil when nothing is.
+    private var unrest: String? {
+        if let instance = instances.first(where: { !$0.isDown && !$0.isRunning }) { return "p\(instance.number) does not run" }
+        if !broker.group.isQuiet { return "the group is being shared out" }
+        if let link = links.first(where: { !$0.isDead && !$0.isClosed && $0.outstanding > 0 }) {
+            return "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
+        if devices.openCount > 0 { return "\(devices.openCount) sends are under way" }
+        if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
+        let waiting = observer.open.first { id in
+            guard let entry = observer.model.requests[id], let key = entry.record.key else { return false }
+            return !entry.request.repeats || observer.events(of: id).isEmpty
+                || observer.model.mayWait(key, before: .max) != id
+        }
+        return waiting.map { "\($0.text.prefix(8)) is open" }
     }
 
     // MARK: - Processes
@@ -288,6 +302,7 @@ final class World {
             note: { [unowned self] in note(seat.name, $0) }
         )
         link.idleUntil = { [unowned self] in quietUntil }
+        link.isWoken = { [unowned self] in seat.channel.hasOutcomes || isRested }
         links.removeAll { $0.isDead || $0.isClosed }
         links.append(link)
         return link
@@ -307,7 +322,9 @@ final class World {
     /// When nothing moves: an instant shortly before something may happen again, in microseconds.
     private var quietUntil: Int64? {
         let now = timeline.now
-        guard now - broker.lastWrite > 3_000_000, broker.group.isQuiet, devices.openCount == 0 else {
+        guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
+            devices.openCount == 0
+        else {
             return nil
         }
         let errors = instances.map { $0.clock.currentError * 1000 }
@@ -326,8 +343,8 @@ final class World {
             if due - ahead - 2_000_000 <= now, now <= due + spread { return nil }
             if due > now { next = min(next, due - ahead - 2_000_000) }
         }
-        guard next > now, next < .max else { return nil }
-        return next
+        guard next > now else { return nil }
+        return min(next, now + Self.longestQuiet)
     }
 }
 
