@@ -323,8 +323,12 @@ final class World {
     private var quietUntil: Int64? {
         let now = timeline.now
         guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
-            devices.openCount == 0
+            devices.openCount == 0, instances.allSatisfy({ $0.isDown || $0.isRunning })
         else {
+            return nil
+        }
+        if isAwaitingRest, isAtRest {
+            (isAwaitingRest, isRested) = (false, true)
             return nil
         }
         let errors = instances.map { $0.clock.currentError * 1000 }

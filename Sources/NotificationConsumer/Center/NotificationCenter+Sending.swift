@@ -36,7 +36,7 @@ extension NotificationCenter {
         effects.sends.append(attempt(sending, key))
     }
 
-    /// Asks the device to show nothing under the key any more. What it showed is no longer known.
+    /// Asks the device to show nothing under the key any more. What it showed is not delivered any more, but known by its id.
     func recall(
         _ key: NotificationKey,
         by id: RequestID,
@@ -55,6 +55,9 @@ extension NotificationCenter {
             phase: .inFlight(since: now)
         )
         entry.sending = sending
+        if let delivered = entry.delivered, entry.pending?.requestID != delivered.requestID {
+            close(delivered.requestID, in: &entry, at: now)
+        }
         entry.delivered = nil
         effects.sends.append(attempt(sending, key))
     }
