@@ -71,6 +71,12 @@ final class SimulatedBroker {
         return nextProducerID
     }
 
+    /// Appends what somebody else wrote.
+    func append(_ record: LogRecord, to topic: String, _ partition: Int32) -> Int64 {
+        noteActivity()
+        return log(topic, partition).append(record)
+    }
+
     /// Appends a record. A sequence that the producer has used in the partition changes nothing: the offset that it got is
     /// answered.
     ///

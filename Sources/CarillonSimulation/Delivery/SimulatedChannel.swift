@@ -9,7 +9,7 @@ final class SimulatedChannel: Channel {
     struct Rates {
         var failing = 0
         var rejecting = 0
-        /// The outcome never comes.
+        /// The answer never comes, which the channel takes for a failure after a while.
         var losing = 0
         /// The outcome comes late, perhaps after the lane restarted.
         var delaying = 0
@@ -21,8 +21,8 @@ final class SimulatedChannel: Channel {
     /// the next owner sends.
     static let arrival: ClosedRange<Int64> = 1_000...4_000_000
 
-    /// After so many microseconds an outcome that has not come is lost.
-    private static let lost: Int64 = 100_000_000
+    /// Microseconds for which it waits for an answer.
+    private static let patience: Int64 = 100_000_000
 
     let name: String
     private let devices: SimulatedDevices
@@ -67,13 +67,11 @@ final class SimulatedChannel: Channel {
             outcome.result = .rejected(.rejected)
         }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }
-        guard !random.chance(rates.losing) else {
-            // So late that nobody waits any more.
-            timeline.add(after: Self.lost) { [devices] in devices.end(number) }
-            return
-        }
         var told = arrival + random.number(1_000...50_000)
-        if random.chance(rates.delaying) { told += random.number(1_000_000...90_000_000) }
+        if random.chance(rates.losing) {
+            outcome.result = .failed(retryAfter: nil)
+            told += Self.patience
+        } else if random.chance(rates.delaying) { told += random.number(1_000_000...90_000_000) }
         note("\(send.text) as \(number): \(outcome.result)")
         let times = random.chance(rates.repeating) ? 2 : 1
         for time in 0..<times {

@@ -144,8 +144,10 @@ final class Workload {
             partition = (partition + 1) % partitions
             reason = .misrouted
         }
-        let offset = broker.log(topics.requests, partition).append(
-            LogRecord(timestamp: timestamp, key: bytes, value: value.map { Array($0.utf8) })
+        let offset = broker.append(
+            LogRecord(timestamp: timestamp, key: bytes, value: value.map { Array($0.utf8) }),
+            to: topics.requests,
+            partition
         )
         note("writes a bad record at \(partition)/\(offset): \(reason.rawValue)")
         published[Int(partition)].append(
@@ -191,8 +193,10 @@ final class Workload {
         let partition = home(of: key)
         // The producer's clock is not quite ours.
         let timestamp = broker.wall + random.number(-100...100)
-        let offset = broker.log(topics.requests, partition).append(
-            LogRecord(timestamp: timestamp, key: key.encoded, value: value)
+        let offset = broker.append(
+            LogRecord(timestamp: timestamp, key: key.encoded, value: value),
+            to: topics.requests,
+            partition
         )
         let record = PublishedRecord(
             partition: partition,

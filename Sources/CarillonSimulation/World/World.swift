@@ -337,7 +337,8 @@ final class World {
         for id in observer.open {
             guard let entry = observer.model.requests[id] else { continue }
             let anchor = entry.record.timestamp
-            var due = SimulatedClock.elapsed(at: entry.request.nominal(from: anchor))
+            let held = observer.events(of: id).last { $0.event.name == .held }?.event.until
+            var due = SimulatedClock.elapsed(at: held ?? entry.request.nominal(from: anchor))
             // Jitter, and a clock that is behind.
             let spread = entry.request.jitter * 1000 - behind + 3_000_000
             if entry.request.repeats, let interval = entry.request.interval, due + spread < now {
@@ -345,6 +346,8 @@ final class World {
                 due = SimulatedClock.elapsed(at: entry.request.nominal(max(1, passed + 1), from: anchor))
             }
             if due - ahead - 2_000_000 <= now, now <= due + spread { return nil }
+            // Late, or between two attempts.
+            if !entry.request.repeats, due + spread < now { next = min(next, now + 1_000_000) }
             if due > now { next = min(next, due - ahead - 2_000_000) }
         }
         guard next > now else { return nil }

@@ -87,7 +87,8 @@ extension NotificationCenter {
                 }
             } else {
                 giveUp(sending, as: .cancelled, by: removal.id, key, removal.trace, in: &entry, at: now, &effects)
-                found = true
+                // Or a removal before this one is told to have taken it.
+                if sending.cancelledBy == nil { found = true }
                 leavesDoubt = leavesDoubt || sending.isInDoubt
             }
         }
