@@ -25,6 +25,7 @@ final class SimulatedChannel: Channel {
     private static let patience: Int64 = 100_000_000
 
     let name: String
+    private let lane: String
     private let devices: SimulatedDevices
     private let process: SimulatedProcess
     private let timeline: Timeline
@@ -38,6 +39,7 @@ final class SimulatedChannel: Channel {
     /// - Parameter rewrite: Where a planted bug changes an outcome.
     init(
         name: String,
+        lane: String = "",
         devices: SimulatedDevices,
         process: SimulatedProcess,
         timeline: Timeline,
@@ -46,13 +48,14 @@ final class SimulatedChannel: Channel {
         note: @escaping (String) -> Void = { _ in }
     ) {
         (self.name, self.devices, self.process, self.timeline) = (name, devices, process, timeline)
-        (self.random, self.rewrite, self.note) = (random, rewrite, note)
+        (self.random, self.rewrite, self.note, self.lane) = (random, rewrite, note, lane)
         process.observe(pause: {}, death: { [weak self] in self?.died() })
     }
 
     func begin(_ send: ChannelSend) {
         guard !process.isDead else { return }
-        let number = devices.begin(send, by: process.name, wall: process.clock.wall, at: timeline.now)
+        note(send.text)
+        let number = devices.begin(send, by: lane, wall: process.clock.wall, at: timeline.now)
         open.insert(number)
         let isQuick = random.chance(700)
         let arrival = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)
@@ -72,7 +75,7 @@ final class SimulatedChannel: Channel {
             outcome.result = .failed(retryAfter: nil)
             told += Self.patience
         } else if random.chance(rates.delaying) { told += random.number(1_000_000...90_000_000) }
-        note("\(send.text) as \(number): \(outcome.result)")
+        note("send \(number) will be \(outcome.result)")
         let times = random.chance(rates.repeating) ? 2 : 1
         for time in 0..<times {
             timeline.add(at: told + Int64(time) * 1_000) { [weak self] in self?.tell(number, outcome) }

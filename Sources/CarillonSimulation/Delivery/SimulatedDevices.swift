@@ -21,6 +21,8 @@ final class SimulatedDevices {
     }
 
     private(set) var records: [Record] = []
+    /// Called with the number of each send that begins.
+    var onBegin: (Int) -> Void = { _ in }
     /// Sends of which somebody still waits to hear.
     private(set) var openCount = 0
     /// What each key shows.
@@ -29,6 +31,7 @@ final class SimulatedDevices {
     func begin(_ send: ChannelSend, by sender: String, wall: Timestamp, at now: Int64) -> Int {
         records.append(Record(send: send, sender: sender, wall: wall, begun: now))
         openCount += 1
+        onBegin(records.count - 1)
         return records.count - 1
     }
 

@@ -15,6 +15,7 @@ final class World {
     let topics = TopicNames()
     let workload: Workload
     let observer: Observer
+    let state: StateObserver
     private(set) var instances: [Instance] = []
     private(set) var trace = Trace()
     private(set) var violation: Violation?
@@ -58,7 +59,11 @@ final class World {
             usesChannel: scenario.usesChannel,
             note: { noted.value("reader", $0) }
         )
+        state = StateObserver(broker: broker, topics: topics, isExactlyOnce: options.isExactlyOnce)
         noted.value = { [unowned self] in note($0, $1) }
+        devices.onBegin = { [unowned self] number in
+            check { () throws(Violation) in try check(number) }
+        }
         timeline.afterEvent = { [unowned self] in observe() }
         for number in 0..<scenario.instances {
             let clock = MachineClock(timeline.clock, error: random.number(-100...100))
@@ -93,6 +98,7 @@ final class World {
         defer { isObserving = false }
         do throws(Violation) {
             try observer.follow()
+            try state.follow(observer)
         } catch {
             fail(error)
         }
@@ -117,12 +123,14 @@ final class World {
             restartAll(erasing: random.chance(500))
             rest("after a restart of everything")
         }
+        check { () throws(Violation) in try checkDevices() }
         if violation == nil {
             note("world", "removes everything")
             workload.removeAll()
             rest("after the removal of everything")
             check { () throws(Violation) in
                 try observer.checkCounting(isEnd: true, isExactlyOnce: options.isExactlyOnce)
+                try checkDevices()
             }
         }
         return Simulation.Result(
@@ -251,6 +259,7 @@ final class World {
         let name = "\(process.name)/\(lane)"
         let channel = SimulatedChannel(
             name: "simulated",
+            lane: name,
             devices: devices,
             process: process,
             timeline: timeline,
