@@ -19,6 +19,8 @@ let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
@@ -56,6 +58,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -85,13 +88,15 @@ let package = Package(
         .target(
             name: "NotificationConsumer",
             dependencies: [
-                "Kafka", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, lifecycle, heap, deque,
+                "Kafka", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, lifecycle, heap, deque, grdb,
+                sqlite,
             ]
         ),
         .target(
             name: "CarillonBench",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log, argumentParser, hummingbird,
+                "Kafka", "LocalBroker", "NotificationConsumer", "NotificationModel", "NotificationPublisher", log,
+                argumentParser, hummingbird,
             ],
             resources: [.embedInCode("Python/confluent_loop.py"), .embedInCode("Python/quix_streams.py")]
         ),
@@ -152,7 +157,9 @@ let package = Package(
         ),
         .testTarget(
             name: "NotificationConsumerTests",
-            dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log]
+            dependencies: [
+                "Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log, grdb,
+            ]
         ),
         .testTarget(
             name: "CarillonSimulationTests",

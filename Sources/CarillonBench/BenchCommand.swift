@@ -11,7 +11,9 @@ public struct BenchCommand: AsyncParsableCommand {
             Build with -c release. What runs beside Carillon is found next to this executable, or installed when it is \
             asked for: Python's packages into a virtual environment of their own.
             """,
-        subcommands: [PipelineBenchCommand.self, IngestBenchCommand.self, BareRouteCommand.self]
+        subcommands: [
+            PipelineBenchCommand.self, IngestBenchCommand.self, StoreBenchCommand.self, BareRouteCommand.self,
+        ]
     )
 
     /// As the parser makes it.

@@ -15,8 +15,11 @@ public enum KafkaThread {
     }
 
     static func start(name: String, _ body: @escaping @Sendable () -> Void) {
-        let thread = Thread(block: body)
-        thread.name = name
+        let thread = Thread {
+            // A name reaches the kernel once Foundation knows the thread, which is after it has started.
+            Thread.current.name = name
+            body()
+        }
         thread.stackSize = 2 << 20
         thread.start()
     }

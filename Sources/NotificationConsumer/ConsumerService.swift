@@ -48,22 +48,23 @@ public struct ConsumerService: Service {
     /// - Throws: what makes a start impossible, with what to do.
     public func run() async throws {
         let stop = StopSignal()
-        let stores = try makeStores()
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for (number, status) in statuses.enumerated() {
-                        let component = health.component("lane-\(number)")
-                        group.addTask { try await runLane(number, stores, stop, status, component) }
-                    }
-                    // One lane that cannot go on ends the others in order.
-                    do {
-                        while try await group.next() != nil {}
-                    } catch {
-                        stop.request()
-                        throw error
-                    }
+                // All of them from the start: readiness must not flicker.
+                let components = statuses.indices.map { health.component("lane-\($0)") }
+                let component = health.component("cluster")
+                let asked = try await KafkaThread.run(name: "cluster") {
+                    try Cluster.ask(configuration, stop, component, logger)
                 }
+                guard let cluster = asked else { return }
+                let stores = makeStores(cluster)
+                do {
+                    try await runLanes(cluster, stores, stop, components)
+                } catch {
+                    try? await KafkaThread.run(name: "stores") { stores.closeAll() }
+                    throw error
+                }
+                try await KafkaThread.run(name: "stores") { stores.closeAll() }
             } onGracefulShutdown: {
                 stop.request()
             }
@@ -72,14 +73,45 @@ public struct ConsumerService: Service {
         }
     }
 
-    private func makeStores() throws -> any EntryStores {
-        MemoryEntryStores()
+    private func makeStores(_ cluster: Cluster) -> any EntryStores {
+        guard let directory = configuration.storeDirectory else { return MemoryEntryStores() }
+        var limits = SQLiteEntryStore.Limits()
+        limits.retention = configuration.deletionsKept
+        return DiskEntryStores(
+            directory: directory,
+            topic: configuration.topics.requests,
+            cluster: cluster.id,
+            limits: limits,
+            clock: clock,
+            logger: logger
+        )
+    }
+
+    private func runLanes(
+        _ cluster: Cluster,
+        _ stores: any EntryStores,
+        _ stop: StopSignal,
+        _ components: [HealthComponent]
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, status) in statuses.enumerated() {
+                group.addTask { try await runLane(number, cluster, stores, stop, status, components[number]) }
+            }
+            // One lane that cannot go on ends the others in order.
+            do {
+                while try await group.next() != nil {}
+            } catch {
+                stop.request()
+                throw error
+            }
+        }
     }
 
     /// Runs lanes one after the other: one that fails is closed, and the next begins at the marker, after a pause that grows to
     /// half a minute.
     private func runLane(
         _ number: Int,
+        _ cluster: Cluster,
         _ stores: any EntryStores,
         _ stop: StopSignal,
         _ status: LaneStatus,
@@ -90,11 +122,10 @@ public struct ConsumerService: Service {
             var pause = Duration.seconds(1)
             while !stop.isRequested {
                 do {
-                    guard let guarantee = try chooseGuarantee(stop, component) else { return }
                     guard
                         let link = try KafkaLink(
                             configuration: configuration,
-                            guarantee: guarantee,
+                            guarantee: cluster.guarantee,
                             lane: number,
                             stop: stop,
                             health: component,
@@ -103,7 +134,7 @@ public struct ConsumerService: Service {
                     else { return }
                     let context = LaneContext(
                         configuration: configuration,
-                        guarantee: guarantee,
+                        guarantee: cluster.guarantee,
                         stores: stores,
                         clock: clock,
                         newLineage: { UUID().uuidString.lowercased() },
@@ -118,6 +149,11 @@ public struct ConsumerService: Service {
                     logger.critical("the consumer service cannot go on", metadata: ["error": "\(refusal)"])
                     stop.request()
                     throw refusal
+                } catch let error as EntryStoreError where error.isOfConfiguration {
+                    component.notReady("\(error)")
+                    logger.critical("the store cannot be used", metadata: ["error": "\(error)"])
+                    stop.request()
+                    throw error
                 } catch let error as KafkaError where error.code == .invalidArgument {
                     // A property that librdkafka does not take will not be taken the next time either.
                     stop.request()
@@ -133,22 +169,6 @@ public struct ConsumerService: Service {
                 }
             }
         }
-    }
-
-    /// The guarantee that was asked for, or else what the cluster can; asked until it answers.
-    ///
-    /// - Returns: nil when asked to stop meanwhile.
-    private func chooseGuarantee(_ stop: StopSignal, _ component: HealthComponent) throws -> DeliveryGuarantee? {
-        if let asked = configuration.guarantee { return asked }
-        let asking = try KafkaConsumer(configuration: configuration.stateConsumer(uncommitted: false), logger: logger)
-        defer { asking.close(within: .seconds(2)) }
-        while !stop.isRequested {
-            if let cluster = try asking.clusterID(within: .seconds(1)) {
-                return KafkaMockCluster.isMock(clusterID: cluster) ? .atLeastOnce : .exactlyOnce
-            }
-            component.notReady("waiting for the broker: it did not say what cluster it is of")
-        }
-        return nil
     }
 
     /// Works until asked to stop, then drains within the configured time.

@@ -25,6 +25,8 @@ public enum ModelSchema: String, CaseIterable, Sendable {
     case signals = "signals"
     /// The marker of a partition of `state`.
     case stateMarker = "state-marker"
+    /// What is kept of one identifier, in `state`.
+    case stateEntry = "state-entry"
 
     /// The schema's text, from the resource bundle that the build puts beside the program; that must be installed with it.
     public func json() throws -> [UInt8] {

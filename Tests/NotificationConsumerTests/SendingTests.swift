@@ -194,7 +194,9 @@ struct SendingTests {
         #expect(Self.kinds(next) == ["recall 1"])
     }
 
-    @Test func `what is in doubt and superseded is replaced by the newer one, or recalled when that comes later`() throws {
+    @Test func `what is in doubt and superseded is replaced by the newer one, or recalled when that comes later`()
+        throws
+    {
         var bench = Self.bench()
         bench.apply(request("a", interval(60)))
         var next = try Self.restarted(&bench, firedThrough: 60_500, at: 59_000)

@@ -129,7 +129,7 @@ struct Bench {
     /// Cuts, and hands the store what a checkpoint commits.
     mutating func commit() throws {
         let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(0))
-        try center.settle(center.cut(), position: position)
+        try center.settle(center.cut(at: at(0), all: true), position: position)
     }
 
     private mutating func take(_ effects: NotificationCenter.Effects) -> [DeliveryEvent] {

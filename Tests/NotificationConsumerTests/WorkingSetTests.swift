@@ -30,7 +30,7 @@ struct WorkingSetTests {
             model[target] = isRemoved ? nil : id("q\(step)")
             guard step % 100 == 99 else { continue }
             var slots: [WorkingSet.Slot] = []
-            set.cut { slot, key, entry, _ in
+            set.cut(patience: .latest, maximumLazy: 0) { slot, key, entry, _ in
                 slots.append(slot)
                 store[key] = entry.isEmpty ? nil : entry
             }
@@ -102,7 +102,7 @@ struct WorkingSetTests {
         func take() {
             cut = []
             slots = []
-            set.cut { slot, key, entry, isLogged in
+            set.cut(patience: .latest, maximumLazy: 0) { slot, key, entry, isLogged in
                 cut.append((key.identifier, entry.isEmpty, isLogged))
                 slots.append(slot)
             }
@@ -128,7 +128,7 @@ struct WorkingSetTests {
             }
         }
         var slots: [WorkingSet.Slot] = []
-        set.cut { slot, _, _, _ in slots.append(slot) }
+        set.cut(patience: .latest, maximumLazy: 0) { slot, _, _, _ in slots.append(slot) }
         if let slot = set.slot(of: key("changed")) {
             set.update(slot, at: at(1)) { entry in
                 entry.version = .init(number: 2, by: id("v"))

@@ -23,6 +23,11 @@ struct FixtureTests {
             )
         case "state-marker":
             _ = try StateMarker(json: json)
+        case "state-entry":
+            // What is read is written as it was, and read again as the same.
+            let entry = try StateEntry(json: json)
+            #expect(try StateEntry(json: entry.json) == entry)
+            #expect(try StateEntry.head(of: entry.json).due == entry.dueAfterRestart)
         default:
             _ = try JSONValue.parse(json)
             return false

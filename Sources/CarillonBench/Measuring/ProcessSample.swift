@@ -7,16 +7,17 @@ struct ProcessSample: Sendable {
     /// The most memory that was resident at any time.
     var peakResidentBytes: Int
 
+    /// - Parameter folder: where the processes are; a process's own `task` for one of its threads.
     /// - Throws: ``BenchmarkError`` when the process is gone.
-    init(of pid: Int32) throws {
-        guard let stat = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8),
-            let status = try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8),
+    init(of pid: Int32, in folder: String = "/proc") throws {
+        guard let stat = try? String(contentsOfFile: "\(folder)/\(pid)/stat", encoding: .utf8),
+            let status = try? String(contentsOfFile: "\(folder)/\(pid)/status", encoding: .utf8),
             // The name in parentheses may hold anything: fields are counted from its end.
             let end = stat.lastIndex(of: ")")
         else { throw BenchmarkError("process \(pid) is gone") }
         let fields = stat[end...].split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else {
-            throw BenchmarkError("/proc/\(pid)/stat cannot be read")
+            throw BenchmarkError("\(folder)/\(pid)/stat cannot be read")
         }
         cpuSeconds = (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
         let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -5,7 +5,7 @@ import Kafka
 /// `carillon bench pipeline`.
 struct PipelineBenchCommand: AsyncParsableCommand {
     enum SubjectName: String, CaseIterable, ExpressibleByArgument {
-        case carillon, native, python, quixstreams, jemalloc
+        case carillon, disk, native, python, quixstreams, jemalloc
     }
 
     static let configuration = CommandConfiguration(
@@ -24,7 +24,11 @@ struct PipelineBenchCommand: AsyncParsableCommand {
     var partitions: Int32 = 8
     @Option(help: "How often each subject runs; the median counts. Quix Streams runs once.")
     var rounds = 3
-    @Option(parsing: .upToNextOption, help: "What runs; jemalloc repeats carillon and native with that allocator.")
+    @Option(
+        parsing: .upToNextOption,
+        help:
+            "What runs; disk is carillon with its store on disk; jemalloc repeats carillon and native with that allocator."
+    )
     var subjects: [SubjectName] = SubjectName.allCases
     @Flag(inversion: .prefixedNo, help: "Measure the latency too.")
     var latency = true
@@ -44,7 +48,9 @@ struct PipelineBenchCommand: AsyncParsableCommand {
     }
 
     private func measure() throws -> PipelineReport {
-        let subjects = try findSubjects()
+        let stores = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: stores) }
+        let subjects = try findSubjects(stores)
         let workloads = try requests.map { requests in
             let benchmark = PipelineBenchmark(
                 workload: requests,
@@ -84,14 +90,15 @@ struct PipelineBenchCommand: AsyncParsableCommand {
         return [.init(records: records, partitions: partitions)]
     }
 
-    private func findSubjects() throws -> [Subject] {
+    private func findSubjects(_ stores: URL) throws -> [Subject] {
         var found: [Subject] = []
         if subjects.contains(.carillon) { found.append(try .carillon()) }
+        if subjects.contains(.disk) { found.append(try .disk(in: stores)) }
         if subjects.contains(.native) { found.append(try .native()) }
         if subjects.contains(.jemalloc) {
             let library = "/usr/lib/\(Self.architecture)-linux-gnu/libjemalloc.so.2"
             if FileManager.default.fileExists(atPath: library) {
-                found += found.map { $0.preloading(library) }
+                found += found.filter { $0.name != SubjectName.disk.rawValue }.map { $0.preloading(library) }
             } else {
                 output.progress("without jemalloc: apt-get install libjemalloc2")
             }

@@ -6,12 +6,15 @@ struct PipelineReport: Encodable {
         var cpuVersusNative: Double?
         /// Both with jemalloc.
         var cpuVersusNativeJemalloc: Double?
+        /// With the store on disk, times in memory.
+        var cpuOfDisk: Double?
 
         enum CodingKeys: String, CodingKey {
             case throughputVersusQuixStreams = "throughput_vs_quixstreams"
             case throughputVersusPython = "throughput_vs_python"
             case cpuVersusNative = "cpu_vs_native"
             case cpuVersusNativeJemalloc = "cpu_vs_native_jemalloc"
+            case cpuOfDisk = "cpu_disk_vs_memory"
         }
 
         init(_ results: [SubjectResult]) {
@@ -25,6 +28,7 @@ struct PipelineReport: Encodable {
             throughputVersusPython = ratio("carillon", "python", \.messagesPerSecond)
             cpuVersusNative = ratio("carillon", "native", \.cpuSecondsPerMillion)
             cpuVersusNativeJemalloc = ratio("carillon-jemalloc", "native-jemalloc", \.cpuSecondsPerMillion)
+            cpuOfDisk = ratio("disk", "carillon", \.cpuSecondsPerMillion)
         }
     }
 
@@ -85,6 +89,7 @@ extension PipelineReport.Ratios {
             ("throughput, times the Python loop", throughputVersusPython),
             ("CPU per record, times the C++ program", cpuVersusNative),
             ("CPU per record, times the C++ program, both with jemalloc", cpuVersusNativeJemalloc),
+            ("CPU per record with the store on disk, times in memory", cpuOfDisk),
         ].compactMap { text, ratio in ratio.map { "\(text): \(PipelineReport.decimals($0))" } }
     }
 }

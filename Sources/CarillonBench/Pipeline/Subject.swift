@@ -47,6 +47,18 @@ struct Subject {
         )
     }
 
+    /// The same with committed entries on disk, in a directory of its own for each run.
+    static func disk(in directory: URL) throws -> Subject {
+        var subject = try carillon()
+        subject.name = "disk"
+        let environment = subject.environment
+        subject.environment = { work in
+            let store = directory.appendingPathComponent(UUID().uuidString)
+            return environment(work).merging(["CARILLON_STORE_DIRECTORY": store.path]) { $1 }
+        }
+        return subject
+    }
+
     /// The producer service with a file of rules.
     static func producer(rules: URL, port: Int = 0) throws -> Subject {
         Subject(

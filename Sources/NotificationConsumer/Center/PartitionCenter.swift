@@ -20,6 +20,14 @@ struct PartitionCenter {
     enum Input: Sendable {
         case request(NotificationCenter.Request)
         case removal(NotificationCenter.Removal)
+
+        /// The record's.
+        var offset: Int64 {
+            switch self {
+            case .request(let request): request.offset
+            case .removal(let removal): removal.offset
+            }
+        }
     }
 
     /// How far ahead of the clock timers are brought in, in milliseconds, and when the next ones are.
@@ -28,6 +36,9 @@ struct PartitionCenter {
     /// Timers brought in at a time, and at most in use.
     private static let loadedAtATime = 256
     private static let maximumArmed = 200_000
+    /// How long a finished entry may wait for its place in the changelog, in milliseconds, and how many may.
+    private static let patience: Int64 = 10_000
+    private static let maximumLazy = 100_000
 
     let limits: Limits
     private let rules: NotificationCenter
@@ -80,8 +91,14 @@ struct PartitionCenter {
     var pendingCount: Int { inUse.totals.pending }
     var entryCount: Int { inUse.totals.entries }
     var residentCount: Int { inUse.count }
-    /// Entries changed since the last cut.
+    /// Entries that the next cut must have.
     var dirtyCount: Int { inUse.dirtyCount + forgottenKeys.count }
+    /// The first request that has finished something which the changelog is not told yet; nil when it knows all.
+    var replayOffset: Int64? { inUse.lazyOffset }
+    /// Whether something has waited for its cut for long enough.
+    func isImpatient(at now: Timestamp) -> Bool {
+        inUse.lazySince.map { $0 < now.adding(milliseconds: -Self.patience) } ?? false
+    }
     /// Changes that the store has not written yet.
     var unwritten: Int { store.unwritten }
     /// Why the store does not write, while that is so.
@@ -125,6 +142,7 @@ struct PartitionCenter {
     ) throws -> NotificationCenter.Outcome {
         let sends = effects.sends.count
         defer { inFlight += effects.sends.count - sends }
+        inUse.offset = input.offset
         switch input {
         case .request(var request):
             if let doubtThrough { request.mayHaveBeenSent = request.timestamp <= doubtThrough }
@@ -273,10 +291,7 @@ struct PartitionCenter {
             if let slot = inUse.slot(of: key) {
                 let entry = inUse.entry(of: slot)
                 guard entry.isIdle, !entry.isEmpty, entry.touched <= idle.touched else { continue }
-                inUse.update(slot, at: now) { entry in
-                    entry = CenterEntry()
-                    return ((), changed: true)
-                }
+                inUse.forget(slot, at: now)
             } else {
                 forgottenKeys.append(idle.key)
                 inUse.totals.entries -= 1
@@ -290,12 +305,16 @@ struct PartitionCenter {
 // MARK: - The changelog
 
 extension PartitionCenter {
-    /// Takes what changed since the last cut, as the changelog is to have it. The same changes go to `settle` once they are
-    /// committed.
-    mutating func cut() -> [StoreChange] {
+    /// Takes what the changelog is to have now: everything unfinished that changed. What was finished at once can be read again
+    /// from `replayOffset` on, and follows after a while, however often it changed. The same changes go to `settle` once they
+    /// are committed.
+    ///
+    /// - Parameter all: nothing waits.
+    mutating func cut(at now: Timestamp, all: Bool = false) -> [StoreChange] {
         var changes: [StoreChange] = []
         changes.reserveCapacity(dirtyCount)
-        inUse.cut { slot, key, entry, isLogged in
+        let patience = all ? Timestamp.latest : now.adding(milliseconds: -Self.patience)
+        inUse.cut(patience: patience, maximumLazy: Self.maximumLazy) { slot, key, entry, isLogged in
             cutSlots.append(slot)
             // Born and gone since the last cut: the changelog never hears of it.
             guard !entry.isEmpty || isLogged else { return }
@@ -317,6 +336,20 @@ extension PartitionCenter {
             forgottenKeys = []
         }
         return changes
+    }
+
+    /// Makes again what the changelog was not told: the events of it are published, and its sends are in the changelog.
+    mutating func replay(_ input: Input, at now: Timestamp) throws {
+        var effects = NotificationCenter.Effects()
+        var input = input
+        if case .request(var request) = input {
+            request.mayHaveBeenSent = true
+            input = .request(request)
+        }
+        let doubt = doubtThrough
+        doubtThrough = nil
+        defer { doubtThrough = doubt }
+        _ = try apply(input, at: now, effects: &effects)
     }
 
     /// The cut is committed: the store takes it, and what is far leaves.

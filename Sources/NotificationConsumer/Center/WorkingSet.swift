@@ -1,3 +1,4 @@
+import DequeModule
 import HeapModule
 import NotificationModel
 
@@ -28,12 +29,23 @@ struct WorkingSet {
     /// How an entry stands to the changelog.
     struct State: OptionSet {
         let rawValue: UInt8
-        /// Changed since the last cut.
+        /// Changed, and in the next cut.
         static let dirty = State(rawValue: 1)
         /// In a cut that is not committed yet.
         static let cut = State(rawValue: 2)
         /// The changelog has it, in some form.
         static let logged = State(rawValue: 4)
+        /// It is unfinished, or was since the changelog heard of it: changes are in the next cut.
+        static let urgent = State(rawValue: 8)
+        /// Changed by nothing but requests and removals that were finished at once; in a later cut.
+        static let lazy = State(rawValue: 16)
+    }
+
+    /// A change that the changelog is told later: reading the log from there on makes it again.
+    private struct Lazy {
+        var slot: Slot
+        var offset: Int64
+        var since: Timestamp
     }
 
     private struct Alarm: Comparable {
@@ -54,8 +66,10 @@ struct WorkingSet {
     private var staleAlarms = 0
     /// Where the eviction looks next.
     private var hand = 0
-    /// Changed since the last cut.
+    /// In the next cut.
     private var dirty: [Slot] = []
+    /// In later ones, in the order of the log; an entry that became urgent since is in it for nothing.
+    private var lazy: Deque<Lazy> = []
 
     /// Of the whole partition, in use or in the store.
     var totals = StoreCounts()
@@ -63,8 +77,14 @@ struct WorkingSet {
     var count: Int { links.count - free.count }
     /// How many of them have a timer.
     var armed: Int { armedCount }
-    /// How many changed since the last cut.
+    /// How many are in the next cut.
     var dirtyCount: Int { dirty.count }
+    /// How many are in later ones, and since when and from which record on.
+    var lazyCount: Int { lazy.count }
+    var lazySince: Timestamp? { lazy.first?.since }
+    var lazyOffset: Int64? { lazy.first?.offset }
+    /// The record that is being applied.
+    var offset: Int64 = -1
 
     // MARK: - Finding
 
@@ -117,12 +137,33 @@ struct WorkingSet {
         links[index].isRecent = true
         totals.pending += (wasIdle ? 1 : 0) - (entries[index].isIdle ? 1 : 0)
         totals.entries += (wasEmpty ? 1 : 0) - (entries[index].isEmpty ? 1 : 0)
-        if !links[index].state.contains(.dirty) {
-            links[index].state.insert(.dirty)
-            dirty.append(slot)
-        }
+        noteChange(slot, at: now)
         track(slot)
         return result
+    }
+
+    /// What is finished can wait: it is in the log, and is made again from there. What is not, or was not, cannot.
+    private mutating func noteChange(_ slot: Slot, at now: Timestamp) {
+        let index = Int(slot)
+        if !entries[index].isIdle { links[index].state.insert(.urgent) }
+        guard !links[index].state.contains(.dirty) else { return }
+        if links[index].state.contains(.urgent) {
+            links[index].state.insert(.dirty)
+            links[index].state.remove(.lazy)
+            dirty.append(slot)
+        } else if !links[index].state.contains(.lazy) {
+            links[index].state.insert(.lazy)
+            lazy.append(Lazy(slot: slot, offset: offset, since: now))
+        }
+    }
+
+    /// Empties an entry; no input says so, hence it cannot wait.
+    mutating func forget(_ slot: Slot, at now: Timestamp) {
+        links[Int(slot)].state.insert(.urgent)
+        update(slot, at: now) { entry in
+            entry = CenterEntry()
+            return ((), changed: true)
+        }
     }
 
     /// Changes an entry that is not here yet; it comes in only when there is something to keep.
@@ -137,15 +178,14 @@ struct WorkingSet {
         entry.touched = now
         totals.entries += 1
         if !entry.isIdle { totals.pending += 1 }
-        let slot = add(key, entry, state: .dirty)
-        dirty.append(slot)
+        noteChange(add(key, entry, state: []), at: now)
         return result
     }
 
     /// Brings an entry in that the store has.
     @discardableResult
     mutating func load(_ key: NotificationKey, _ entry: CenterEntry) -> Slot {
-        add(key, entry, state: .logged)
+        add(key, entry, state: entry.isIdle ? .logged : [.logged, .urgent])
     }
 
     private mutating func add(_ key: NotificationKey, _ entry: CenterEntry, state: State) -> Slot {
@@ -213,17 +253,37 @@ struct WorkingSet {
 
     // MARK: - The changelog
 
-    /// Takes what changed since the last cut, in the order of the changes; each is kept here until `settle`.
-    mutating func cut(_ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void) {
-        for slot in dirty {
-            let index = Int(slot)
-            let isLogged = links[index].state.contains(.logged)
-            links[index].state.remove(.dirty)
-            links[index].state.insert(.cut)
-            body(slot, keys[index], entries[index], isLogged)
-            if entries[index].isEmpty { links[index].state.remove(.logged) } else { links[index].state.insert(.logged) }
-        }
+    /// Takes what is urgent, and of the rest what is older than `patience` or more than `maximumLazy`, a bounded number of it;
+    /// each entry is kept here until `settle`.
+    mutating func cut(
+        patience: Timestamp,
+        maximumLazy: Int,
+        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void
+    ) {
+        for slot in dirty { cut(slot, body) }
         dirty.removeAll(keepingCapacity: true)
+        var limit = max(1000, lazy.count / 16)
+        while limit > 0, let first = lazy.first, first.since < patience || lazy.count > maximumLazy {
+            lazy.removeFirst()
+            // It became urgent since, or was taken under an earlier change.
+            guard links[Int(first.slot)].state.contains(.lazy) else { continue }
+            limit -= 1
+            links[Int(first.slot)].state.remove(.lazy)
+            cut(first.slot, body)
+        }
+    }
+
+    private mutating func cut(
+        _ slot: Slot,
+        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void
+    ) {
+        let index = Int(slot)
+        let isLogged = links[index].state.contains(.logged)
+        links[index].state.remove(.dirty)
+        links[index].state.insert(.cut)
+        body(slot, keys[index], entries[index], isLogged)
+        if entries[index].isIdle { links[index].state.remove(.urgent) }
+        if entries[index].isEmpty { links[index].state.remove(.logged) } else { links[index].state.insert(.logged) }
     }
 
     /// The cut is committed: what of it is not needed here may leave.
@@ -233,7 +293,7 @@ struct WorkingSet {
         for slot in slots {
             let index = Int(slot)
             links[index].state.remove(.cut)
-            guard !links[index].state.contains(.dirty) else { continue }
+            guard links[index].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
             if entries[index].isEmpty || links[index].due.map({ $0 > horizon }) == true { remove(slot) }
         }
     }

@@ -14,6 +14,8 @@ package final class KafkaLink: LaneLink {
     /// Read `state`, as committed and as it is; made when first needed.
     private var stateReader: KafkaConsumer?
     private var uncommittedReader: KafkaConsumer?
+    /// When the group last saw this thread at work.
+    private var lastPoll: ContinuousClock.Instant?
 
     /// Connects; waits for the broker and its topics until asked to stop.
     ///
@@ -86,8 +88,16 @@ package final class KafkaLink: LaneLink {
         within time: Duration,
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws -> Bool {
+        // A process that stood still has lost its partitions before librdkafka says so; what it holds may be another's by now.
+        if let lastPoll, now - lastPoll > configuration.sessionTimeout { throw LaneEnd.stoodStill }
+        defer { lastPoll = now }
         guard let message = try consumer.poll(within: time) else { return false }
-        let record = Intake.Record(
+        try apply(Self.record(of: message)) { message.record() }
+        return true
+    }
+
+    private static func record(of message: borrowing KafkaMessage) -> Intake.Record {
+        Intake.Record(
             partition: message.partition,
             offset: message.offset,
             timestamp: message.timestamp,
@@ -95,8 +105,6 @@ package final class KafkaLink: LaneLink {
             value: message.value(),
             trace: CarriedTrace(message)
         )
-        try apply(record) { message.record() }
-        return true
     }
 
     package func pauseReading() { consumer.pause(consumer.assignment) }
@@ -135,15 +143,38 @@ package final class KafkaLink: LaneLink {
         stallingAtMost time: Duration,
         _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws {
+        try read(state(partition), from: offset, to: end, stallingAtMost: time) { message in
+            if let key = message.key() { try apply(message.offset, key, message.value()) }
+        }
+    }
+
+    package func readRequests(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (Intake.Record) throws -> Void
+    ) throws {
+        try read(request(partition), from: offset, to: end, stallingAtMost: time) { message in
+            try apply(Self.record(of: message))
+        }
+    }
+
+    private func read(
+        _ place: KafkaTopicPartition,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (borrowing KafkaMessage) throws -> Void
+    ) throws {
         let reader = try reader(uncommitted: false)
-        let place = state(partition)
         try reader.assign([place: offset])
         defer { try? reader.assign([:]) }
         var position = offset
         var deadline = now.advanced(by: time)
         while position < end {
             if let message = try reader.poll(within: .milliseconds(100)) {
-                if message.offset < end, let key = message.key() { try apply(message.offset, key, message.value()) }
+                if message.offset < end { try apply(message) }
                 position = message.offset + 1
                 deadline = now.advanced(by: time)
             } else if let reached = reader.endPosition(of: place), reached > position {
@@ -152,7 +183,7 @@ package final class KafkaLink: LaneLink {
                 deadline = now.advanced(by: time)
             }
             guard now < deadline else {
-                throw LaneLinkError.stalled(partition: partition, at: position, end: end)
+                throw LaneLinkError.stalled(partition: place.partition, at: position, end: end)
             }
         }
     }

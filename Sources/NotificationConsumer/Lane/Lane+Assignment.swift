@@ -13,10 +13,19 @@ extension Lane {
         let began = link.now
         var starts: [Int32: Int64] = [:]
         for number in numbers {
-            let result = try restore(number)
-            owned[Int(number)] = try usingStore { try begin(number, result) }
+            let store = try context.stores.take(number)
+            let offset: Int64
+            do {
+                let result = try restore(number, into: store)
+                owned[Int(number)] = try begin(number, result)
+                offset = result.offset
+            } catch {
+                // Half filled is no base; what is wrong with it is found when it is opened again.
+                store.close(flushing: false)
+                throw error
+            }
             ownedNumbers.append(number)
-            starts[number] = result.offset
+            starts[number] = offset
         }
         isPaused = false
         if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
@@ -30,7 +39,7 @@ extension Lane {
         return starts
     }
 
-    private func restore(_ number: Int32) throws -> Restore.Result {
+    private func restore(_ number: Int32, into store: any EntryStore) throws -> Restore.Result {
         let restore = Restore(
             rules: .init(
                 requests: configuration.topics.requests,
@@ -43,20 +52,13 @@ extension Lane {
             logger: logger,
             progress: { [unowned self] read, total in report(restoring: number, read: read, of: total) }
         )
-        let store = try context.stores.take(number)
-        do {
-            return try restore.run(
-                number,
-                into: store,
-                over: link,
-                at: context.clock(),
-                newLineage: context.newLineage
-            )
-        } catch {
-            // Half filled is no base; what is wrong with it is found when it is opened again.
-            store.close(flushing: false)
-            throw error
-        }
+        return try restore.run(
+            number,
+            into: store,
+            over: link,
+            at: context.clock(),
+            newLineage: context.newLineage
+        )
     }
 
     private func begin(_ number: Int32, _ result: Restore.Result) throws -> OwnedPartition {
@@ -66,7 +68,7 @@ extension Lane {
         (rules.epoch, rules.partition) = (epoch, number)
         // What is sent inside of a transaction was not sent when that was not committed.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
-        let center = try PartitionCenter(
+        var center = try PartitionCenter(
             rules: rules,
             limits: .init(
                 maximumEntries: configuration.maximumEntries,
@@ -77,6 +79,7 @@ extension Lane {
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
             at: context.clock()
         )
+        try replay(number, result, in: &center)
         if result.records > 0 {
             logger.info(
                 "restored",
@@ -92,6 +95,25 @@ extension Lane {
             firedThrough: result.marker?.firedThrough,
             hasMarker: result.marker != nil
         )
+    }
+
+    /// Reads again what was finished at once and is not in the changelog yet.
+    private func replay(_ number: Int32, _ result: Restore.Result, in center: inout PartitionCenter) throws {
+        guard let marker = result.marker, let from = marker.replay[configuration.topics.requests],
+            let end = marker.offsets[configuration.topics.requests]
+        else { return }
+        let low = try link.requestBounds(of: number, within: Restore.brokerDeadline).low
+        guard max(from, low) < end else { return }
+        try link.readRequests(
+            of: number,
+            from: max(from, low),
+            to: min(end, result.offset),
+            stallingAtMost: Restore.brokerDeadline
+        ) { record in
+            // What is a dead letter is one already.
+            guard let input = try? intake.input(from: record, at: marker.wallTime) else { return }
+            try center.replay(input, at: marker.wallTime)
+        }
     }
 
     private func report(restoring number: Int32, read: Int64, of total: Int64) {

@@ -13,20 +13,27 @@ extension Lane {
     }
 
     /// Closes an epoch: takes what changed in every partition that has something to say.
-    func cut() {
+    ///
+    /// - Parameter all: with what could wait: this lane's work ends.
+    func cut(all: Bool = false) {
         let now = context.clock()
         var offsets: Checkpoint.Offsets = [:]
-        for number in ownedNumbers where owned[Int(number)]?.wantsCut(at: now) == true {
+        for number in ownedNumbers where wantsCut(number, at: now, all: all) {
             offsets[number] = owned[Int(number)]?.takeCut(
                 requests: configuration.topics.requests,
                 partitions: partitions,
                 timeZoneDataVersion: TimeZone.timeZoneDataVersion,
-                at: now
+                at: now,
+                all: all
             )
         }
         guard !offsets.isEmpty else { return }
         uncommittedSince = link.now
         ledger.checkpoint.cut(offsets)
+    }
+
+    private func wantsCut(_ number: Int32, at now: Timestamp, all: Bool) -> Bool {
+        owned[Int(number)]?.wantsCut(at: now) == true || all && owned[Int(number)]?.isWhole == false
     }
 
     /// Does what the checkpoint says, as far as it goes without waiting for the broker's acknowledgements.
@@ -131,9 +138,9 @@ extension Lane {
             try advanceCheckpoint(waiting: waiting)
             if !ledger.checkpoint.isUnderWay {
                 let now = context.clock()
-                let isDone = !ownedNumbers.contains { owned[Int($0)]?.wantsCut(at: now) == true }
+                let isDone = !ownedNumbers.contains { wantsCut($0, at: now, all: waiting) }
                 if isDone, ledger.checkpoint.isSettled { return true }
-                cut()
+                cut(all: waiting)
             } else {
                 try settle(within: .milliseconds(20))
             }

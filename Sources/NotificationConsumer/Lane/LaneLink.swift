@@ -50,7 +50,17 @@ package protocol LaneLink: AnyObject {
         _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws
 
-    /// The changelog of everything that was assigned is read.
+    /// Reads committed records of `requests` again, from an offset to an earlier end than the partition's, apart from what `poll`
+    /// reads.
+    func readRequests(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (Intake.Record) throws -> Void
+    ) throws
+
+    /// Everything that was assigned is restored.
     func endReadingState()
 
     // MARK: Publishing

@@ -43,8 +43,11 @@ struct OwnedPartition {
 
     /// Whether the next checkpoint must have this partition: it was read, it changed, or a timer needs a later limit.
     mutating func wantsCut(at now: Timestamp) -> Bool {
-        isTouched || awaitsFirstMarker || center.dirtyCount > 0 || wantsLimit(at: now)
+        isTouched || awaitsFirstMarker || center.dirtyCount > 0 || wantsLimit(at: now) || center.isImpatient(at: now)
     }
+
+    /// Whether the changelog knows everything.
+    var isWhole: Bool { center.replayOffset == nil }
 
     /// Whether a timer comes near that may not fire yet.
     mutating func wantsLimit(at now: Timestamp) -> Bool {
@@ -75,20 +78,29 @@ struct OwnedPartition {
     // MARK: - Checkpoint
 
     /// Takes what changed; the offset goes to the group.
-    mutating func takeCut(requests: String, partitions: Int32, timeZoneDataVersion: String, at now: Timestamp) -> Int64
-    {
+    ///
+    /// - Parameter all: with what could wait: this owner's work ends.
+    mutating func takeCut(
+        requests: String,
+        partitions: Int32,
+        timeZoneDataVersion: String,
+        at now: Timestamp,
+        all: Bool
+    ) -> Int64 {
         let next = now.adding(milliseconds: Self.aheadOfClock)
         let told = max(next, fireLimit)
         fireLimit = min(fireLimit, next)
+        let changes = center.cut(at: now, all: all)
         let marker = StateMarker(
             offsets: [requests: position],
             wallTime: now,
             partitions: partitions,
             timeZoneDataVersion: timeZoneDataVersion,
             firedThrough: told,
-            lineage: lineage
+            lineage: lineage,
+            replay: center.replayOffset.map { [requests: $0] } ?? [:]
         )
-        cut = Cut(marker: marker, changes: center.cut())
+        cut = Cut(marker: marker, changes: changes)
         isTouched = false
         return position
     }

@@ -11,7 +11,9 @@ import NotificationModel
 /// 3. Committed records from there to the end go into the store; the last marker counts.
 /// 4. The marker is checked against the topic of requests: partition count, and whether what comes after it is still there.
 ///    Without one, an empty topic begins, and any other begins only as told.
-/// 5. The centre begins: what may have been sent is in doubt (`firedThrough`), everything else waits for its time.
+/// 5. The centre begins. Requests from the marker's `replay` up to its offset are read again: what they finished at once and the
+///    changelog was not told is made again, and nothing of it is published.
+/// 6. What may have been sent is in doubt (`firedThrough`); everything else waits for its time.
 struct Restore {
     /// What is found.
     struct Result {
@@ -63,6 +65,12 @@ struct Restore {
                 throw ConsumerRefusal.changelogCut(topic: rules.state, partition: partition, low: low)
             }
             (marker, records) = try replay(partition, into: store, from: low, to: high, over: link)
+        }
+        // What the store counts is what it has written.
+        do {
+            try store.flush()
+        } catch EntryStoreError.unwritten(let reason) {
+            logger.error("the store cannot be written", metadata: ["partition": "\(partition)", "error": "\(reason)"])
         }
         return Result(
             store: store,

@@ -3,17 +3,17 @@ package import NotificationModel
 /// Where the committed entries of one partition are kept beyond those in use: a cache of the changelog that can be thrown
 /// away at any time. One lane uses it, on its thread.
 ///
-/// Writing is behind: `write` takes committed changes and returns soon; reads see them at once. A store that fails to read
-/// or to write throws and is of no more use: the lane discards it and reads the changelog again.
+/// Writing is behind: `write` takes committed changes and returns soon; reads see them at once. A store that is found damaged
+/// throws ``EntryStoreError/damaged(_:)`` from then on: the lane discards it and reads the changelog again. One that cannot
+/// write for now keeps what it took, tries again, and says so in `trouble`.
 package protocol EntryStore: AnyObject {
     /// What the contents stand for; nil when the store holds nothing.
     var position: StorePosition? { get }
-    /// How many entries are kept, and how many of them are pending.
+    /// How many entries are kept, and how many of them are pending. What is not written yet may not be counted yet.
     var counts: StoreCounts { get }
     /// Changes taken and not written yet, for backpressure; 0 where there is nothing to wait for.
     var unwritten: Int { get }
-
-    /// Why changes are not written, while that is so; nothing is lost meanwhile.
+    /// Why nothing can be written at present; nil when all is well.
     var trouble: String? { get }
 
     /// The entry of a key.
@@ -23,7 +23,7 @@ package protocol EntryStore: AnyObject {
     func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry]
 
     /// The pending entries after the cursor and due at `through` or before, the earliest first, at most `limit`; the cursor
-    /// moves behind the last one.
+    /// moves behind the last one. Where keys due at one instant have one hash, they come together, and may be more.
     func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry]
 
     /// Entries with nothing pending, the longest untouched first, at most `limit`: what may be forgotten.
@@ -35,13 +35,44 @@ package protocol EntryStore: AnyObject {
     func write(_ changes: [StoreChange], position: StorePosition) throws
 
     /// Writes everything that was taken; blocking.
+    ///
+    /// - Throws: ``EntryStoreError/unwritten(_:)`` when it cannot for now; nothing is lost.
     func flush() throws
 
-    /// Empties the store: what it holds is no copy of the changelog.
+    /// Forgets everything, the position too: what it holds is of another changelog, or damaged.
     func discard() throws
 
-    /// Ends its use; what was taken is written when `flushing`. Later calls do nothing.
+    /// Ends its use, within a bounded time; what was taken is written when `flushing`. Later calls do nothing.
     func close(flushing: Bool)
+}
+
+extension EntryStore {
+    package var trouble: String? { nil }
+}
+
+/// Why a store is of no use.
+package enum EntryStoreError: Error, Hashable, CustomStringConvertible {
+    /// What was read is not what was written, or cannot be read: discard it.
+    case damaged(String)
+    /// The directory or a file in it cannot be used: nothing but another setting, or other rights, helps.
+    case unusable(String)
+    /// Another process has it open, or this one has not finished closing it.
+    case inUse(String)
+    /// What was taken cannot be written for now.
+    case unwritten(String)
+
+    /// Nothing but another setting, or other rights, helps.
+    var isOfConfiguration: Bool {
+        if case .unusable = self { true } else { false }
+    }
+
+    package var description: String {
+        switch self {
+        case .damaged(let what): "the store is damaged: \(what)"
+        case .unusable(let what), .inUse(let what): what
+        case .unwritten(let what): "the store cannot be written: \(what)"
+        }
+    }
 }
 
 /// The place in the changelog that a store stands for: every record before it is in.

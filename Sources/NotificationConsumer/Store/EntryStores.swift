@@ -1,3 +1,5 @@
+import Logging
+import NotificationModel
 import Synchronization
 
 /// Where the lanes of one process get the stores of their partitions, and leave them when partitions go: an eager rebalance
@@ -10,15 +12,18 @@ package protocol EntryStores: AnyObject, Sendable {
 
     /// Takes a store back that stands for everything committed.
     func giveBack(_ store: any EntryStore, of partition: Int32)
+
+    /// Ends the use of all that was given back; blocking. What is on disk is whole then.
+    func closeAll()
+}
+
+/// A store that nobody uses; whoever takes it out has it alone.
+private struct Parked: @unchecked Sendable {
+    let store: any EntryStore
 }
 
 /// Stores in memory: they live as long as the process.
 package final class MemoryEntryStores: EntryStores {
-    /// A store that nobody uses; whoever takes it out has it alone.
-    private struct Parked: @unchecked Sendable {
-        let store: any EntryStore
-    }
-
     private let parked = Mutex<[Int32: Parked]>([:])
 
     package init() {}
@@ -30,5 +35,68 @@ package final class MemoryEntryStores: EntryStores {
     package func giveBack(_ store: any EntryStore, of partition: Int32) {
         let back = Parked(store: store)
         parked.withLock { $0[partition] = back }
+    }
+
+    package func closeAll() {
+        parked.withLock { $0 = [:] }
+    }
+}
+
+/// Stores on disk, a file a partition; they stay open while the process may get the partition again.
+final class DiskEntryStores: EntryStores {
+    private let parked = Mutex<[Int32: Parked]>([:])
+    private let directory: String
+    private let topic: String
+    private let cluster: String
+    private let limits: SQLiteEntryStore.Limits
+    private let clock: @Sendable () -> Timestamp
+    private let logger: Logger
+
+    init(
+        directory: String,
+        topic: String,
+        cluster: String,
+        limits: SQLiteEntryStore.Limits,
+        clock: @escaping @Sendable () -> Timestamp,
+        logger: Logger
+    ) {
+        self.directory = directory
+        self.topic = topic
+        self.cluster = cluster
+        self.limits = limits
+        self.clock = clock
+        self.logger = logger
+    }
+
+    func take(_ partition: Int32) throws -> any EntryStore {
+        if let found = parked.withLock({ $0.removeValue(forKey: partition) }) { return found.store }
+        let (store, discarded) = try SQLiteEntryStore.open(
+            directory: directory,
+            topic: topic,
+            partition: partition,
+            cluster: cluster,
+            limits: limits,
+            now: clock()
+        )
+        if let discarded {
+            logger.notice(
+                "a file of the store was not kept; the changelog is read from its beginning",
+                metadata: ["partition": "\(partition)", "reason": "\(discarded)"]
+            )
+        }
+        return store
+    }
+
+    func giveBack(_ store: any EntryStore, of partition: Int32) {
+        let back = Parked(store: store)
+        parked.withLock { $0[partition] = back }
+    }
+
+    func closeAll() {
+        let all = parked.withLock { parked in
+            defer { parked = [:] }
+            return parked
+        }
+        for (_, parked) in all.sorted(by: { $0.key < $1.key }) { parked.store.close(flushing: true) }
     }
 }

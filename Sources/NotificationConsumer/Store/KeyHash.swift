@@ -1,17 +1,18 @@
 /// What an entry is found by on disk and in a batch: short, ordered by recipient, and the same in every run.
 ///
-/// Two keys may have the same hash: whoever looks one up compares the key too.
+/// Short because it stands in two indexes, whose pages are most of what an insert costs. So two keys may well have the same
+/// hash: whoever looks one up compares the key too.
 struct KeyHash: Hashable, Comparable {
-    /// Of `application/recipient/`.
+    /// Of `application/recipient/`; 32 bits.
     var recipient: Int64
-    /// Of the whole key, and never negative: the order among what is due at one instant, see `DueCursor.tiebreak`.
+    /// Of the whole key; 31 bits, never negative: the order among what is due at one instant, see `DueCursor.tiebreak`.
     var key: Int64
 
     init(of key: [UInt8]) {
         self = key.withUnsafeBytes { bytes in
             KeyHash(
-                recipient: StableHash.hash(UnsafeRawBufferPointer(rebasing: bytes[..<Self.prefixLength(of: bytes)])),
-                key: StableHash.hash(bytes)
+                recipient: Self.recipient(of: UnsafeRawBufferPointer(rebasing: bytes[..<Self.prefixLength(of: bytes)])),
+                key: Int64(StableHash.hash(bytes) >> 33)
             )
         }
     }
@@ -21,14 +22,13 @@ struct KeyHash: Hashable, Comparable {
         (self.recipient, self.key) = (recipient, key)
     }
 
-    private init(recipient: UInt64, key: UInt64) {
-        self.recipient = Int64(bitPattern: recipient)
-        self.key = Int64(bitPattern: key >> 1)
-    }
-
     /// Of all keys that begin with `application/recipient/`.
     static func recipient(ofPrefix prefix: [UInt8]) -> Int64 {
-        prefix.withUnsafeBytes { Int64(bitPattern: StableHash.hash($0)) }
+        prefix.withUnsafeBytes { recipient(of: $0) }
+    }
+
+    private static func recipient(of prefix: UnsafeRawBufferPointer) -> Int64 {
+        Int64(Int32(truncatingIfNeeded: StableHash.hash(prefix)))
     }
 
     /// To behind the second slash; everything where there is none.

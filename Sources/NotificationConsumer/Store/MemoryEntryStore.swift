@@ -23,6 +23,7 @@ package final class MemoryEntryStore: EntryStore {
     /// By instant and slot.
     private var dues = SortedChunks()
     private var idles = SortedChunks()
+    private var isClosed = false
 
     package private(set) var position: StorePosition?
 
@@ -30,7 +31,6 @@ package final class MemoryEntryStore: EntryStore {
 
     package var counts: StoreCounts { StoreCounts(entries: slots.count - free.count, pending: dues.count) }
     package var unwritten: Int { 0 }
-    package var trouble: String? { nil }
 
     // MARK: - Reading
 
@@ -88,6 +88,7 @@ package final class MemoryEntryStore: EntryStore {
     // MARK: - Writing
 
     package func write(_ changes: [StoreChange], position: StorePosition) {
+        guard !isClosed else { return }
         self.position = position
         for change in changes {
             let hash = KeyHash(of: change.key)
@@ -167,5 +168,8 @@ package final class MemoryEntryStore: EntryStore {
         position = nil
     }
 
-    package func close(flushing: Bool) { discard() }
+    package func close(flushing: Bool) {
+        isClosed = true
+        discard()
+    }
 }

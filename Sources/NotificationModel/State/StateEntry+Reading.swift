@@ -38,12 +38,12 @@ extension StateEntry {
         }
     }
 
-    static func checkForm(_ form: Int64) throws(ModelError) {
-        guard form > 0 else { throw ModelError(.invalid, field: "form", "is missing") }
+    static func checkForm(_ form: Int64, field: String = "form") throws(ModelError) {
+        guard form > 0 else { throw ModelError(.invalid, field: field, "is missing") }
         guard form <= Int64(currentForm) else {
             throw ModelError(
                 .unsupportedForm,
-                field: "form",
+                field: field,
                 "the entry has form \(form), this version reads up to \(currentForm): upgrade before you start"
             )
         }
@@ -112,7 +112,7 @@ extension JSONScanner {
             case .form:
                 form = try scanner.integer(in: 1...Int64.max)
                 // Before a field that has another meaning in the newer form is called wrong.
-                try StateEntry.checkForm(form)
+                try StateEntry.checkForm(form, field: "")
             case .touched: entry.touched = try scanner.timestamp()
             case .offset: entry.appliedThrough = try scanner.integer(in: -1...Int64.max)
             case .version: entry.version = try scanner.stateVersion()

@@ -15,6 +15,9 @@ public struct StateMarker: Sendable, Hashable {
     public var partitions: Int32
     /// Version of the time zone data that pending occurrences were planned with.
     public var timeZoneDataVersion: String
+    /// By input topic, from where on records may have finished something that the changelog does not tell yet: they are read
+    /// again up to the offset above, and nothing of them is published. A topic that is missing has none.
+    public var replay: [String: Int64]
     /// No timer beyond this instant has fired.
     public var firedThrough: Timestamp?
     /// Names the changelog: made with the partition's first marker, the same in all that follow, so that a copy of the state
@@ -29,7 +32,8 @@ public struct StateMarker: Sendable, Hashable {
         partitions: Int32,
         timeZoneDataVersion: String,
         firedThrough: Timestamp? = nil,
-        lineage: String? = nil
+        lineage: String? = nil,
+        replay: [String: Int64] = [:]
     ) {
         self.form = form
         self.offsets = offsets
@@ -38,6 +42,7 @@ public struct StateMarker: Sendable, Hashable {
         self.timeZoneDataVersion = timeZoneDataVersion
         self.firedThrough = firedThrough
         self.lineage = lineage
+        self.replay = replay
     }
 
     /// Reads a marker; unknown fields are passed over.
@@ -56,14 +61,19 @@ public struct StateMarker: Sendable, Hashable {
                 "the marker has form \(form), this version reads up to \(Self.currentForm): upgrade before you start"
             )
         }
-        guard let members = value["offsets"]?.objectValue else { throw wrong("offsets", "an object") }
-        var offsets: [String: Int64] = [:]
-        for member in members {
-            guard let offset = member.value.integerValue, offset >= 0 else {
-                throw wrong("offsets.\(member.name)", "an offset")
+        func readOffsets(_ field: String, _ value: JSONValue) throws(ModelError) -> [String: Int64] {
+            guard let members = value.objectValue else { throw wrong(field, "an object") }
+            var offsets: [String: Int64] = [:]
+            for member in members {
+                guard let offset = member.value.integerValue, offset >= 0 else {
+                    throw wrong("\(field).\(member.name)", "an offset")
+                }
+                offsets[member.name] = offset
             }
-            offsets[member.name] = offset
+            return offsets
         }
+        let offsets = try readOffsets("offsets", value["offsets"] ?? .null)
+        let replay = try value["replay"].map { value throws(ModelError) in try readOffsets("replay", value) } ?? [:]
         guard let text = value["wallTime"]?.stringValue, let wallTime = Timestamp(rfc3339: text) else {
             throw wrong("wallTime", "an RFC 3339 date and time")
         }
@@ -86,7 +96,8 @@ public struct StateMarker: Sendable, Hashable {
             partitions: partitions,
             timeZoneDataVersion: zones,
             firedThrough: firedThrough,
-            lineage: value["lineage"]?.stringValue
+            lineage: value["lineage"]?.stringValue,
+            replay: replay
         )
     }
 
@@ -94,14 +105,13 @@ public struct StateMarker: Sendable, Hashable {
     public func write(to out: inout [UInt8]) {
         JSONWriter.append("{\"form\":", to: &out)
         JSONWriter.append(number: form, to: &out)
-        JSONWriter.append(",\"offsets\":{", to: &out)
-        for (index, entry) in offsets.sorted(by: { $0.key < $1.key }).enumerated() {
-            if index > 0 { out.append(0x2C) }
-            JSONWriter.append(string: entry.key, to: &out)
-            out.append(0x3A)
-            JSONWriter.append(number: entry.value, to: &out)
+        JSONWriter.append(",\"offsets\":", to: &out)
+        Self.write(offsets, to: &out)
+        if !replay.isEmpty {
+            JSONWriter.append(",\"replay\":", to: &out)
+            Self.write(replay, to: &out)
         }
-        JSONWriter.append("},\"wallTime\":", to: &out)
+        JSONWriter.append(",\"wallTime\":", to: &out)
         JSONWriter.append(timestamp: wallTime, to: &out)
         JSONWriter.append(",\"partitions\":", to: &out)
         JSONWriter.append(number: partitions, to: &out)
@@ -114,6 +124,17 @@ public struct StateMarker: Sendable, Hashable {
         if let lineage {
             JSONWriter.append(",\"lineage\":", to: &out)
             JSONWriter.append(string: lineage, to: &out)
+        }
+        out.append(0x7D)
+    }
+
+    private static func write(_ offsets: [String: Int64], to out: inout [UInt8]) {
+        out.append(0x7B)
+        for (index, entry) in offsets.sorted(by: { $0.key < $1.key }).enumerated() {
+            if index > 0 { out.append(0x2C) }
+            JSONWriter.append(string: entry.key, to: &out)
+            out.append(0x3A)
+            JSONWriter.append(number: entry.value, to: &out)
         }
         out.append(0x7D)
     }

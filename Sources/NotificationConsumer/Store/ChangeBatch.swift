@@ -1,0 +1,71 @@
+import NotificationModel
+
+/// Changes that were taken and are not written yet: the last one of each key, found by key and by recipient.
+struct ChangeBatch {
+    struct Item {
+        let hash: KeyHash
+        var change: StoreChange
+        /// That the key was not there before the batch is certain.
+        let isNew: Bool
+        /// The item before it with the same hash of the key; -1 ends the chain.
+        let previousOfKey: Int32
+        /// As well, of the recipient.
+        let previousOfRecipient: Int32
+    }
+
+    private(set) var items: [Item] = []
+    private var lastOfKey: [Int64: Int32] = [:]
+    private var lastOfRecipient: [Int64: Int32] = [:]
+    /// Nothing in it is due earlier.
+    private(set) var earliestDue = Timestamp(rawValue: .max)
+    /// What the store stands for with these changes; nil when nothing was taken.
+    var position: StorePosition?
+
+    var isEmpty: Bool { position == nil }
+    var count: Int { items.count }
+
+    private func place(of key: [UInt8], _ hash: KeyHash) -> Int? {
+        var next = lastOfKey[hash.key] ?? -1
+        while next >= 0 {
+            let item = items[Int(next)]
+            if item.hash == hash, item.change.key == key { return Int(next) }
+            next = item.previousOfKey
+        }
+        return nil
+    }
+
+    /// The change of a key; nil when it is not in the batch.
+    func change(of key: [UInt8], _ hash: KeyHash) -> StoreChange? {
+        place(of: key, hash).map { items[$0].change }
+    }
+
+    /// The changes of a recipient's keys.
+    func changes(ofRecipient recipient: Int64) -> [StoreChange] {
+        var found: [StoreChange] = []
+        var next = lastOfRecipient[recipient] ?? -1
+        while next >= 0 {
+            found.append(items[Int(next)].change)
+            next = items[Int(next)].previousOfRecipient
+        }
+        return found
+    }
+
+    /// Takes a change; it wins over an earlier one.
+    mutating func put(_ change: StoreChange, _ hash: KeyHash, isNew: Bool) {
+        if let due = change.due, due < earliestDue { earliestDue = due }
+        if let place = place(of: change.key, hash) {
+            items[place].change = change
+            return
+        }
+        let place = Int32(items.count)
+        items.append(
+            Item(
+                hash: hash,
+                change: change,
+                isNew: isNew,
+                previousOfKey: lastOfKey.updateValue(place, forKey: hash.key) ?? -1,
+                previousOfRecipient: lastOfRecipient.updateValue(place, forKey: hash.recipient) ?? -1
+            )
+        )
+    }
+}

@@ -1,0 +1,194 @@
+import GRDB
+package import NotificationModel
+
+/// The entries of one partition in a file, written behind by a thread of its own.
+///
+/// ## A change's way
+/// `write` puts it into the batch in memory, where reads find it, and returns. The thread takes the batch when it is large or
+/// old enough, sorts it as the index of keys is sorted, and writes it with the position and the counts in one transaction.
+///
+/// ## What a crash leaves
+/// The file is not synchronised while in use: it survives the process, which loses at most what was not written, but not the
+/// machine. So it says in which boot it was open, and is discarded after another one; closing it cleanly synchronises it.
+///
+/// ## What keeps reads cheap
+/// A Bloom filter of all keys answers for those that are not there. Everything else is one statement on a connection of the
+/// lane's own; the kernel keeps the file in memory, SQLite little of it.
+package final class SQLiteEntryStore: EntryStore {
+    /// How much it takes and how long it waits; all are positive.
+    package struct Limits: Sendable {
+        /// Changes that make a batch.
+        package var batchSize = 10_000
+        /// How long a change waits for a batch to fill.
+        package var batchAge: Duration = .seconds(1)
+        /// How long after a failure to write it is tried again.
+        package var retryInterval: Duration = .seconds(1)
+        /// A file whose position was written longer ago is discarded: the changelog keeps deletions only so long.
+        package var retention: Duration = .seconds(23 * 3600)
+        /// How long closing waits for the last batch and the disk.
+        package var closing: Duration = .seconds(10)
+        /// Of SQLite's page cache while it writes, in bytes; reading takes a quarter.
+        package var cacheBytes = 8 << 20
+        /// Keys that have gone and may stay in the filter, besides as many as there are entries.
+        package var forgottenKeys = 100_000
+
+        package init() {}
+    }
+
+    private let file: StoreFile
+    private let limits: Limits
+    private let bootID: String?
+    /// All of it is nil once closed.
+    private var lock: StoreLock?
+    private var reader: StoreReader?
+    private(set) var behind: WriteBehind?
+
+    package private(set) var position: StorePosition?
+
+    package var counts: StoreCounts { behind?.counts ?? StoreCounts() }
+    package var unwritten: Int { behind?.unwritten ?? 0 }
+    package var trouble: String? { behind?.trouble }
+
+    /// - Throws: ``EntryStoreError``, or an error of the database.
+    init(_ file: StoreFile, _ lock: StoreLock, _ found: Opened?, limits: Limits, bootID: String?) throws {
+        self.file = file
+        self.limits = limits
+        self.bootID = bootID
+        self.lock = lock
+        try start(found ?? file.make(limits: limits, bootID: bootID), lock)
+    }
+
+    private func start(_ opened: Opened, _ lock: StoreLock) throws {
+        reader = try StoreReader(file.connect(isReader: true, cacheBytes: limits.cacheBytes / 4))
+        position = opened.contents.position
+        let behind = WriteBehind(opened.connection, file, opened.contents, opened.filter, limits: limits)
+        behind.start(lineage: position?.lineage, holding: lock)
+        self.behind = behind
+    }
+
+    // MARK: - Reading
+
+    package func entry(of key: [UInt8]) throws -> StoredEntry? {
+        try read(otherwise: nil) { reader, behind in
+            let hash = KeyHash(of: key)
+            switch try behind.find(key, hash) {
+            case .entry(let entry): return entry
+            case .perhaps: return try reader.entry(of: key, hash)
+            }
+        }
+    }
+
+    package func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] {
+        try read(otherwise: []) { reader, behind in
+            let recipient = KeyHash.recipient(ofPrefix: prefix)
+            // Before the disk: what is written in between is then found twice, not missed.
+            let overlay = try behind.overlay()
+            let written = try reader.entries(ofRecipient: recipient).filter {
+                overlay.change(of: $0.key, KeyHash(of: $0.key)) == nil
+            }
+            return (written + overlay.changes(ofRecipient: recipient).compactMap(\.entry))
+                .filter { $0.key.starts(with: prefix) }
+        }
+    }
+
+    package func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry] {
+        guard limit > 0 else { return [] }
+        let start = cursor
+        var last: DueCursor?
+        var found: [StoredEntry] = []
+        /// False when there is no room; those at one place come together, since the cursor cannot stop between them.
+        func take(_ place: DueCursor, _ entry: () throws -> StoredEntry?) rethrows -> Bool {
+            guard found.count < limit || place == last else { return false }
+            guard let entry = try entry() else { return true }
+            found.append(entry)
+            last = place
+            return true
+        }
+        try read(otherwise: ()) { reader, behind in
+            let overlay = try behind.overlay()
+            var changed = overlay.due(after: start, through: through)[...]
+            try reader.due(after: start) { place, row in
+                guard place.due <= through else { return false }
+                while let first = changed.first, first.place < place {
+                    guard take(first.place, { first.entry }) else { return false }
+                    changed.removeFirst()
+                }
+                return try take(place) {
+                    let entry = try StoredRow.entry(row)
+                    return overlay.change(of: entry.key, KeyHash(of: entry.key)) == nil ? entry : nil
+                }
+            }
+            while let first = changed.popFirst(), take(first.place, { first.entry }) {}
+        }
+        if let last { cursor = last }
+        return found
+    }
+
+    package func idle(limit: Int) throws -> [IdleEntry] {
+        guard limit > 0 else { return [] }
+        return try read(otherwise: []) { reader, behind in
+            let overlay = try behind.overlay()
+            var found: [IdleEntry] = []
+            try reader.idle { entry in
+                if overlay.change(of: entry.key, KeyHash(of: entry.key)) == nil { found.append(entry) }
+                return found.count < limit
+            }
+            found += overlay.idle().prefix(limit)
+            return Array(found.sorted { $0.touched < $1.touched }.prefix(limit))
+        }
+    }
+
+    private func read<Result>(
+        otherwise nothing: Result,
+        _ body: (borrowing StoreReader, WriteBehind) throws -> Result
+    ) throws -> Result {
+        guard let reader, let behind else { return nothing }
+        do {
+            return try body(reader, behind)
+        } catch let EntryStoreError.damaged(what) {
+            behind.noteDamage(what)
+            throw EntryStoreError.damaged(what)
+        }
+    }
+
+    // MARK: - Writing
+
+    package func write(_ changes: [StoreChange], position: StorePosition) throws {
+        guard let behind else { return }
+        try behind.take(changes, position: position)
+        self.position = position
+    }
+
+    package func flush() throws { try behind?.flush() }
+
+    package func discard() throws {
+        guard let lock else { return }
+        end(.abandoning)
+        try file.remove()
+        do {
+            try start(file.make(limits: limits, bootID: bootID), lock)
+        } catch let error as DatabaseError {
+            throw EntryStoreError.unusable("store.directory: \(file.path) cannot be made: \(error.reason)")
+        }
+    }
+
+    package func close(flushing: Bool) {
+        // Where the thread is not done, it lets go of the lock when it is.
+        if end(flushing ? .flushing : .dropping) { lock?.release() }
+        lock = nil
+    }
+
+    /// The reader goes first: the last connection puts the file in order.
+    @discardableResult
+    private func end(_ ending: WriteBehind.Ending) -> Bool {
+        reader = nil
+        position = nil
+        defer { behind = nil }
+        return behind?.end(ending) ?? true
+    }
+
+    deinit {
+        // Whoever forgets it loses nothing that was not to be lost in a crash.
+        behind?.end(.abandoning)
+    }
+}

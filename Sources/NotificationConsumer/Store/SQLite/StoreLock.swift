@@ -1,0 +1,35 @@
+import Foundation
+import Synchronization
+
+/// A partition's file is used by one store at a time, of whichever process; the kernel lets go when the process ends.
+final class StoreLock: Sendable {
+    private let descriptor: Mutex<Int32?>
+
+    /// - Throws: ``EntryStoreError``.
+    init(path: String) throws {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            throw EntryStoreError.unusable(
+                "store.directory: \(path) cannot be written (\(String(cString: strerror(errno)))); "
+                    + "give a directory that this user may write, on a disk that is not read-only"
+            )
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            _ = Foundation.close(descriptor)
+            throw EntryStoreError.inUse(
+                "store.directory: \(path) is locked: another process uses this directory; give each instance one of its own"
+            )
+        }
+        self.descriptor = Mutex(descriptor)
+    }
+
+    /// At once, whoever still holds this.
+    func release() {
+        descriptor.withLock { descriptor in
+            if let descriptor { _ = Foundation.close(descriptor) }
+            descriptor = nil
+        }
+    }
+
+    deinit { release() }
+}

@@ -1,0 +1,85 @@
+import GRDB
+import NotificationModel
+
+/// What is on disk, without what waits to be written. Used on the lane's thread.
+struct StoreReader {
+    private let connection: DatabaseQueue
+    private let byKey: PreparedStatement
+    private let byRecipient: PreparedStatement
+    private let byDue: PreparedStatement
+    private let byTouched: PreparedStatement
+
+    init(_ connection: DatabaseQueue) throws {
+        self.connection = connection
+        func select(_ rest: String) throws -> PreparedStatement {
+            try connection.unsafeRead { try PreparedStatement($0, "SELECT \(StoredRow.columns) FROM entry \(rest)") }
+        }
+        byKey = try select("WHERE recipient = ? AND hash = ?")
+        byRecipient = try select("WHERE recipient = ?")
+        byDue = try select(
+            "INDEXED BY entry_due WHERE due IS NOT NULL AND (due, hash) > (?, ?) ORDER BY due, hash"
+        )
+        byTouched = try select("INDEXED BY entry_idle WHERE due IS NULL ORDER BY touched")
+    }
+
+    func entry(of key: [UInt8], _ hash: KeyHash) throws -> StoredEntry? {
+        try read {
+            var found: StoredEntry?
+            try byKey.query(hash.recipient, hash.key) { row in
+                guard row.withBytes(0, { $0.elementsEqual(key) }) else { return true }
+                found = try StoredRow.entry(row)
+                return false
+            }
+            return found
+        }
+    }
+
+    func entries(ofRecipient recipient: Int64) throws -> [StoredEntry] {
+        try read {
+            var found: [StoredEntry] = []
+            try byRecipient.query(recipient) { row in
+                found.append(try StoredRow.entry(row))
+                return true
+            }
+            return found
+        }
+    }
+
+    /// Pending entries behind the cursor in the order of their instants, until the closure says false.
+    func due(after cursor: DueCursor, _ body: (DueCursor, borrowing PreparedStatement) throws -> Bool) throws {
+        try read {
+            try byDue.query(cursor.due.rawValue, cursor.tiebreak) { row in
+                try body(DueCursor(due: Timestamp(rawValue: row.integer(2)), tiebreak: row.integer(5)), row)
+            }
+        }
+    }
+
+    /// Entries with nothing pending, the longest untouched first, until the closure says false.
+    func idle(_ body: (IdleEntry) throws -> Bool) throws {
+        try read {
+            try byTouched.query { row in
+                // The value is not read: it may be long, and is not wanted.
+                let key = row.bytes(0)
+                guard KeyHash(of: key).key == row.integer(5) else { throw StoredRow.damage }
+                return try body(IdleEntry(key: key, touched: Timestamp(rawValue: row.integer(3))))
+            }
+        }
+    }
+
+    /// - Throws: ``EntryStoreError/damaged(_:)`` whatever went wrong: a cache that cannot be read is of no use.
+    private func read<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try connection.unsafeRead { _ in try body() }
+        } catch let error as DatabaseError {
+            throw EntryStoreError.damaged(error.reason)
+        }
+    }
+}
+
+extension DatabaseError {
+    /// SQLite's words, without the statement and its values.
+    var reason: String { message ?? resultCode.description }
+
+    /// The file is not as SQLite left it.
+    var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
+}

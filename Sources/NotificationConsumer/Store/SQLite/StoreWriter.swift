@@ -1,0 +1,104 @@
+import GRDB
+import NotificationModel
+
+/// Writes batches: one transaction each, with the position and the counts. Used on the writer's thread.
+struct StoreWriter {
+    private let connection: DatabaseQueue
+    private let find: PreparedStatement
+    private let insert: PreparedStatement
+    private let update: PreparedStatement
+    private let delete: PreparedStatement
+    private let mark: PreparedStatement
+
+    init(_ connection: DatabaseQueue) throws {
+        self.connection = connection
+        func prepare(_ sql: String) throws -> PreparedStatement {
+            try connection.unsafeRead { try PreparedStatement($0, sql) }
+        }
+        find = try prepare("SELECT id, due, key FROM entry WHERE recipient = ? AND hash = ?")
+        insert = try prepare(
+            "INSERT INTO entry(key, value, recipient, hash, due, touched, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        )
+        // In place: a row that is replaced would move, and leave a hole.
+        update = try prepare(
+            "UPDATE entry SET key = ?, value = ?, due = ?, touched = ?, checksum = ? WHERE id = ?"
+        )
+        delete = try prepare("DELETE FROM entry WHERE id = ?")
+        mark = try prepare("UPDATE meta SET next = ?, written = ?, entries = ?, pending = ?")
+    }
+
+    /// Writes a batch, all of it or nothing.
+    ///
+    /// - Returns: the counts with it.
+    func write(_ batch: ChangeBatch, _ counts: StoreCounts, lineage: inout String?) throws -> StoreCounts {
+        // Neighbours in the index of keys are then neighbours in the batch.
+        let order = batch.items.indices.sorted { batch.items[$0].hash < batch.items[$1].hash }
+        var after = counts
+        try connection.inDatabase { database in
+            try database.inTransaction(.immediate) {
+                for index in order { try write(batch.items[index], &after) }
+                if let position = batch.position {
+                    if position.lineage != lineage {
+                        try database.execute(sql: "UPDATE meta SET lineage = ?", arguments: [position.lineage])
+                    }
+                    try mark.run(
+                        position.offset,
+                        position.writtenAt.rawValue,
+                        Int64(after.entries),
+                        Int64(after.pending)
+                    )
+                }
+                return .commit
+            }
+        }
+        lineage = batch.position?.lineage ?? lineage
+        return after
+    }
+
+    private func write(_ item: ChangeBatch.Item, _ counts: inout StoreCounts) throws {
+        let (change, hash) = (item.change, item.hash)
+        var row: (id: Int64, isPending: Bool)?
+        if !item.isNew {
+            try find.query(hash.recipient, hash.key) { found in
+                guard found.withBytes(2, { $0.elementsEqual(change.key) }) else { return true }
+                row = (found.integer(0), !found.isNull(1))
+                return false
+            }
+        }
+        if let row {
+            counts.entries -= 1
+            counts.pending -= row.isPending ? 1 : 0
+        }
+        guard let value = change.value else {
+            if let row { try delete.run(row.id) }
+            return
+        }
+        let (due, touched) = (change.due?.rawValue, change.touched.rawValue)
+        let sum = value.withUnsafeBytes { StoredRow.checksum(hash.key, value: $0, due: due, touched: touched) }
+        if let row {
+            try update.run(change.key, value, due, touched, sum, row.id)
+        } else {
+            try insert.run(change.key, value, hash.recipient, hash.key, due, touched, sum)
+        }
+        counts.entries += 1
+        counts.pending += due == nil ? 0 : 1
+    }
+
+    /// The keys that are on disk.
+    func keys(expecting count: Int) throws -> BloomFilter {
+        try connection.unsafeRead { try StoreFile.keys($0, expecting: count).filter }
+    }
+
+    /// Gives back what the cache holds: the kernel has it too.
+    func releaseMemory() { connection.releaseMemory() }
+
+    /// Puts everything in its place, on the disk itself, and notes that it is there.
+    func noteClosed() throws {
+        try connection.inDatabase { database in
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            // Before the note, so that a machine that stops in between finds none.
+            guard try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 else { return }
+            try database.execute(sql: "UPDATE meta SET closed = 1")
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import NotificationModel
+
+/// A row as the statements of a store read it: `key, value, due, touched, checksum, hash`.
+enum StoredRow {
+    static let columns = "key, value, due, touched, checksum, hash"
+
+    /// Over all that a row holds.
+    static func checksum(
+        _ hash: Int64,
+        value: UnsafeRawBufferPointer,
+        due: Int64?,
+        touched: Int64
+    ) -> Int64 {
+        let seed =
+            UInt64(bitPattern: hash) &+ UInt64(bitPattern: due ?? .min) &* StableHash.secrets.0
+            &+ UInt64(bitPattern: touched) &* StableHash.secrets.2
+        return Int64(Int32(truncatingIfNeeded: StableHash.hash(value, seed: seed)))
+    }
+
+    /// The entry of a row.
+    ///
+    /// - Throws: ``EntryStoreError/damaged(_:)`` when it is not what was written.
+    static func entry(_ row: borrowing PreparedStatement) throws -> StoredEntry {
+        let key = row.bytes(0)
+        let hash = KeyHash(of: key).key
+        let sum = row.withBytes(1) {
+            checksum(hash, value: $0, due: row.optionalInteger(2), touched: row.integer(3))
+        }
+        guard sum == row.integer(4), hash == row.integer(5) else { throw damage }
+        return StoredEntry(key: key, value: row.bytes(1))
+    }
+
+    static var damage: EntryStoreError { .damaged("a row is not what was written") }
+}

@@ -1,0 +1,87 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+struct RestoreTests {
+    private static let hour: Int64 = 3_600_000
+
+    private static func refusal(
+        lineage: String = "l",
+        offset: Int64 = 50,
+        low: Int64 = 0,
+        high: Int64 = 100,
+        age: Int64 = 0
+    ) -> String? {
+        Restore.refusal(
+            of: StorePosition(lineage: lineage, offset: offset, writtenAt: at(-age)),
+            low: low,
+            high: high,
+            at: at(0),
+            deletionsKept: 23 * hour
+        )
+    }
+
+    @Test func `a store is a base only where the changelog can tell what came after it`() {
+        #expect(Self.refusal() == nil)
+        #expect(Self.refusal(offset: 100) == nil)
+        #expect(Self.refusal(offset: 101)?.contains("ahead") == true)
+        // The marker it was written with is the record before its offset.
+        #expect(Self.refusal(offset: 21, low: 20) == nil)
+        #expect(Self.refusal(offset: 20, low: 20)?.contains("no longer holds") == true)
+        #expect(Self.refusal(age: 23 * Self.hour) == nil)
+        #expect(Self.refusal(age: 23 * Self.hour + 1)?.contains("deletions") == true)
+        #expect(Self.refusal(lineage: "")?.contains("not filled") == true)
+    }
+
+    @Test func `a limit that was in force before the clock was set back is told once more, and holds no longer`() throws
+    {
+        let bench = Bench()
+        var partition = OwnedPartition(
+            center: bench.center,
+            position: 7,
+            lineage: "l",
+            firedThrough: at(5000),
+            hasMarker: true
+        )
+        func cut(_ now: Int64) -> Timestamp? {
+            _ = partition.takeCut(requests: "r", partitions: 1, timeZoneDataVersion: "", at: at(now), all: false)
+            return partition.marker?.firedThrough
+        }
+        #expect(cut(1000) == at(5000))
+        #expect(partition.fireLimit == at(2000))
+        try partition.commit(markerAt: 1)
+        #expect(cut(1100) == at(2100))
+        #expect(partition.fireLimit == at(2000))
+        try partition.commit(markerAt: 2)
+        #expect(partition.fireLimit == at(2100))
+    }
+
+    @Test func `no timer fires beyond the committed limit, and one that comes near asks for a later one`() throws {
+        var bench = Bench()
+        bench.apply(request("a", interval(10)), 0)
+        try bench.commit()
+        try bench.center.refill(at: at(0))
+        var partition = OwnedPartition(
+            center: bench.center,
+            position: 1,
+            lineage: "l",
+            firedThrough: at(9_999),
+            hasMarker: true
+        )
+        var effects = NotificationCenter.Effects()
+        func fire(_ now: Int64) -> Int { partition.fireDue(at: at(now), limit: 10, effects: &effects) { _ in } }
+        let (asksEarly, next, asks) = (
+            partition.wantsLimit(at: at(9_499)), partition.nextWork(), partition.wantsLimit(at: at(9_500))
+        )
+        #expect(!asksEarly && asks && next == at(9_500))
+        #expect(fire(20_000) == 0)
+        #expect(effects.events.isEmpty)
+        _ = partition.takeCut(requests: "r", partitions: 1, timeZoneDataVersion: "", at: at(9_500), all: false)
+        // Announced, and not committed yet.
+        #expect(fire(20_000) == 0)
+        try partition.commit(markerAt: 3)
+        #expect(fire(20_000) == 1)
+        #expect(effects.events.first?.event.occurrence == at(10_000))
+    }
+}

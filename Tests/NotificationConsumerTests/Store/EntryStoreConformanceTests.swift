@@ -1,0 +1,250 @@
+import Foundation
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// What every store must do.
+struct EntryStoreConformanceTests {
+    enum Kind: CaseIterable {
+        case memory
+        /// Writes only when flushed: all is found in memory.
+        case unwritten
+        /// Writes batches of a few changes while it is used.
+        case writing
+
+        func with(_ body: (any EntryStore) throws -> Void) throws {
+            guard self != .memory else { return try body(MemoryEntryStore()) }
+            try withDirectory { directory in
+                let store = try openStore(in: directory) { limits in
+                    if self == .writing { limits.batchSize = 5 }
+                    limits.forgottenKeys = 20
+                }.store
+                defer { store.close(flushing: false) }
+                try body(store)
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases, 0..<3)
+    func `it agrees with a dictionary, whatever is written and read`(kind: Kind, seed: UInt64) throws {
+        try kind.with { store in
+            var model = StoreModel(seed: seed)
+            for step in 0..<120 {
+                try model.write(to: store)
+                #expect(try model.difference(from: store) == nil, "step \(step)")
+                guard step % 40 == 39 else { continue }
+                try store.flush()
+                #expect(store.unwritten == 0)
+                #expect(store.counts == model.counts)
+                #expect(try model.difference(from: store) == nil, "flushed, step \(step)")
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `an empty store has nothing, and no position`(kind: Kind) throws {
+        try kind.with { store in
+            #expect(store.position == nil)
+            #expect(store.counts == StoreCounts())
+            #expect(try store.value("shop/a/1") == nil)
+            #expect(try store.keys(withPrefix: "shop/a/") == [])
+            #expect(try store.allDue() == [])
+            #expect(try store.idle(limit: 10) == [])
+            #expect(store.trouble == nil)
+            try store.flush()
+            #expect(store.position == nil)
+        }
+    }
+
+    @Test(arguments: Kind.allCases, [false, true])
+    func `a recipient's entries are found, and not those of one whose name begins alike`(
+        kind: Kind,
+        isFlushed: Bool
+    ) throws {
+        try kind.with { store in
+            try store.write(
+                ["shop/a/1", "shop/a/2", "shop/ab/1", "shop/a", "shops/a/1", "shop/b/1"].map { change($0) },
+                position: position(1)
+            )
+            if isFlushed { try store.flush() }
+            #expect(try store.keys(withPrefix: "shop/a/") == ["shop/a/1", "shop/a/2"])
+            #expect(try store.keys(withPrefix: "shop/ab/") == ["shop/ab/1"])
+            #expect(try store.keys(withPrefix: "shop/c/") == [])
+        }
+    }
+
+    @Test(arguments: Kind.allCases, [1, 3, 100])
+    func `a cursor stops among many due at one instant and goes on behind them`(kind: Kind, limit: Int) throws {
+        try kind.with { store in
+            let names = (0..<50).map { "shop/r\($0)/i" }
+            // Half on disk and half not.
+            try store.write(names.prefix(25).map { change($0, due: 7) }, position: position(1))
+            try store.flush()
+            try store.write(names.dropFirst(25).map { change($0, due: 7) }, position: position(2))
+            try store.write([change("shop/r/later", due: 8), change("shop/r/first", due: 6)], position: position(3))
+
+            let found = try store.allDue(through: 7, limit: limit).map { String(decoding: $0.key, as: UTF8.self) }
+            #expect(found.first == "shop/r/first")
+            #expect(found.count == 51)
+            #expect(Set(found.dropFirst()) == Set(names))
+            #expect(try store.allDue(from: 8, through: 8).count == 1)
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a cursor stays valid while what it has yet to pass is written`(kind: Kind) throws {
+        try kind.with { store in
+            let names = Set((0..<60).map { "shop/r\($0)/i" })
+            try store.write(names.map { change($0, due: 7) }, position: position(1))
+            var cursor = DueCursor(before: Timestamp(rawValue: 0))
+            var found: [String] = []
+            for _ in 0..<20 {
+                let some = try store.due(after: &cursor, through: Timestamp(rawValue: 7), limit: 3)
+                #expect(some.count == 3)
+                found += some.map { String(decoding: $0.key, as: UTF8.self) }
+                try store.flush()
+                // Those that were seen are written again, as sending does.
+                try store.write(
+                    some.map { change(String(decoding: $0.key, as: UTF8.self), due: nil) },
+                    position: position(2)
+                )
+            }
+            #expect(found.count == 60)
+            #expect(Set(found) == names)
+            #expect(try store.allDue() == [])
+        }
+    }
+
+    @Test(arguments: Kind.allCases, [false, true])
+    func `an entry leaves the order of what is due when it has nothing pending, and comes back`(
+        kind: Kind,
+        isFlushed: Bool
+    ) throws {
+        try kind.with { store in
+            func write(_ change: StoreChange, _ offset: Int64) throws {
+                try store.write([change], position: position(offset))
+                if isFlushed { try store.flush() }
+            }
+            try write(change("shop/a/1", "one", due: 5), 1)
+            try write(change("shop/a/1", "two", due: nil, touched: 9), 2)
+            #expect(try store.allDue() == [])
+            #expect(
+                try store.idle(limit: 5) == [IdleEntry(key: Array("shop/a/1".utf8), touched: Timestamp(rawValue: 9))]
+            )
+            try write(change("shop/a/1", "three", due: 6), 3)
+            #expect(try store.allDue().map(\.value) == [Array("three".utf8)])
+            #expect(try store.idle(limit: 5) == [])
+            try store.flush()
+            #expect(store.counts == StoreCounts(entries: 1, pending: 1))
+            try write(change("shop/a/1", nil), 4)
+            try store.flush()
+            #expect(try store.value("shop/a/1") == nil)
+            #expect(store.counts == StoreCounts())
+            #expect(store.position == position(4))
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `what is born and gone in one batch leaves nothing`(kind: Kind) throws {
+        try kind.with { store in
+            try store.write([change("shop/a/1", due: 5), change("shop/a/2")], position: position(1))
+            try store.write([change("shop/a/1", nil), change("shop/a/3", nil)], position: position(2))
+            try store.flush()
+            #expect(store.counts == StoreCounts(entries: 1, pending: 0))
+            #expect(try store.keys(withPrefix: "shop/a/") == ["shop/a/2"])
+        }
+    }
+
+    @Test(arguments: Kind.allCases, [false, true])
+    func `two keys with one hash both live, and the cursor passes neither by`(kind: Kind, isFlushed: Bool) throws {
+        // The hash multiplies words of 8 bytes with each other; a word that becomes zero swallows its neighbour.
+        let zero = withUnsafeBytes(of: StableHash.secrets.1.littleEndian) { Array($0) }
+        let keys = ["12345678", "abcdefgh"].map { Array("shop/a/123456789".utf8) + zero + Array("\($0)/end".utf8) }
+        #expect(KeyHash(of: keys[0]) == KeyHash(of: keys[1]))
+        try kind.with { store in
+            let changes = keys.map { key in
+                StoreChange(key: key, value: [key[24]], due: Timestamp(rawValue: 4), touched: Timestamp(rawValue: 0))
+            }
+            try store.write(changes, position: position(1))
+            if isFlushed { try store.flush() }
+            for key in keys { #expect(try store.entry(of: key)?.value == [key[24]]) }
+            #expect(try store.keys(withPrefix: "shop/a/").count == 2)
+            #expect(Set(try store.allDue(limit: 1).map(\.key)) == Set(keys))
+            var gone = changes[0]
+            (gone.value, gone.due) = (nil, nil)
+            try store.write([gone], position: position(2))
+            if isFlushed { try store.flush() }
+            #expect(try store.entry(of: keys[0]) == nil)
+            #expect(try store.allDue(limit: 1).map(\.key) == [keys[1]])
+            try store.flush()
+            #expect(store.counts == StoreCounts(entries: 1, pending: 1))
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `empty and long values, and any bytes in a key, come back as they were`(kind: Kind) throws {
+        try kind.with { store in
+            let entries = [
+                StoredEntry(key: Array("shop/a/empty".utf8), value: []),
+                StoredEntry(key: Array("shop/a/long".utf8), value: Array(repeating: 7, count: 1 << 20)),
+                StoredEntry(key: [0, 255, 0x2F, 0, 0x2F], value: [0, 255]),
+                StoredEntry(key: [], value: [1]),
+            ]
+            let changes = entries.map {
+                StoreChange(key: $0.key, value: $0.value, due: Timestamp(rawValue: .max), touched: storeTime)
+            }
+            try store.write(changes, position: position(1))
+            for _ in 0..<2 {
+                for entry in entries { #expect(try store.entry(of: entry.key) == entry) }
+                #expect(Set(try store.allDue()) == Set(entries))
+                try store.flush()
+            }
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `a position moves without changes`(kind: Kind) throws {
+        try kind.with { store in
+            try store.write([], position: position(7, lineage: "other"))
+            #expect(store.position == position(7, lineage: "other"))
+            try store.flush()
+            #expect(store.position == position(7, lineage: "other"))
+        }
+    }
+
+    @Test(arguments: Kind.allCases, [false, true])
+    func `discarding forgets everything, and it is used on`(kind: Kind, isFlushed: Bool) throws {
+        try kind.with { store in
+            try store.write([change("shop/a/1", due: 4), change("shop/a/2")], position: position(1))
+            if isFlushed { try store.flush() }
+            try store.discard()
+            #expect(store.position == nil)
+            #expect(store.counts == StoreCounts())
+            #expect(store.unwritten == 0)
+            #expect(try store.value("shop/a/1") == nil)
+            #expect(try store.allDue() == [])
+            try store.write([change("shop/a/3", due: 4)], position: position(1, lineage: "l2"))
+            try store.flush()
+            #expect(store.counts == StoreCounts(entries: 1, pending: 1))
+            #expect(try store.keys(withPrefix: "shop/a/") == ["shop/a/3"])
+        }
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `once closed it has nothing and takes nothing, and says no more`(kind: Kind) throws {
+        try kind.with { store in
+            try store.write([change("shop/a/1", due: 4)], position: position(1))
+            store.close(flushing: true)
+            store.close(flushing: true)
+            try store.write([change("shop/a/2", due: 4)], position: position(2))
+            try store.flush()
+            try store.discard()
+            #expect(store.position == nil)
+            #expect(store.unwritten == 0)
+            #expect(try store.value("shop/a/1") == nil)
+            #expect(try store.value("shop/a/2") == nil)
+            #expect(try store.allDue() == [])
+        }
+    }
+}
