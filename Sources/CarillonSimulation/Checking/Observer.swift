@@ -121,6 +121,9 @@ final class Observer {
         {
             throw Violation(.nothingAfterClosing, "\(observed.text), after \(closed.text)")
         }
+        if event.name == .removed, !events(of: event.requestID).contains(where: { $0.event.name == .delivered }) {
+            throw Violation(.removal, observed.text)
+        }
         guard event.name == .delivered else { return }
         guard event.content.map({ String(decoding: $0, as: UTF8.self) }) == request.request.content else {
             throw Violation(.content, observed.text)

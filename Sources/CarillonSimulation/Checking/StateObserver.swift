@@ -7,6 +7,8 @@ final class StateObserver {
         var position: Int64 = 0
         var entries: [NotificationKey: StateEntry] = [:]
         var marker: StateMarker?
+        /// Something came since it was compared.
+        var isNew = false
     }
 
     private let broker: SimulatedBroker
@@ -39,7 +41,22 @@ final class StateObserver {
                 // Outside of a transaction a restore may find the changelog to end behind any record.
                 if isMarker, !isExactlyOnce { try compare(number, observer) }
             }
-            if isExactlyOnce { try compare(number, observer) }
+            partitions[number].isNew = true
+        }
+        // A transaction that another lane has open hides committed events behind it.
+        guard isExactlyOnce, isStable(topics.deliveries) else { return }
+        for number in partitions.indices where partitions[number].isNew {
+            let log = broker.log(topics.state, Int32(number))
+            guard log.lastStable == log.end else { continue }
+            partitions[number].isNew = false
+            try compare(number, observer)
+        }
+    }
+
+    private func isStable(_ topic: String) -> Bool {
+        (0..<broker.partitionCount(of: topic)).allSatisfy {
+            let log = broker.log(topic, $0)
+            return log.lastStable == log.end
         }
     }
 

@@ -12,6 +12,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case order = "requests of one key take effect in the order of the log"
         case occurrences = "each occurrence of a repeat is delivered or missed, once"
         case removalAnswered = "a removal is answered"
+        case removal = "what is removed was delivered"
         case deadLetters = "exactly the bad records become dead letters"
         case content = "what is delivered is what was requested"
         case nothingLost = "every request is closed, or waits"

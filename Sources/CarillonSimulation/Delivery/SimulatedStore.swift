@@ -37,8 +37,6 @@ final class SimulatedStore: EntryStore {
         StoreCounts(entries: seen.entries.count, pending: seen.entries.values.count { $0.due != nil })
     }
 
-    var trouble: String? { nil }
-
     var unwritten: Int { batches.reduce(0) { $0 + $1.changes.count } }
 
     func entry(of key: [UInt8]) -> StoredEntry? {
@@ -151,5 +149,10 @@ final class SimulatedStores: EntryStores, @unchecked Sendable {
 
     func giveBack(_ store: any EntryStore, of partition: Int32) {
         parked[partition] = store
+    }
+
+    func closeAll() {
+        for partition in parked.keys.sorted() { parked[partition]?.close(flushing: true) }
+        parked = [:]
     }
 }

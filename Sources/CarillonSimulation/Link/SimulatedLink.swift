@@ -48,6 +48,7 @@ final class SimulatedLink: LaneLink {
     private var isReadingPaused = false
     private(set) var isClosed = false
     private var nextHeartbeat: Int64 = 0
+    private var lastPoll: Int64?
     private var isInHook = false
     private var onAssign: (([Int32]) throws -> [Int32: Int64])?
     private var onRevoke: ((_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void)?
@@ -292,6 +293,9 @@ final class SimulatedLink: LaneLink {
     ) throws -> Bool {
         _ = enter(.poll)
         try checkAlive()
+        // As the shipping link does.
+        if let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout { throw LaneEnd.stoodStill }
+        defer { lastPoll = timeline.now }
         var deadline = timeline.now + time.microseconds
         // A lane with a channel looks often whether that has answered; here it is woken.
         let isIdle = time >= Self.idlePoll
@@ -325,16 +329,7 @@ final class SimulatedLink: LaneLink {
         _ partition: Int32,
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws {
-        func header(_ name: String) -> [UInt8]? { record.headers.last { $0.name == name }?.value }
-        let read = Intake.Record(
-            partition: partition,
-            offset: record.offset,
-            timestamp: record.timestamp,
-            key: record.key,
-            value: record.value,
-            trace: CarriedTrace(traceparent: header("traceparent"), tracestate: header("tracestate"))
-        )
-        try apply(read) {
+        try apply(Self.input(record, of: partition)) {
             KafkaConsumerRecord(
                 topic: configuration.topics.requests,
                 partition: partition,

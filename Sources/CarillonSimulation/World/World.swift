@@ -24,6 +24,8 @@ final class World {
     var random: SeededGenerator
     /// When something of the agenda happens, in order.
     private var agenda: [Int64] = []
+    /// Lives of centres so far.
+    var epochs: UInt64 = 0
     private var isObserving = false
     private var isAwaitingRest = false
     private var isRested = false
