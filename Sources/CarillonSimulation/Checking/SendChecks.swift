@@ -19,6 +19,8 @@ extension World {
         if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
         guard let earliest else { return }
         guard record.wall >= earliest else { throw Violation(.neverEarly, text) }
+        // What is due when it is read is sent at once.
+        guard entry.record.offset < state.resumption(send.partition) else { return }
         guard let limit = state.firedThrough(send.partition), earliest <= limit else {
             throw Violation(.firedThrough, text)
         }
