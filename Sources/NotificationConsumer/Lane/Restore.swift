@@ -61,8 +61,14 @@ struct Restore {
         var (marker, records) = try resume(partition, store, low: low, high: high, over: link, at: now)
         if marker == nil {
             try store.discard()
-            guard low == 0 || rules.gap == .continue else {
-                throw ConsumerRefusal.changelogCut(topic: rules.state, partition: partition, low: low)
+            if low > 0 {
+                guard rules.gap == .continue else {
+                    throw ConsumerRefusal.changelogCut(topic: rules.state, partition: partition, low: low)
+                }
+                logger.error(
+                    "part of the changelog is lost, and with it pending notifications; going on as configured",
+                    metadata: ["partition": "\(partition)", "low": "\(low)"]
+                )
             }
             (marker, records) = try replay(partition, into: store, from: low, to: high, over: link)
         }

@@ -2,7 +2,8 @@
 
 Standard input: what load.py said at its end. Every id that was accepted is on `requests`, every event became a request, and every
 request has its closing event or its `scheduled`; no event tells of a request that is not there; all repeats of a closing event have
-one ce_id. Standard output: one JSON object with the numbers. What is missing is on standard error, with status 1.
+one ce_id; nothing is delivered before its time. With --open so many requests are scheduled and nothing else is: the rest is closed.
+Standard output: one JSON object with the numbers. What is missing is on standard error, with status 1.
 """
 
 import argparse
@@ -16,6 +17,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--bootstrap", required=True)
 parser.add_argument("--prefix", required=True)
 parser.add_argument("--recipients", required=True)
+parser.add_argument("--open", type=int, help="how many requests are to be scheduled and not closed")
 options = parser.parse_args()
 
 load = json.load(sys.stdin)
@@ -26,6 +28,8 @@ records = 0
 scheduled: set[str] = set()
 closed: dict[str, set[str]] = {}  # request id: ce_ids of its closing events
 closings = 0
+ids: dict[str, int] = {}  # how often each ce_id was seen
+early: set[str] = set()
 
 
 def read(message) -> None:
@@ -39,6 +43,11 @@ def read(message) -> None:
         records += 1
         return
     headers = dict(message.headers())
+    id = headers["ce_id"].decode()
+    ids[id] = ids.get(id, 0) + 1
+    # Both are RFC 3339 in UTC with milliseconds: they compare as text.
+    if "delivered" in headers["ce_type"].decode() and headers["ce_time"].decode() < value.get("occurrence", ""):
+        early.add(value["requestId"])
     if headers["ce_type"] == b"carillon.notification.scheduled.v1":
         scheduled.add(value["requestId"])
     if value["closes"]:
@@ -52,8 +61,12 @@ def differences() -> dict[str, list]:
         "events without a request": events - set(requested.values()),
         "requests without an event": requested.keys() - scheduled - closed.keys(),
         "events of no request": (scheduled | closed.keys()) - requested.keys(),
+        "delivered before their time": early,
         "closed under several ce_ids": {id for id, ids in closed.items() if len(ids) > 1},
     }
+    still = scheduled - closed.keys()
+    if options.open is not None and len(still) != options.open:
+        found[f"open, where {options.open} are expected"] = still or {"none"}
     return {name: sorted(ids) for name, ids in found.items() if ids}
 
 
@@ -79,6 +92,8 @@ print(
             "closed": len(closed),
             "repeatedRequests": records - len(requested),
             "repeatedEvents": closings - len(closed),
+            "repeatedIds": sum(count - 1 for count in ids.values()),
+            "open": len(scheduled - closed.keys()),
         }
     )
 )

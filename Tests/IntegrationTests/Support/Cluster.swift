@@ -1,25 +1,31 @@
 import Foundation
+import LocalBroker
 
 /// The Kafka that a run of the tests uses: that of `KAFKA_BOOTSTRAP_SERVERS` when it is set, else a `carillon broker` of its own.
 final class Cluster: Sendable {
     let bootstrapServers: String
     /// What the names of its topics begin with.
     let prefix: String
-    /// Nil on a real cluster.
+    /// Nil when it is no process of ours.
     let broker: ChildProcess?
+    /// The embedded broker in this process.
+    let local: LocalBroker?
 
     /// The real cluster that was asked for. An empty value is a mistake, not a wish for the embedded broker.
     static let requested = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
     static var isReal: Bool { requested != nil }
 
-    private init(bootstrapServers: String, prefix: String, broker: ChildProcess?) {
+    private init(bootstrapServers: String, prefix: String, broker: ChildProcess?, local: LocalBroker? = nil) {
         self.bootstrapServers = bootstrapServers
         self.prefix = prefix
         self.broker = broker
+        self.local = local
     }
 
     /// The cluster of the scenarios.
-    static func start() async throws -> Cluster {
+    ///
+    /// - Parameter settings: of the topics that a real cluster compacts, as `name=value`.
+    static func start(_ settings: [String] = []) async throws -> Cluster {
         guard let requested else { return try await embedded() }
         guard !requested.allSatisfy(\.isWhitespace) else {
             throw ChildProcess.Failure(
@@ -27,7 +33,10 @@ final class Cluster: Sendable {
             )
         }
         let prefix = "carillon-test-\(UUID().uuidString.prefix(8).lowercased())."
-        _ = try await ChildProcess.run(try Tools.python(), [Tools.client("topics.py"), "create", requested, prefix])
+        _ = try await ChildProcess.run(
+            try Tools.python(),
+            [Tools.client("topics.py"), "create", requested, prefix, "8"] + settings
+        )
         return Cluster(bootstrapServers: requested, prefix: prefix, broker: nil)
     }
 
@@ -45,9 +54,25 @@ final class Cluster: Sendable {
         return Cluster(bootstrapServers: servers, prefix: "carillon.", broker: broker)
     }
 
+    /// A broker in this process, whose faults are at hand.
+    static func inProcess(partitions: Int = 8) throws -> Cluster {
+        let prefix = "carillon."
+        let names = [
+            "business-events", "requests", "signals", "devices", "categories", "deliveries", "responses", "state",
+            "dead-letters",
+        ]
+        let local = try LocalBroker(
+            topics: Dictionary(uniqueKeysWithValues: names.map { (prefix + $0, partitions) })
+        )
+        let servers = local.bootstrapServers.joined(separator: ",")
+        return Cluster(bootstrapServers: servers, prefix: prefix, broker: nil, local: local)
+    }
+
     func stop() async throws {
         if let broker {
             await broker.end()
+        } else if let local {
+            await local.shutDown()
         } else {
             _ = try await ChildProcess.run(
                 try Tools.python(),

@@ -1,0 +1,127 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// `kill -9`, again and again, wherever the service is just then.
+@Suite("A consumer service that is killed", .serialized)
+struct KilledConsumerTests {
+    @Test(
+        "killed 20 times under load: nothing lost, repeats have the same ce_id, and the marker alone says where to go on"
+    )
+    func twentyTimes() async throws {
+        let cluster = try Cluster.inProcess()
+        let clients = RequestClients(cluster)
+        let state = try ByteTopics(cluster, "state")
+        var consumer: ServiceProcess?
+        do {
+            try await clients.publish(.init(name: "far", count: 100, due: .seconds(14 * 86_400)))
+            try await clients.publish(.init(name: "near", count: 100, due: .seconds(30)))
+            try clients.beginLoad()
+            for number in 0..<20 {
+                let next = try start(cluster, number)
+                consumer = next
+                switch number % 4 {
+                case 0:
+                    // While it works: its checkpoints go on from where the one before was.
+                    let before = Self.positions(state)
+                    try await eventually("it makes progress", orSay: { next.child.lastWords }) {
+                        !next.child.isRunning || Self.positions(state) >= before + 20
+                    }
+                case 1:
+                    // While it restores, or right after it.
+                    try await eventually("it restores", orSay: { next.child.lastWords }) {
+                        !next.child.isRunning || next.child.errorText.contains("\"restored\"")
+                    }
+                default:
+                    // While it begins, or joins.
+                    try await Task.sleep(for: .milliseconds(200 + 80 * number))
+                }
+                #expect(next.child.isRunning, "\(next.child.lastWords)")
+                next.child.signal(SIGKILL)
+                #expect(try await next.child.ended() == -SIGKILL)
+            }
+            let last = try start(cluster, 20)
+            consumer = last
+            try await last.ready()
+            try await clients.endLoad()
+            let account = try await clients.account(open: 100)
+            #expect(account.closed == clients.accepted.count - 100, "\(account)")
+            try await eventually("the far ones are pending") {
+                try await last.metrics.contains("\ncarillon_schedule_pending 100")
+            }
+            // Each came as a group of its own, without an offset: had it read from the beginning, it would have read them all.
+            let read = try await last.metrics.split(separator: "\n").filter { $0.hasPrefix("carillon_requests_total{") }
+                .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
+            #expect(read < clients.accepted.count / 2, "\(read) of \(clients.accepted.count) were read")
+            #expect(last.child.errorText.contains("\"restored\""))
+        } catch {
+            Issue.record(error, "\(consumer?.child.lastWords ?? "")")
+        }
+        await consumer?.child.end()
+        await clients.end()
+        await state.process.end()
+        try await cluster.stop()
+    }
+
+    /// How many requests are below the last markers.
+    private static func positions(_ state: ByteTopics) -> Int {
+        var last: [Int: Int] = [:]
+        for record in state.records where record.key == Data("marker".utf8) {
+            let offsets = record.value.flatMap(JSONText.object)?["offsets"] as? [String: Int]
+            last[record.partition] = offsets?.values.first
+        }
+        return last.values.reduce(0, +)
+    }
+
+    /// In a new group: the embedded broker lets a first member in at once, compared with one that comes after a killed one.
+    private func start(_ cluster: Cluster, _ number: Int) throws -> ServiceProcess {
+        var settings = ServiceProcess.settings(cluster, deployment: "killed")
+        settings["CARILLON_CONSUMER_START"] = "earliest"
+        return try ServiceProcess.consumer(settings, deployment: "killed-\(number)")
+    }
+
+    // MARK: - Refusals
+
+    @Test("a changelog that it must not guess about ends the process with a status and a text that says what to do")
+    func refusals() async throws {
+        let cluster = try Cluster.inProcess()
+        let entry = TestRecord(
+            topic: cluster.topic("state"),
+            key: "shop/ana/order",
+            value: Data(#"{"form":2}"#.utf8),
+            recipient: "ana"
+        )
+        _ = try await PythonProducer.send([entry.line], to: cluster)
+        try await expectRefusal(cluster, ["the entry has form 2", "upgrade before you start", cluster.topic("state")])
+
+        // More than the embedded broker keeps.
+        let large = Data("x".utf8) + Data(repeating: 0x61, count: 700_000)
+        _ = try await PythonProducer.send(
+            (0..<8).map {
+                TestRecord(topic: cluster.topic("state"), key: "shop/ana/\($0)", value: large, recipient: "ana").line
+            },
+            to: cluster
+        )
+        try await expectRefusal(
+            cluster,
+            [cluster.topic("state"), "part of the changelog was thrown away", "set `consumer.on-gap` to `continue`"]
+        )
+        try await cluster.stop()
+    }
+
+    private func expectRefusal(_ cluster: Cluster, _ texts: [String]) async throws {
+        let service = try ServiceProcess.consumer(
+            ServiceProcess.settings(cluster, deployment: "refusal"),
+            deployment: "refusal-\(UUID().uuidString)"
+        )
+        #expect(try await service.child.ended() == 1)
+        for text in texts { #expect(service.child.errorText.contains(text), "\(service.child.lastWords)") }
+    }
+}

@@ -1,0 +1,196 @@
+import Kafka
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceSupport
+import Testing
+
+@testable import NotificationConsumer
+
+/// A changelog that is not what it was, or does not come.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct ChangelogFaultTests {
+    /// A record of `state` with which nothing may begin.
+    struct Unfit: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var key: String
+        var value: String
+        /// What the refusal says.
+        var says: [String]
+    }
+
+    @Test(
+        "With a record in `state` that it cannot read it refuses, says where and what to do, and writes nothing",
+        arguments: [
+            Unfit(
+                testDescription: "an entry of a newer form",
+                key: "shop/ana/order",
+                value: #"{"form":2,"pending":"otherwise"}"#,
+                says: ["the entry has form 2", "upgrade before you start"]
+            ),
+            Unfit(
+                testDescription: "a marker of a newer form",
+                key: "marker",
+                value: #"{"form":2,"offsets":[]}"#,
+                says: ["the marker has form 2", "upgrade before you start"]
+            ),
+            Unfit(
+                testDescription: "a key that is none",
+                key: "somebody else's",
+                value: #"{"form":1}"#,
+                says: ["is no record of the changelog", "remove the record with a null value"]
+            ),
+            Unfit(
+                testDescription: "a value that is none",
+                key: "shop/ana/order",
+                value: "somebody else's",
+                says: ["is no record of the changelog", "remove the record with a null value"]
+            ),
+            Unfit(
+                testDescription: "a marker that says nothing",
+                key: "marker",
+                value: "{}",
+                says: ["is no record of the changelog"]
+            ),
+        ]
+    )
+    func unfit(_ record: Unfit) async throws {
+        let kafka = try FaultBroker()
+        try await kafka.publish([
+            kafka.marker(in: 2), kafka.entry(1, in: 2),
+            .init(
+                topic: kafka.topics.state,
+                partition: 2,
+                key: Array(record.key.utf8),
+                value: Array(record.value.utf8)
+            ),
+            kafka.request("a"),
+        ])
+        var configuration = kafka.configuration
+        configuration.start = .earliest
+        let before = try await kafka.written()
+        let consumer = try RunningConsumer(configuration)
+        let refusal = try await consumer.refusal()
+        let why = try #require(consumer.health.notReady.first?.why)
+        for text in record.says + [kafka.topics.state, "partition 2", "offset 2"] {
+            #expect(refusal.description.contains(text), "\(refusal)")
+            #expect(why.contains(text), "readiness says it too: \(why)")
+        }
+        #expect(try await kafka.written() == before)
+        await kafka.broker.shutDown()
+    }
+
+    @Test func `a changelog whose beginning is gone is refused, and used as it is when told, with an error in the log`()
+        async throws
+    {
+        let kafka = try FaultBroker()
+        // More than the broker keeps of a partition; the oldest is gone.
+        let padding = Array((#","padding":""# + String(repeating: "x", count: 2_000) + #""}"#).utf8)
+        let large = (0..<5_000).map { number in
+            var record = kafka.entry(number, in: 1)
+            record.value = (record.value ?? []).dropLast() + padding
+            return record
+        }
+        try await kafka.publish(large + [kafka.marker(in: 1)], compression: "none")
+        let consumer = try RunningConsumer(kafka.configuration)
+        let refusal = try await consumer.refusal()
+        guard case .changelogCut(kafka.topics.state, 1, let low) = refusal, low > 0 else {
+            Issue.record("\(refusal)")
+            return
+        }
+        let why = try #require(consumer.health.notReady.first?.why)
+        #expect(
+            why.contains("part of the changelog was thrown away") && why.contains("`consumer.on-gap` to `continue`")
+        )
+
+        var configuration = kafka.configuration
+        configuration.gap = .continue
+        try await consuming(configuration) { consumer in
+            try await consumer.ready()
+            let kept = Double(5_000 - low)
+            try await eventually("what is left is pending") { consumer.metric("carillon_schedule_pending") == kept }
+            #expect(consumer.log.lines(.error).contains { $0.contains("changelog") && $0.contains("\(low)") })
+        }
+        await kafka.broker.shutDown()
+    }
+
+    @Test func `requests that are gone are refused, readiness says what to do, and they are left out when told`()
+        async throws
+    {
+        let kafka = try FaultBroker()
+        // The topic was made anew: it has not come as far as the marker.
+        try await kafka.publish([kafka.marker(in: 1, offset: 7), kafka.entry(1, in: 1)])
+        let consumer = try RunningConsumer(kafka.configuration)
+        let refusal = try await consumer.refusal()
+        #expect(refusal == .gap(topic: kafka.topics.requests, partition: 1, marker: 7, low: 0, high: 0))
+        let why = try #require(consumer.health.notReady.first?.why)
+        #expect(why.contains("requests are missing; set `consumer.on-gap` to `continue`"), "\(why)")
+
+        var configuration = kafka.configuration
+        configuration.gap = .continue
+        try await consuming(configuration) { consumer in
+            try await consumer.ready()
+            try await eventually("what was pending is") { consumer.metric("carillon_schedule_pending") == 1 }
+            #expect(consumer.log.lines(.error).contains { $0.contains("requests") && $0.contains("lost") })
+        }
+        await kafka.broker.shutDown()
+    }
+
+    @Test func `a restore tells how far it is, waits for a broker that is away, and ends with everything`() async throws
+    {
+        let kafka = try FaultBroker()
+        let entries = 15_000
+        try await kafka.publish((0..<entries).map { kafka.entry($0, in: 3) } + [kafka.marker(in: 3)])
+        var configuration = kafka.configuration
+        // A restore that takes a moment: many small fetches, each slow.
+        configuration.kafkaProperties["fetch.message.max.bytes"] = "20000"
+        try kafka.broker.setLatency(.milliseconds(50))
+        try await consuming(configuration) { consumer in
+            try await eventually("progress is told") {
+                consumer.health.notReady.contains {
+                    $0.why.contains("restoring partition 3: 10000 of at most \(entries + 1) records")
+                }
+            }
+            let remaining = try #require(consumer.metric("carillon_restore_remaining_records"))
+            #expect(remaining > 0 && remaining < Double(entries))
+            try kafka.broker.setBroker(isUp: false)
+            try await Task.sleep(for: .seconds(1))
+            #expect(!consumer.health.notReady.isEmpty)
+            try kafka.broker.setLatency(.zero)
+            try kafka.broker.setBroker(isUp: true)
+            try await consumer.ready()
+            try await eventually("everything is pending", orSay: { "\(consumer.log.lines(.error))" }) {
+                consumer.metric("carillon_schedule_pending") == Double(entries)
+                    && consumer.metric("carillon_restore_remaining_records") == 0
+            }
+        }
+        await kafka.broker.shutDown()
+    }
+
+    @Test func `the whole topic published again after a restart is known: no event, no change, all duplicates`()
+        async throws
+    {
+        let kafka = try FaultBroker()
+        let requests = (0..<300).map { kafka.request("q\($0)", interval: $0 % 3 == 0 ? 86_400 : nil) }
+        var configuration = kafka.configuration
+        configuration.start = .earliest
+        try await kafka.publish(requests)
+        try await consuming(configuration) { consumer in
+            try await eventually("all is applied") {
+                consumer.metric("carillon_requests_total{outcome=\"applied\"}") == 300
+            }
+        }
+        let events = try await kafka.records(kafka.topics.deliveries).count
+        #expect(events == 300)
+        try await kafka.publish(requests)
+        try await consuming(configuration) { consumer in
+            try await eventually("all is known") {
+                consumer.metric("carillon_requests_total{outcome=\"duplicate\"}") == 300
+            }
+            #expect(consumer.metric("carillon_requests_total{outcome=\"applied\"}") ?? 0 == 0)
+            try await eventually("what was pending is") { consumer.metric("carillon_schedule_pending") == 100 }
+        }
+        #expect(try await kafka.records(kafka.topics.deliveries).count == events)
+        await kafka.broker.shutDown()
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import Kafka
+import LocalBroker
+import NotificationModel
+import ServiceSupport
+import Synchronization
+import Testing
+
+@testable import NotificationConsumer
+
+/// A broker that fails in the middle of a checkpoint: whichever step it is, nothing is lost.
+@Suite(.timeLimit(.minutes(3)))
+struct CheckpointFaultTests {
+    /// What goes wrong, and when.
+    struct Case: Sendable, CustomTestStringConvertible {
+        enum Fault: String, Sendable, CaseIterable {
+            /// Connections break, and none is taken for a while.
+            case brokerAway
+            /// The broker refuses what is written next, for good.
+            case recordsRefused
+            /// What was asked takes effect, and the answer is lost.
+            case replyLost
+        }
+
+        var guarantee: DeliveryGuarantee
+        var step: CheckpointStep
+        var fault: Fault
+        var testDescription: String { "\(guarantee.rawValue): \(fault.rawValue) at \(step.rawValue)" }
+
+        static func all(_ guarantee: DeliveryGuarantee) -> [Case] {
+            let cases = CheckpointStep.allCases.flatMap { step in
+                Fault.allCases.map { Case(guarantee: guarantee, step: step, fault: $0) }
+            }
+            return cases.filter(\.isPossible)
+        }
+
+        private var isPossible: Bool {
+            switch (guarantee, step, fault) {
+            case (.atLeastOnce, .commit, _): false
+            case (_, .offsets, .recordsRefused), (_, .commit, .recordsRefused): false
+            case (_, .event, .replyLost), (_, .entry, .replyLost), (_, .offsets, .replyLost): false
+            default: true
+            }
+        }
+
+        /// The request of the step.
+        var request: LocalBroker.RequestKind {
+            switch step {
+            case .event, .entry, .marker: .produce
+            case .offsets: guarantee == .exactlyOnce ? .transactionOffsetCommit : .offsetCommit
+            case .commit: .endTransaction
+            }
+        }
+
+        func happen(to broker: LocalBroker) {
+            switch fault {
+            case .brokerAway:
+                try? broker.setBroker(isUp: false)
+                Thread.detachNewThread {
+                    Thread.sleep(forTimeInterval: 1)
+                    try? broker.setBroker(isUp: true)
+                }
+            case .recordsRefused: broker.inject(errors: [.topicAuthorizationFailed], on: request)
+            case .replyLost: try? broker.loseReply(of: request)
+            }
+        }
+    }
+
+    /// One after the other: each waits most of its time for a group to form.
+    @Suite(.serialized)
+    struct AtLeastOnce {
+        @Test("Nothing is lost, and what comes twice has the same id", arguments: Case.all(.atLeastOnce))
+        func fault(_ one: Case) async throws { try await check(one) }
+    }
+
+    /// The embedded broker shows what was aborted, too, so here as well something may come twice.
+    @Suite(.serialized)
+    struct ExactlyOnce {
+        @Test("Nothing is lost, and what comes twice has the same id", arguments: Case.all(.exactlyOnce))
+        func fault(_ one: Case) async throws { try await check(one) }
+    }
+
+    private static func check(_ one: Case) async throws {
+        let kafka = try FaultBroker()
+        let broker = kafka.broker
+        let happened = Atomic<Bool>(false)
+        let events = Atomic<Int>(0)
+        let lanes = TestLanes(kafka, one.guarantee) { step in
+            if step == .event { events.add(1, ordering: .relaxed) }
+            // In the middle of the work, not at its beginning.
+            guard step == one.step, events.load(ordering: .relaxed) > 50 else { return }
+            guard !happened.exchange(true, ordering: .relaxed) else { return }
+            one.happen(to: broker)
+        }
+        try await kafka.publish((0..<300).map { kafka.request("q\($0)", interval: $0 % 3 == 0 ? 86_400 : nil) })
+        try await lanes.run {
+            try await eventually("the fault happens, and all are delivered or kept", orSay: { "\(lanes.ends)" }) {
+                guard happened.load(ordering: .relaxed) else { return false }
+                let delivered = try await Set(kafka.events(.delivered).map(\.request))
+                let scheduled = try await Set(kafka.events(.scheduled).map(\.request))
+                guard delivered.count == 200, scheduled.count == 100 else { return false }
+                return try await kafka.pendingInState() == 100
+            }
+        }
+        for name in [DeliveryEventName.delivered, .scheduled] {
+            let ids = try await Dictionary(grouping: kafka.events(name), by: \.request)
+            #expect(ids.values.allSatisfy { Set($0.map(\.id)).count == 1 })
+        }
+        if one.fault == .recordsRefused {
+            #expect(lanes.ends.count == 1, "a lane that cannot write begins anew: \(lanes.ends)")
+        }
+        // What the next owner finds.
+        #expect(try await kafka.pendingInState() == 100)
+        let next = TestLanes(kafka, one.guarantee) { _ in }
+        let before = try await kafka.records(kafka.topics.deliveries).count
+        try await next.run {
+            try await eventually("what is pending is taken over") { next.status.snapshot.pending == 100 }
+        }
+        #expect(try await kafka.records(kafka.topics.deliveries).count == before)
+        await broker.shutDown()
+    }
+
+    @Test func `a commit whose outcome is unknown makes the lane anew, and nothing is lost`() async throws {
+        let kafka = try FaultBroker()
+        let broker = kafka.broker
+        let commits = Atomic<Int>(0)
+        let lanes = TestLanes(kafka, .exactlyOnce) { step in
+            guard step == .commit, commits.add(1, ordering: .relaxed).newValue == 3 else { return }
+            // Fenced, says the broker: what it did before it said so nobody knows.
+            broker.inject(errors: [.init(rawValue: 90)], on: .endTransaction)
+        }
+        try await lanes.run {
+            for batch in 0..<4 {
+                try await kafka.publish((0..<50).map { kafka.request("b\(batch)-\($0)") })
+                try await eventually("batch \(batch) is delivered", orSay: { "\(lanes.ends)" }) {
+                    try await Set(kafka.events(.delivered).map(\.request)).count >= 50 * (batch + 1)
+                }
+            }
+            try await eventually("the commit fails", orSay: { "\(lanes.ends)" }) { lanes.ends.count == 1 }
+            try await kafka.publish([kafka.request("last")])
+            try await eventually("it goes on", orSay: { "\(lanes.ends)" }) {
+                try await Set(kafka.events(.delivered).map(\.request)).count == 201
+            }
+        }
+        let failure = try #require(lanes.ends.first as? KafkaTransactionFailure)
+        #expect(failure.call == .commit && failure.decision == .recreate)
+        #expect(try await Set(kafka.events(.delivered).map(\.id)).count == 201)
+        await broker.shutDown()
+    }
+}
+
+/// Lanes one after the other, as `ConsumerService` runs them, over links with faults.
+private final class TestLanes: Sendable {
+    let status = LaneStatus()
+    private let kafka: FaultBroker
+    private let guarantee: DeliveryGuarantee
+    private let stop = StopSignal()
+    private let before: @Sendable (CheckpointStep) -> Void
+    private let failures = Mutex<[any Error]>([])
+
+    init(
+        _ kafka: FaultBroker,
+        _ guarantee: DeliveryGuarantee,
+        before: @escaping @Sendable (CheckpointStep) -> Void
+    ) {
+        (self.kafka, self.guarantee, self.before) = (kafka, guarantee, before)
+    }
+
+    /// Why lanes ended.
+    var ends: [any Error] { failures.withLock { $0 } }
+
+    /// Runs while the body runs.
+    func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await KafkaThread.run(name: "lane") { [self] in try work() } }
+            do {
+                try await body()
+                stop.request()
+            } catch {
+                stop.request()
+                throw error
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func work() throws {
+        while !stop.isRequested {
+            var configuration = kafka.configuration
+            configuration.start = .earliest
+            let health = Health().component("lane")
+            guard
+                let link = try KafkaLink(
+                    configuration: configuration,
+                    guarantee: guarantee,
+                    lane: 0,
+                    stop: stop,
+                    health: health,
+                    logger: quiet
+                )
+            else { return }
+            let context = LaneContext(
+                configuration: configuration,
+                guarantee: guarantee,
+                stores: MemoryEntryStores(),
+                clock: SystemClock.now,
+                newLineage: { UUID().uuidString },
+                status: status,
+                health: health,
+                metrics: LaneMetrics(factory: PrometheusRegistry()),
+                logger: quiet
+            )
+            let lane = Lane(context: context, link: FaultyLink(link, before: before))
+            do {
+                try lane.start()
+                while !stop.isRequested { try lane.turn() }
+                lane.drain()
+                lane.close()
+            } catch {
+                lane.close(after: error)
+                failures.withLock { $0.append(error) }
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Kafka
+import NotificationModel
+
+@testable import NotificationConsumer
+
+/// The steps of a checkpoint, as Kafka sees them.
+enum CheckpointStep: String, Sendable, CaseIterable {
+    case event, entry, marker, offsets, commit
+}
+
+/// A link that lets something happen right before a step of the checkpoint.
+final class FaultyLink<Base: LaneLink>: LaneLink {
+    private let base: Base
+    private let before: (CheckpointStep) -> Void
+
+    init(_ base: Base, before: @escaping (CheckpointStep) -> Void) {
+        (self.base, self.before) = (base, before)
+    }
+
+    func enqueue(
+        to topic: LaneTopic,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: KafkaHeaderBuffer,
+        tag: UInt
+    ) throws(KafkaError) {
+        switch topic {
+        case .state: before(key == StateMarker.key ? .marker : .entry)
+        case .deliveries: before(.event)
+        case .deadLetters: break
+        }
+        try base.enqueue(to: topic, partition: partition, key: key, value: value, headers: headers, tag: tag)
+    }
+
+    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+        before(.offsets)
+        try base.commitOffsets(offsets, within: time)
+    }
+
+    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+        before(.offsets)
+        try base.sendOffsets(offsets, within: time)
+    }
+
+    func commitTransaction(within time: Duration) throws(KafkaError) {
+        before(.commit)
+        try base.commitTransaction(within: time)
+    }
+
+    // MARK: - As it is
+
+    var now: ContinuousClock.Instant { base.now }
+    func wait(_ time: Duration) { base.wait(time) }
+
+    func subscribe(
+        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onRevoke: @escaping ([Int32], Bool, ContinuousClock.Instant) -> Void
+    ) throws {
+        try base.subscribe(onAssign: onAssign, onRevoke: onRevoke)
+    }
+
+    func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
+    {
+        try base.poll(within: time, apply)
+    }
+
+    func pauseReading() { base.pauseReading() }
+    func resumeReading() { base.resumeReading() }
+
+    func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
+        try base.requestBounds(of: partition, within: time)
+    }
+
+    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
+        base.knownRequestBounds(of: partition)
+    }
+
+    func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
+        try base.stateBounds(of: partition, within: time)
+    }
+
+    func readState(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+    ) throws {
+        try base.readState(of: partition, from: offset, to: end, stallingAtMost: time, apply)
+    }
+
+    func readRequests(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (Intake.Record) throws -> Void
+    ) throws {
+        try base.readRequests(of: partition, from: offset, to: end, stallingAtMost: time, apply)
+    }
+
+    func endReadingState() { base.endReadingState() }
+    var requestPartitions: Int32 { base.requestPartitions }
+    func partitionCount(of topic: LaneTopic) -> Int32 { base.partitionCount(of: topic) }
+    var outstanding: Int { base.outstanding }
+
+    func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
+        base.serveReports(within: time, body)
+    }
+
+    func initTransactions(within time: Duration) throws(KafkaError) { try base.initTransactions(within: time) }
+    func beginTransaction() throws(KafkaError) { try base.beginTransaction() }
+    func abortTransaction(within time: Duration) throws(KafkaError) { try base.abortTransaction(within: time) }
+    func close(within time: Duration) { base.close(within: time) }
+}

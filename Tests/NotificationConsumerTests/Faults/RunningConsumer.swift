@@ -1,0 +1,129 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+import Synchronization
+import Testing
+
+@testable import NotificationConsumer
+
+/// A consumer service that runs until it is stopped, or will not go on.
+final class RunningConsumer: Sendable {
+    let health = Health()
+    let registry = PrometheusRegistry()
+    let log = CollectedLog()
+    private let task: Task<Void, Never>
+    /// Nil while it runs.
+    private let end: EndOfService
+
+    private final class EndOfService: Sendable {
+        let result = Mutex<Result<Void, any Error>?>(nil)
+    }
+
+    init(_ configuration: ConsumerServiceConfiguration) throws {
+        let service = try ConsumerService(
+            configuration: configuration,
+            health: health,
+            registry: registry,
+            logger: Logger(label: "test") { [log] _ in log }
+        )
+        let end = EndOfService()
+        self.end = end
+        task = Task {
+            do {
+                try await service.run()
+                end.result.withLock { $0 = .success(()) }
+            } catch {
+                end.result.withLock { $0 = .failure(error) }
+            }
+        }
+    }
+
+    /// Asks it to end, and waits until it has.
+    func stop() async {
+        task.cancel()
+        await task.value
+    }
+
+    /// Waits until it is ready.
+    func ready() async throws {
+        try await eventually("the service is ready", orSay: { "\(self.health.notReady)" }) { health.notReady.isEmpty }
+    }
+
+    /// Waits until it ends by itself.
+    func refusal() async throws -> ConsumerRefusal {
+        do {
+            try await eventually("the service refuses", orSay: { "\(self.health.notReady)" }) {
+                end.result.withLock { $0 } != nil
+            }
+        } catch {
+            await stop()
+            throw error
+        }
+        let error = #expect(throws: ConsumerRefusal.self) { try end.result.withLock { $0 }?.get() }
+        return try #require(error)
+    }
+
+    /// A sample of `/metrics` as it is written there; nil when it is not there.
+    func metric(_ name: String) -> Double? {
+        for line in registry.exposition().split(separator: "\n") where line.hasPrefix("\(name) ") {
+            return Double(line.dropFirst(name.count + 1))
+        }
+        return nil
+    }
+}
+
+/// Runs a service while the body runs.
+func consuming<Result: Sendable>(
+    _ configuration: ConsumerServiceConfiguration,
+    _ body: (RunningConsumer) async throws -> Result
+) async throws -> Result {
+    let consumer = try RunningConsumer(configuration)
+    do {
+        let result = try await body(consumer)
+        await consumer.stop()
+        return result
+    } catch {
+        await consumer.stop()
+        throw error
+    }
+}
+
+/// What was logged, as text.
+final class CollectedLog: LogHandler, Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .info }
+        set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    /// Lines of a level, with their metadata.
+    func lines(_ level: Logger.Level) -> [String] { lines.withLock { $0 }.filter { $0.hasPrefix("\(level) ") } }
+
+    func log(event: LogEvent) {
+        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+    }
+}
+
+/// Waits for a condition, with a deadline that no healthy run comes near.
+func eventually(
+    _ what: String,
+    within limit: Duration = .seconds(90),
+    orSay explanation: () -> String = { "" },
+    _ condition: () async throws -> Bool
+) async throws {
+    let deadline = ContinuousClock.now + limit
+    while try await !condition() {
+        try #require(ContinuousClock.now < deadline, "not within \(limit): \(what)\n\(explanation())")
+        try await Task.sleep(for: .milliseconds(2))
+    }
+}
