@@ -28,6 +28,13 @@ struct PartitionCenter {
             case .removal(let removal): removal.offset
             }
         }
+
+        /// Whether the clock has no say in what becomes of it.
+        var isTimeless: Bool {
+            guard case .request(let request) = self else { return true }
+            if case .immediate(collapseWindow: 0) = request.plan { return request.expiration == nil }
+            return false
+        }
     }
 
     /// How far ahead of the clock timers are brought in, in milliseconds, and when the next ones are.
@@ -156,8 +163,11 @@ struct PartitionCenter {
         effects: inout NotificationCenter.Effects
     ) throws -> NotificationCenter.Outcome {
         let sends = effects.sends.count
-        defer { inFlight += effects.sends.count - sends }
-        inUse.offset = input.offset
+        (inUse.offset, inUse.isTimeless) = (input.offset, input.isTimeless)
+        defer {
+            inFlight += effects.sends.count - sends
+            inUse.isTimeless = false
+        }
         switch input {
         case .request(var request):
             if let doubtThrough { request.mayHaveBeenSent = request.timestamp <= doubtThrough }
