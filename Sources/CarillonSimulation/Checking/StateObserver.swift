@@ -29,6 +29,9 @@ final class StateObserver {
         partitions[Int(partition)].marker?.offsets[topics.requests] ?? 0
     }
 
+    /// Whether a send, or a recall, is under way or between two attempts.
+    var isSending: Bool { partitions.contains { $0.entries.values.contains { $0.sending != nil } } }
+
     /// Reads on to the end.
     func follow(_ observer: Observer) throws(Violation) {
         for number in partitions.indices {

@@ -66,7 +66,8 @@ final class SimulatedChannel: Channel {
             arrives = random.chance(300)
             outcome.result = .failed(retryAfter: random.chance(500) ? nil : random.number(10...20_000))
         } else if random.chance(rates.rejecting) {
-            arrives = false
+            // A device that refuses a recall has nothing to show any more.
+            arrives = send.kind == .recall
             outcome.result = .rejected(.rejected)
         }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }

@@ -214,6 +214,7 @@ final class World {
             return "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
         if devices.openCount > 0 { return "\(devices.openCount) sends are under way" }
+        if state.isSending { return "something is being sent" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
         let waiting = observer.open.first { id in
             guard let entry = observer.model.requests[id], let key = entry.record.key else { return false }
