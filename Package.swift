@@ -100,6 +100,12 @@ let package = Package(
             ],
             resources: [.embedInCode("Python/confluent_loop.py"), .embedInCode("Python/quix_streams.py")]
         ),
+        .target(
+            name: "CarillonSimulation",
+            dependencies: [
+                "Kafka", "NotificationConsumer", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, heap,
+            ]
+        ),
         .executableTarget(
             name: "carillon-bench-native",
             dependencies: ["CRDKafka", "COpenSSL"],
@@ -115,8 +121,8 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "CarillonBench", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher",
-                "NotificationProducer", "NotificationConsumer", "ServiceSupport", log, lifecycle, unixSignals,
+                "CarillonBench", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel",
+                "NotificationPublisher", "NotificationProducer", "NotificationConsumer", "ServiceSupport", log, lifecycle, unixSignals,
                 argumentParser,
             ]
         ),
@@ -154,6 +160,10 @@ let package = Package(
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log, grdb,
             ]
+        ),
+        .testTarget(
+            name: "CarillonSimulationTests",
+            dependencies: ["CarillonSimulation", "Kafka", "NotificationConsumer", "NotificationModel", log]
         ),
         .testTarget(
             name: "IntegrationTests",

@@ -100,6 +100,24 @@ public struct KafkaConsumerRecord: Sendable, Hashable {
     /// In the order in which they were written.
     public var headers: [KafkaHeader]
 
+    package init(
+        topic: String,
+        partition: Int32,
+        offset: Int64,
+        timestamp: Int64?,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: [KafkaHeader]
+    ) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+        self.key = key
+        self.value = value
+        self.headers = headers
+    }
+
     /// The last header of that name, as text with invalid UTF-8 replaced; nil when there is none, or its value is null.
     public func header(_ name: String) -> String? {
         headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }

@@ -56,6 +56,8 @@ extension NotificationCenter {
         if !firesLast || last > first {
             let lastMissed = firesLast ? Timestamp(rawValue: last.rawValue - schedule.interval) : last
             var event = DeliveryEvent(name: .missed, requestID: pending.requestID, key: key, closes: false)
+            // A repeat can miss more than one run: the first occurrence tells their events apart.
+            event.occurrence = first
             event.first = first
             event.last = lastMissed
             event.count = schedule.count(from: first, through: lastMissed)

@@ -28,14 +28,26 @@ extension NotificationCenter {
         }
         if removal.scope != .pending {
             if let delivered = entry.delivered {
-                emit(.removed, of: delivered.requestID, closes: false, removal, key, &effects)
+                // The occurrence, since each one of a repeat can be removed.
+                emit(
+                    .removed,
+                    of: delivered.requestID,
+                    occurrence: delivered.occurrence,
+                    closes: false,
+                    removal,
+                    key,
+                    &effects
+                )
                 if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
                     close(delivered.requestID, in: &entry, at: now)
                 }
                 entry.delivered = nil
                 (found, recalls) = (true, true)
             }
-            if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase {
+            // Answered at the end of the send, and so one removal only: the next finds nothing that is left to recall.
+            if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase,
+                sending.recalledBy == nil
+            {
                 entry.sending?.recalledBy = removal.id
                 found = true
             }
@@ -68,16 +80,15 @@ extension NotificationCenter {
             (found, leavesDoubt) = (true, pending.isInDoubt)
         }
         if let sending = entry.sending, sending.content != nil {
-            found = true
             if case .inFlight = sending.phase {
-                if sending.closes { entry.sending?.cancelledBy = removal.id }
-            } else {
-                if sending.closes {
-                    let doubt = sending.isInDoubt
-                    emit(.cancelled, of: sending.requestID, closes: true, removal, key, inDoubt: doubt, &effects)
-                    close(sending.requestID, in: &entry, at: now)
+                if sending.closes, sending.cancelledBy == nil {
+                    entry.sending?.cancelledBy = removal.id
+                    found = true
                 }
-                entry.sending = nil
+            } else {
+                giveUp(sending, as: .cancelled, by: removal.id, key, removal.trace, in: &entry, at: now, &effects)
+                // Or a removal before this one is told to have taken it.
+                if sending.cancelledBy == nil { found = true }
                 leavesDoubt = leavesDoubt || sending.isInDoubt
             }
         }
@@ -87,6 +98,7 @@ extension NotificationCenter {
     private func emit(
         _ name: DeliveryEventName,
         of id: RequestID,
+        occurrence: Timestamp? = nil,
         closes: Bool,
         _ removal: Removal,
         _ key: NotificationKey,
@@ -94,6 +106,7 @@ extension NotificationCenter {
         _ effects: inout Effects
     ) {
         var event = DeliveryEvent(name: name, requestID: id, key: key, closes: closes, inDoubt: inDoubt)
+        event.occurrence = occurrence
         event.by = removal.id
         effects.events.append(Effect(event: event, trace: removal.trace))
     }

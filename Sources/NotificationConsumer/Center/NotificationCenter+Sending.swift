@@ -36,7 +36,7 @@ extension NotificationCenter {
         effects.sends.append(attempt(sending, key))
     }
 
-    /// Asks the device to show nothing under the key any more. What it showed is no longer known.
+    /// Asks the device to show nothing under the key any more. What it showed is not delivered any more, but known by its id.
     func recall(
         _ key: NotificationKey,
         by id: RequestID,
@@ -55,6 +55,9 @@ extension NotificationCenter {
             phase: .inFlight(since: now)
         )
         entry.sending = sending
+        if let delivered = entry.delivered, entry.pending?.requestID != delivered.requestID {
+            close(delivered.requestID, in: &entry, at: now)
+        }
         entry.delivered = nil
         effects.sends.append(attempt(sending, key))
     }
@@ -68,6 +71,36 @@ extension NotificationCenter {
             epoch: epoch,
             partition: partition
         )
+    }
+
+    /// Ends what waits for its next attempt. A removal that came while it was in flight, with an owner that did not hear how
+    /// that ended, is answered now.
+    func giveUp(
+        _ sending: CenterEntry.Sending,
+        as name: DeliveryEventName,
+        by id: RequestID,
+        _ key: NotificationKey,
+        _ trace: CarriedTrace,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) {
+        let name = sending.cancelledBy == nil ? name : .cancelled
+        var event = DeliveryEvent(
+            name: name,
+            requestID: sending.requestID,
+            key: key,
+            closes: sending.closes,
+            inDoubt: sending.isInDoubt
+        )
+        event.occurrence = sending.occurrence
+        event.by = sending.cancelledBy ?? id
+        effects.events.append(Effect(event: event, trace: trace))
+        if let removal = sending.recalledBy {
+            effects.events.append(miss(removal, key, sending.trace, known: .unknown))
+        }
+        if sending.closes { close(sending.requestID, in: &entry, at: now) }
+        entry.sending = nil
     }
 
     /// The next attempt, when its pause is over.
@@ -139,6 +172,7 @@ extension NotificationCenter {
         }
         if let removal = sending.recalledBy {
             var event = DeliveryEvent(name: .removed, requestID: id, key: key, closes: false)
+            event.occurrence = sending.occurrence
             event.by = removal
             effects.events.append(Effect(event: event, trace: trace))
             if entry.pending?.requestID != id { close(id, in: &entry, at: now) }
@@ -249,6 +283,6 @@ extension NotificationCenter {
             close(delivered.requestID, in: &entry, at: now)
         }
         effects.events.append(Effect(event: event, trace: trace))
-        entry.delivered = .init(requestID: id, at: now)
+        entry.delivered = .init(requestID: id, occurrence: occurrence, at: now)
     }
 }

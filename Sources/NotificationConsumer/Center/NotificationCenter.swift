@@ -130,14 +130,7 @@ struct NotificationCenter: Sendable {
             leavesDoubt = replaced.isInDoubt
         }
         if let sending = entry.sending, case .waiting = sending.phase, sending.content != nil {
-            if sending.closes {
-                emit(.superseded, of: sending.requestID, closes: true, request, &effects) {
-                    $0.by = request.id
-                    $0.inDoubt = sending.isInDoubt
-                }
-                close(sending.requestID, in: &entry, at: now)
-            }
-            entry.sending = nil
+            giveUp(sending, as: .superseded, by: request.id, request.key, request.trace, in: &entry, at: now, &effects)
             leavesDoubt = leavesDoubt || sending.isInDoubt
         }
         return leavesDoubt && handover.isBySend

@@ -28,6 +28,13 @@ struct PartitionCenter {
             case .removal(let removal): removal.offset
             }
         }
+
+        /// Whether the clock has no say in what becomes of it.
+        var isTimeless: Bool {
+            guard case .request(let request) = self else { return true }
+            if case .immediate(collapseWindow: 0) = request.plan { return request.expiration == nil }
+            return false
+        }
     }
 
     /// How far ahead of the clock timers are brought in, in milliseconds, and when the next ones are.
@@ -79,7 +86,7 @@ struct PartitionCenter {
         doubtThrough = firedThrough
         inUse.totals = store.counts
         guard let firedThrough else { return }
-        while try !load(through: firedThrough) {}
+        while try !load(through: firedThrough, at: now) {}
         for slot in inUse.slots {
             inUse.update(slot, at: now) { entry in
                 entry.putInDoubt(through: firedThrough, at: now)
@@ -109,10 +116,25 @@ struct PartitionCenter {
     // MARK: - Finding
 
     /// The entry's slot, brought in from the store if it is there.
-    private mutating func slot(of key: NotificationKey) throws -> WorkingSet.Slot? {
+    private mutating func slot(of key: NotificationKey, at now: Timestamp) throws -> WorkingSet.Slot? {
         if let slot = inUse.slot(of: key) { return slot }
         guard let stored = try store.entry(of: key.encoded) else { return nil }
-        return inUse.load(key, try CenterEntry(json: stored.value))
+        return try bringIn(key, stored.value, at: now)
+    }
+
+    /// Brings an entry in from the store. One that is being sent stays in use, so a send that is found there is of an owner
+    /// before, which `firedThrough` tells only of its timers: nobody will hear how it ended.
+    @discardableResult
+    private mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
+        let entry = try CenterEntry(json: json)
+        let slot = inUse.load(key, entry)
+        if let sending = entry.sending, case .inFlight = sending.phase {
+            inUse.update(slot, at: now) { entry in
+                entry.putInDoubt(through: .earliest, at: now)
+                return ((), changed: true)
+            }
+        }
+        return slot
     }
 
     /// What is kept of a key.
@@ -126,7 +148,7 @@ struct PartitionCenter {
         at now: Timestamp,
         _ body: (inout CenterEntry) -> (Result, changed: Bool)
     ) throws -> Result {
-        guard let slot = try slot(of: key) else { return inUse.insert(key, at: now, body) }
+        guard let slot = try slot(of: key, at: now) else { return inUse.insert(key, at: now, body) }
         return inUse.update(slot, at: now, body)
     }
 
@@ -141,8 +163,11 @@ struct PartitionCenter {
         effects: inout NotificationCenter.Effects
     ) throws -> NotificationCenter.Outcome {
         let sends = effects.sends.count
-        defer { inFlight += effects.sends.count - sends }
-        inUse.offset = input.offset
+        (inUse.offset, inUse.isTimeless) = (input.offset, input.isTimeless)
+        defer {
+            inFlight += effects.sends.count - sends
+            inUse.isTimeless = false
+        }
         switch input {
         case .request(var request):
             if let doubtThrough { request.mayHaveBeenSent = request.timestamp <= doubtThrough }
@@ -162,7 +187,7 @@ struct PartitionCenter {
         at now: Timestamp,
         effects: inout NotificationCenter.Effects
     ) throws -> NotificationCenter.Outcome {
-        if inUse.totals.entries >= limits.maximumEntries, try slot(of: request.key) == nil {
+        if inUse.totals.entries >= limits.maximumEntries, try slot(of: request.key, at: now) == nil {
             _ = try forget(at: now, isForced: true)
             if inUse.totals.pending >= limits.maximumEntries {
                 var event = DeliveryEvent(name: .suppressed, requestID: request.id, key: request.key, closes: true)
@@ -185,7 +210,7 @@ struct PartitionCenter {
         let prefix = Array(removal.key.encoded[...removal.key.recipientEnd])
         for stored in try store.entries(withPrefix: prefix) {
             let key = try NotificationKey(encoded: stored.key)
-            if inUse.slot(of: key) == nil { inUse.load(key, try CenterEntry(json: stored.value)) }
+            if inUse.slot(of: key) == nil { try bringIn(key, stored.value, at: now) }
         }
         var found = false
         // By key, so that the order of events is the same however the entries came to be.
@@ -210,7 +235,7 @@ struct PartitionCenter {
         at now: Timestamp,
         effects: inout NotificationCenter.Effects
     ) throws -> Bool {
-        guard outcome.send.epoch == rules.epoch, let slot = try slot(of: outcome.send.key) else { return false }
+        guard outcome.send.epoch == rules.epoch, let slot = try slot(of: outcome.send.key, at: now) else { return false }
         let sends = effects.sends.count
         let isCurrent = inUse.update(slot, at: now) { [rules] entry in
             let isCurrent = rules.apply(outcome, to: &entry, at: now, effects: &effects)
@@ -237,15 +262,15 @@ struct PartitionCenter {
             target = now.adding(milliseconds: Self.horizonAhead)
         }
         guard inUse.armed < Self.maximumArmed else { return }
-        if try load(through: target) { horizon = target }
+        if try load(through: target, at: now) { horizon = target }
     }
 
     /// - Returns: true when nothing is left up to the instant.
-    private mutating func load(through instant: Timestamp) throws -> Bool {
+    private mutating func load(through instant: Timestamp, at now: Timestamp) throws -> Bool {
         let found = try store.due(after: &cursor, through: instant, limit: Self.loadedAtATime)
         for stored in found {
             let key = try NotificationKey(encoded: stored.key)
-            if inUse.slot(of: key) == nil { inUse.load(key, try CenterEntry(json: stored.value)) }
+            if inUse.slot(of: key) == nil { try bringIn(key, stored.value, at: now) }
         }
         return found.count < Self.loadedAtATime
     }

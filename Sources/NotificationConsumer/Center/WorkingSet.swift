@@ -85,6 +85,8 @@ struct WorkingSet {
     var lazyOffset: Int64? { lazy.first?.offset }
     /// The record that is being applied.
     var offset: Int64 = -1
+    /// Whether it would do the same at another time: only then can the log stand for it.
+    var isTimeless = false
 
     // MARK: - Finding
 
@@ -145,7 +147,7 @@ struct WorkingSet {
     /// What is finished can wait: it is in the log, and is made again from there. What is not, or was not, cannot.
     private mutating func noteChange(_ slot: Slot, at now: Timestamp) {
         let index = Int(slot)
-        if !entries[index].isIdle { links[index].state.insert(.urgent) }
+        if !entries[index].isIdle || !isTimeless { links[index].state.insert(.urgent) }
         guard !links[index].state.contains(.dirty) else { return }
         if links[index].state.contains(.urgent) {
             links[index].state.insert(.dirty)

@@ -8,7 +8,7 @@ extension Lane {
     /// Takes partitions over; see `Restore` for the order.
     func assign(_ numbers: [Int32]) throws -> [Int32: Int64] {
         defer { link.endReadingState() }
-        epoch += 1
+        epoch = context.newEpoch()
         ownedNumbers = []
         let began = link.now
         var starts: [Int32: Int64] = [:]

@@ -40,7 +40,7 @@ package final class Lane<Link: LaneLink> {
     var owned: [OwnedPartition?]
     /// The numbers of those that are owned, in order.
     var ownedNumbers: [Int32] = []
-    /// Assignments so far; what an earlier one sent is answered too late.
+    /// Of the assignment; what was sent in another one is answered too late.
     var epoch: UInt64 = 0
     var effects = NotificationCenter.Effects()
     var isInTransaction = false

@@ -14,6 +14,8 @@ package struct LaneContext {
     package var clock: () -> Timestamp
     /// A name that no other changelog has.
     package var newLineage: () -> String
+    /// A number that no other life of a centre in this process has: a channel outlives lanes, and answers late.
+    package var newEpoch: () -> UInt64
     package var status: LaneStatus
     package var health: HealthComponent
     package var metrics: LaneMetrics
@@ -26,6 +28,7 @@ package struct LaneContext {
         channel: (any Channel)? = nil,
         clock: @escaping () -> Timestamp,
         newLineage: @escaping () -> String,
+        newEpoch: @escaping () -> UInt64 = { .random(in: 1 ... .max) },
         status: LaneStatus,
         health: HealthComponent,
         metrics: LaneMetrics,
@@ -37,6 +40,7 @@ package struct LaneContext {
         self.channel = channel
         self.clock = clock
         self.newLineage = newLineage
+        self.newEpoch = newEpoch
         self.status = status
         self.health = health
         self.metrics = metrics

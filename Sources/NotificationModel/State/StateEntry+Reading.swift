@@ -146,17 +146,18 @@ extension JSONScanner {
     }
 
     private mutating func stateDelivered() throws(ModelError) -> StateEntry.Delivered {
-        var (id, at): (RequestID?, Timestamp?)
+        var (id, occurrence, at): (RequestID?, Timestamp?, Timestamp?)
         try object { scanner, name throws(ModelError) in
             switch try scanner.stateField(name) {
             case .requestId: id = try scanner.requestID()
+            case .occurrence: occurrence = try scanner.timestamp()
             case .at: at = try scanner.timestamp()
             default: try scanner.skipValue()
             }
         }
         guard let id else { throw missing("requestId") }
         guard let at else { throw missing("at") }
-        return .init(requestID: id, at: at)
+        return .init(requestID: id, occurrence: occurrence, at: at)
     }
 
     private mutating func packedKnown() throws(ModelError) -> [StateEntry.KnownRequest] {

@@ -25,6 +25,7 @@ extension StateEntry {
             object.begin("delivered", &out)
             var inner = JSONObjectWriter()
             inner.member("requestId", delivered.requestID, &out)
+            inner.member("occurrence", delivered.occurrence, &out)
             inner.member("at", delivered.at, &out)
             inner.end(&out)
         }

@@ -135,12 +135,14 @@ public struct StateEntry: Sendable, Hashable {
     public struct Delivered: Sendable, Hashable {
         /// The request.
         public var requestID: RequestID
+        /// The nominal instant of the trigger.
+        public var occurrence: Timestamp?
         /// When it was handed over.
         public var at: Timestamp
 
         /// A notification that was handed over.
-        public init(requestID: RequestID, at: Timestamp) {
-            (self.requestID, self.at) = (requestID, at)
+        public init(requestID: RequestID, occurrence: Timestamp? = nil, at: Timestamp) {
+            (self.requestID, self.occurrence, self.at) = (requestID, occurrence, at)
         }
     }
 

@@ -1,0 +1,135 @@
+import Kafka
+
+/// Who wrote a record.
+struct ProducerStamp: Hashable {
+    var id: Int64
+    var epoch: Int32
+}
+
+/// A record in a partition's log.
+struct LogRecord {
+    enum Kind: Hashable {
+        case data
+        /// The end of a transaction: it has an offset, and no consumer sees it.
+        case marker(commit: Bool)
+    }
+
+    var offset: Int64 = -1
+    /// Milliseconds since 1970.
+    var timestamp: Int64
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers: [KafkaHeader] = []
+    var producer: ProducerStamp?
+    var isTransactional = false
+    var kind = Kind.data
+}
+
+/// The log of one partition, with one replica that never fails: the high watermark is the end.
+final class PartitionLog {
+    /// By offset; compaction leaves gaps.
+    private(set) var records: [LogRecord] = []
+    /// The first offset that is still held.
+    private(set) var start: Int64 = 0
+    /// One after the last.
+    private(set) var end: Int64 = 0
+    /// Transactions that are not ended, by producer id, with their first offset.
+    private var open: [(producer: Int64, first: Int64)] = []
+    /// Aborted transactions, with their first and last offsets.
+    private var aborted: [(producer: Int64, first: Int64, last: Int64)] = []
+
+    /// Where `read_committed` ends.
+    var lastStable: Int64 { open.map(\.first).min() ?? end }
+
+    @discardableResult
+    func append(_ record: LogRecord) -> Int64 {
+        var record = record
+        record.offset = end
+        end += 1
+        if record.isTransactional, let producer = record.producer, !open.contains(where: { $0.producer == producer.id }) {
+            open.append((producer.id, record.offset))
+        }
+        records.append(record)
+        return record.offset
+    }
+
+    /// Ends the transaction of a producer with a marker.
+    func endTransaction(of producer: ProducerStamp, commit: Bool, at timestamp: Int64) {
+        let first = open.first { $0.producer == producer.id }?.first
+        open.removeAll { $0.producer == producer.id }
+        let last = append(
+            LogRecord(timestamp: timestamp, producer: producer, kind: .marker(commit: commit))
+        )
+        if !commit, let first { aborted.append((producer.id, first, last)) }
+    }
+
+    func isAborted(_ record: LogRecord) -> Bool {
+        guard record.isTransactional, let producer = record.producer else { return false }
+        return aborted.contains { $0.producer == producer.id && $0.first <= record.offset && record.offset <= $0.last }
+    }
+
+    /// Reads data records from an offset; control records, gaps and, when `committed`, aborted records are passed over.
+    ///
+    /// - Returns: the records, and the position behind all that was looked at.
+    func read(
+        from position: Int64,
+        to limit: Int64 = .max,
+        committed: Bool,
+        atMost count: Int = .max
+    ) -> (records: [LogRecord], position: Int64) {
+        let end = min(limit, committed ? lastStable : self.end)
+        var found: [LogRecord] = []
+        var index = firstIndex(at: position)
+        while index < records.count, records[index].offset < end {
+            let record = records[index]
+            index += 1
+            guard record.kind == .data, !committed || !isAborted(record) else { continue }
+            found.append(record)
+            if found.count == count { return (found, record.offset + 1) }
+        }
+        return (found, max(position, end))
+    }
+
+    private func firstIndex(at offset: Int64) -> Int {
+        var (low, high) = (0, records.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if records[middle].offset < offset { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    // MARK: - Cleaning
+
+    /// Keeps the last record of each key; offsets stay. A tombstone goes once it is older than `deleteRetention`.
+    ///
+    /// - Parameters:
+    ///   - tail: What begins here is the active segment and stays as it is.
+    ///   - lag: Milliseconds for which a record stays whatever follows.
+    func compact(at now: Int64, tail: Int64, lag: Int64, deleteRetention: Int64) {
+        let limit = min(tail, lastStable)
+        var last: [[UInt8]: Int64] = [:]
+        for record in records where record.offset < limit && record.kind == .data && !isAborted(record) {
+            guard record.timestamp <= now - lag, let key = record.key else { continue }
+            last[key] = record.offset
+        }
+        records.removeAll { record in
+            guard record.offset < limit, record.timestamp <= now - lag else { return false }
+            guard record.kind == .data, let key = record.key else {
+                return record.kind != .data && record.timestamp <= now - deleteRetention
+            }
+            if isAborted(record) { return true }
+            if last[key] != record.offset { return true }
+            return record.value == nil && record.timestamp <= now - deleteRetention
+        }
+    }
+
+    /// Deletes what lies before an offset.
+    func deleteRecords(before offset: Int64) {
+        let offset = min(offset, lastStable)
+        guard offset > start else { return }
+        start = offset
+        records.removeAll { $0.offset < offset }
+        aborted.removeAll { $0.last < offset }
+    }
+}

@@ -1,0 +1,112 @@
+import Kafka
+import NotificationModel
+
+/// A Kafka cluster that never fails by itself: logs, transactions and one consumer group. Faults are the link's.
+final class SimulatedBroker {
+    /// How a topic is cleaned, in milliseconds.
+    struct Cleaning {
+        var compactionLag: Int64 = 0
+        var deleteRetention: Int64 = 24 * 3600 * 1000
+    }
+
+    let timeline: Timeline
+    private var topics: [String: [PartitionLog]] = [:]
+    private let nothing = PartitionLog()
+    /// The last sequence of a producer in a partition, with the offset that it got.
+    private var sequences: [SequenceKey: (sequence: Int64, offset: Int64)] = [:]
+    private var nextProducerID: Int64 = 1000
+    /// When something last happened that others answer to, in microseconds.
+    private(set) var lastActivity: Int64 = 0
+    private(set) lazy var transactions = TransactionCoordinator(broker: self)
+    private(set) lazy var group = GroupCoordinator(timeline: timeline)
+
+    private struct SequenceKey: Hashable {
+        var producer: ProducerStamp
+        var topic: String
+        var partition: Int32
+    }
+
+    init(timeline: Timeline) {
+        self.timeline = timeline
+    }
+
+    /// Milliseconds since 1970 by the broker's clock.
+    var wall: Int64 { timeline.clock.wall.rawValue }
+
+    /// Clients that wait for something, so that others may not take it for quiet.
+    var waiting = 0
+
+    func noteActivity() {
+        lastActivity = timeline.now
+    }
+
+    // MARK: - Topics
+
+    func addTopic(_ name: String, partitions: Int32) {
+        topics[name] = (0..<partitions).map { _ in PartitionLog() }
+    }
+
+    func partitionCount(of topic: String) -> Int32 { Int32(topics[topic]?.count ?? 0) }
+
+    /// An empty one where there is none.
+    func log(_ topic: String, _ partition: Int32) -> PartitionLog {
+        guard let logs = topics[topic], logs.indices.contains(Int(partition)) else { return nothing }
+        return logs[Int(partition)]
+    }
+
+    /// Compacts a partition; what begins at `tail` is the active segment.
+    func compact(_ topic: String, _ partition: Int32, tail: Int64, _ cleaning: Cleaning) {
+        log(topic, partition).compact(
+            at: wall,
+            tail: tail,
+            lag: cleaning.compactionLag,
+            deleteRetention: cleaning.deleteRetention
+        )
+    }
+
+    // MARK: - Producing
+
+    func newProducerID() -> Int64 {
+        nextProducerID += 1
+        return nextProducerID
+    }
+
+    /// Appends what somebody else wrote.
+    func append(_ record: LogRecord, to topic: String, _ partition: Int32) -> Int64 {
+        noteActivity()
+        return log(topic, partition).append(record)
+    }
+
+    /// Appends a record. A sequence that the producer has used in the partition changes nothing: the offset that it got is
+    /// answered.
+    ///
+    /// - Throws: `.producerFenced` when the epoch of a transactional producer is not the newest, `wrongTransactionState`.
+    @discardableResult
+    func produce(
+        _ record: LogRecord,
+        to topic: String,
+        _ partition: Int32,
+        sequence: Int64? = nil,
+        transactionalID: String? = nil
+    ) throws(KafkaError) -> Int64 {
+        guard partition >= 0, partition < partitionCount(of: topic) else {
+            throw KafkaError(code: .unknownTopicOrPartition, reason: "no such partition (simulated)")
+        }
+        if let transactionalID, let producer = record.producer {
+            try transactions.check(transactionalID, producer)
+        }
+        if let producer = record.producer, let sequence {
+            let key = SequenceKey(producer: producer, topic: topic, partition: partition)
+            if let known = sequences[key], known.sequence >= sequence { return known.offset }
+        }
+        if let transactionalID, let producer = record.producer {
+            try transactions.add(topic, partition, to: transactionalID, producer)
+        }
+        let offset = log(topic, partition).append(record)
+        noteActivity()
+        if let producer = record.producer, let sequence {
+            sequences[SequenceKey(producer: producer, topic: topic, partition: partition)] = (sequence, offset)
+        }
+        return offset
+    }
+}

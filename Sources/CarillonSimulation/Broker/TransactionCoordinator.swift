@@ -1,0 +1,116 @@
+import Kafka
+
+/// Keeps transactions by transactional id: who may write, what the open one touched, and when it runs out.
+final class TransactionCoordinator {
+    /// A member of the group, as it names itself with offsets.
+    struct GroupMember: Hashable {
+        var id: String
+        var generation: Int
+    }
+
+    private enum State: Equatable {
+        case empty, ongoing
+        case ended(commit: Bool)
+    }
+
+    private struct Entry {
+        var producer: ProducerStamp
+        var state = State.empty
+        /// In the order in which they were added.
+        var partitions: [(topic: String, partition: Int32)] = []
+        var offsets: [(partition: Int32, offset: Int64)] = []
+        /// Tells one transaction from the next, for the timeout.
+        var number = 0
+    }
+
+    /// A transaction that is open for longer is aborted, in microseconds.
+    static let timeout: Int64 = 10_000_000
+
+    private unowned let broker: SimulatedBroker
+    private var entries: [String: Entry] = [:]
+
+    init(broker: SimulatedBroker) {
+        self.broker = broker
+    }
+
+    /// Gives a producer the transactional id: an open transaction is aborted, older producers are fenced.
+    func initialise(_ id: String) -> ProducerStamp {
+        if entries[id]?.state == .ongoing { end(id, commit: false, bumping: true) }
+        var entry = entries[id] ?? Entry(producer: ProducerStamp(id: broker.newProducerID(), epoch: -1))
+        entry.producer.epoch += 1
+        entry.state = .empty
+        entries[id] = entry
+        return entry.producer
+    }
+
+    /// - Throws: `.producerFenced` when a newer one has the id.
+    func check(_ id: String, _ producer: ProducerStamp) throws(KafkaError) {
+        guard let entry = entries[id], entry.producer == producer else { throw .producerFenced }
+    }
+
+    /// Adds a partition to the open transaction, or opens one with it.
+    func add(_ topic: String, _ partition: Int32, to id: String, _ producer: ProducerStamp) throws(KafkaError) {
+        try open(id, producer)
+        guard entries[id]?.partitions.contains(where: { $0.topic == topic && $0.partition == partition }) == false else {
+            return
+        }
+        entries[id]?.partitions.append((topic, partition))
+    }
+
+    /// Takes the group's offsets into the transaction; they count once it is committed.
+    ///
+    /// - Throws: `.illegalGeneration`, `.unknownMember`: the fence against a member that the group has left behind.
+    func add(
+        offsets: [(partition: Int32, offset: Int64)],
+        from member: GroupMember,
+        to id: String,
+        _ producer: ProducerStamp
+    ) throws(KafkaError) {
+        try check(id, producer)
+        try broker.group.check(member.id, generation: member.generation)
+        try open(id, producer)
+        for (partition, offset) in offsets {
+            entries[id]?.offsets.removeAll { $0.partition == partition }
+            entries[id]?.offsets.append((partition, offset))
+        }
+    }
+
+    /// Ends the open transaction; ending it again in the same way changes nothing.
+    func end(_ id: String, _ producer: ProducerStamp, commit: Bool) throws(KafkaError) {
+        try check(id, producer)
+        switch entries[id]?.state {
+        case .ongoing: end(id, commit: commit, bumping: false)
+        case .ended(commit): return
+        default: throw .wrongTransactionState
+        }
+    }
+
+    /// Whether the id has an open transaction.
+    func isOpen(_ id: String) -> Bool { entries[id]?.state == .ongoing }
+
+    private func open(_ id: String, _ producer: ProducerStamp) throws(KafkaError) {
+        try check(id, producer)
+        guard let entry = entries[id], entry.state != .ongoing else { return }
+        entries[id]?.state = .ongoing
+        entries[id]?.number += 1
+        let number = entry.number + 1
+        broker.timeline.add(after: Self.timeout) { [unowned self] in
+            guard let entry = entries[id], entry.state == .ongoing, entry.number == number else { return }
+            end(id, commit: false, bumping: true)
+        }
+    }
+
+    /// - Parameter bumping: The coordinator ends it by itself: the producer that had it open is fenced.
+    private func end(_ id: String, commit: Bool, bumping: Bool) {
+        guard var entry = entries[id] else { return }
+        if bumping { entry.producer.epoch += 1 }
+        for (topic, partition) in entry.partitions {
+            broker.log(topic, partition).endTransaction(of: entry.producer, commit: commit, at: broker.wall)
+        }
+        if commit { broker.group.store(entry.offsets) }
+        entry.state = .ended(commit: commit)
+        entry.partitions = []
+        entry.offsets = []
+        entries[id] = entry
+    }
+}

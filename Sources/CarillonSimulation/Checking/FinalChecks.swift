@@ -1,0 +1,69 @@
+import NotificationModel
+
+/// What holds once everything is quiet.
+extension Observer {
+    /// - Parameter isEnd: everything was removed: nothing may wait any more.
+    func checkCounting(isEnd: Bool, isExactlyOnce: Bool) throws(Violation) {
+        for id in model.order {
+            guard let entry = model.requests[id], let key = entry.record.key else { continue }
+            let name = "\(id.text.prefix(8)) \(key.text) at \(entry.record.place)"
+            guard !events(of: id).isEmpty else { throw Violation(.nothingLost, "\(name) has no event") }
+            guard closings[id] == nil else { continue }
+            let waits = !isEnd && entry.request.repeats && model.mayWait(key, before: .max) == id
+            guard waits else { throw Violation(.nothingLost, "\(name) is not closed") }
+        }
+        for (place, reason) in model.bad.sorted(by: { $0.key < $1.key }) where deadLetters[place] == nil {
+            throw Violation(.deadLetters, "\(place) (\(reason.rawValue)) is not among them")
+        }
+        try checkRemovals()
+        try checkOccurrences(isExactlyOnce: isExactlyOnce)
+    }
+
+    /// Every removal had an effect or was answered.
+    private func checkRemovals() throws(Violation) {
+        var answered: Set<RequestID> = []
+        for observed in events {
+            answered.insert(observed.event.requestID)
+            if let by = observed.event.by { answered.insert(by) }
+        }
+        for id in model.removals.keys.sorted(by: { $0.text < $1.text }) where !answered.contains(id) {
+            let place = model.removals[id]?.first?.place
+            throw Violation(.removalAnswered, "\(id.text.prefix(8)) at \(place.map { "\($0)" } ?? "?")")
+        }
+    }
+
+    /// Of a repeat, the occurrences that were delivered, missed or failed follow one another without a gap.
+    private func checkOccurrences(isExactlyOnce: Bool) throws(Violation) {
+        for id in model.order {
+            guard let entry = model.requests[id], entry.request.repeats, let interval = entry.request.interval else {
+                continue
+            }
+            let anchor = entry.record.timestamp
+            var seen: [Int64: Int] = [:]
+            for observed in events(of: id) {
+                let event = observed.event
+                switch event.name {
+                case .delivered, .failed, .superseded, .cancelled, .expired:
+                    guard let occurrence = event.occurrence else { continue }
+                    seen[(occurrence.rawValue - anchor.rawValue) / interval, default: 0] += 1
+                case .missed:
+                    guard let first = event.first, let last = event.last else { continue }
+                    let range = (first.rawValue - anchor.rawValue) / interval...(last.rawValue - anchor.rawValue) / interval
+                    guard Int64(event.count ?? 0) == range.upperBound - range.lowerBound + 1 else {
+                        throw Violation(.occurrences, "\(observed.text) counts \(event.count ?? 0)")
+                    }
+                    for occurrence in range { seen[occurrence, default: 0] += 1 }
+                default: break
+                }
+            }
+            for (index, (occurrence, times)) in seen.sorted(by: { $0.key < $1.key }).enumerated() {
+                guard occurrence == Int64(index) + 1 else {
+                    throw Violation(.occurrences, "\(id.text.prefix(8)): \(index + 1) is neither delivered nor missed")
+                }
+                guard times == 1 || !isExactlyOnce else {
+                    throw Violation(.occurrences, "\(id.text.prefix(8)): \(occurrence) comes \(times) times")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+import Kafka
+import NotificationConsumer
+import NotificationModel
+
+/// Reads what the pipeline publishes, as committed, and checks each record as it comes.
+final class Observer {
+    private let broker: SimulatedBroker
+    private let topics: TopicNames
+    private let published: () -> [[PublishedRecord]]
+    private let isExactlyOnce: Bool
+    private let usesChannel: Bool
+    private let note: (String) -> Void
+
+    private(set) var model: ReferenceModel
+    private var deliveryPositions: [Int64]
+    private var deadLetterPositions: [Int64]
+
+    private(set) var events: [ObservedEvent] = []
+    private var eventsByID: [String: Int] = [:]
+    private var repeats: [String: Int] = [:]
+    /// By request: its events, once each.
+    private var eventsOfRequest: [RequestID: [Int]] = [:]
+    /// By request: what closed it, once each.
+    private(set) var closings: [RequestID: [Int]] = [:]
+    private(set) var deadLetters: [Place: Int] = [:]
+    /// By key: the largest offset of an input that an event shows to be applied.
+    private var applied: [NotificationKey: Int64] = [:]
+
+    init(
+        broker: SimulatedBroker,
+        topics: TopicNames,
+        published: @escaping () -> [[PublishedRecord]],
+        partitions: Int32,
+        isExactlyOnce: Bool,
+        usesChannel: Bool,
+        note: @escaping (String) -> Void
+    ) {
+        (self.broker, self.topics, self.published) = (broker, topics, published)
+        (self.isExactlyOnce, self.usesChannel, self.note) = (isExactlyOnce, usesChannel, note)
+        model = ReferenceModel(partitions: partitions)
+        deliveryPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deliveries)))
+        deadLetterPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deadLetters)))
+    }
+
+    /// Reads on to the end.
+    func follow() throws(Violation) {
+        model.follow(published())
+        for partition in deliveryPositions.indices {
+            let log = broker.log(topics.deliveries, Int32(partition))
+            guard deliveryPositions[partition] < log.lastStable else { continue }
+            let (records, position) = log.read(from: deliveryPositions[partition], committed: true)
+            deliveryPositions[partition] = position
+            for record in records { try take(ObservedEvent(record, partition: Int32(partition))) }
+        }
+        for partition in deadLetterPositions.indices {
+            let log = broker.log(topics.deadLetters, Int32(partition))
+            guard deadLetterPositions[partition] < log.lastStable else { continue }
+            let (records, position) = log.read(from: deadLetterPositions[partition], committed: true)
+            deadLetterPositions[partition] = position
+            for record in records { try take(deadLetter: record) }
+        }
+    }
+
+    /// Requests that count and that nothing has closed.
+    var open: [RequestID] { model.order.filter { closings[$0] == nil } }
+
+    func events(of id: RequestID) -> [ObservedEvent] { (eventsOfRequest[id] ?? []).map { events[$0] } }
+
+    // MARK: - Events
+
+    private func take(_ observed: ObservedEvent) throws(Violation) {
+        note("sees \(observed.text)")
+        let event = observed.event
+        if let first = eventsByID[observed.id] {
+            repeats[observed.id, default: 0] += 1
+            try checkRepeat(observed, of: events[first])
+            return
+        }
+        let number = events.count
+        events.append(observed)
+        eventsByID[observed.id] = number
+        guard model.requests[event.requestID] != nil || model.removals[event.requestID] != nil else {
+            throw Violation(.known, observed.text)
+        }
+        if let request = model.requests[event.requestID] {
+            guard request.record.key == event.key else { throw Violation(.known, observed.text) }
+            try check(observed, of: request)
+        }
+        eventsOfRequest[event.requestID, default: []].append(number)
+        if isExactlyOnce, !usesChannel { try checkOrder(observed) }
+        if event.closes { closings[event.requestID, default: []].append(number) }
+    }
+
+    private func checkRepeat(_ observed: ObservedEvent, of first: ObservedEvent) throws(Violation) {
+        guard isExactlyOnce else { return }
+        // A removal that found nothing is not remembered: when its record comes again, so does the answer.
+        if observed.event.name == .cancellationMissed {
+            let records = model.removals[observed.event.requestID]?.count ?? 0
+            if repeats[observed.id, default: 0] < records { return }
+            // One removal of all meets many that are on their way; the id does not tell its answers apart.
+            if observed.event.key != first.event.key { return }
+        }
+        throw Violation(.exactlyOnce, "\(observed.text), first \(first.text)")
+    }
+
+    private func check(_ observed: ObservedEvent, of request: ReferenceModel.Request) throws(Violation) {
+        let event = observed.event
+        let before = closings[event.requestID]?.map { events[$0] } ?? []
+        if event.closes {
+            if let objection = model.objection(to: event, usesChannel: usesChannel) {
+                throw Violation(.closingReason, "\(objection): \(observed.text)")
+            }
+            // Read again after a crash, by another clock, a request may have expired that had not before.
+            let differs = ([observed] + before).contains { $0.event.inDoubt || $0.event.name == .expired }
+            if !before.isEmpty, isExactlyOnce || !differs {
+                throw Violation(.oneClosing, "\(observed.text), after \(before[0].text)")
+            }
+        } else if let closed = before.first, isExactlyOnce, !event.inDoubt, event.name == .delivered || event.name == .missed,
+            // An occurrence that is in flight when its repeat is closed is told of afterwards.
+            !(usesChannel && request.request.repeats)
+        {
+            throw Violation(.nothingAfterClosing, "\(observed.text), after \(closed.text)")
+        }
+        if event.name == .removed, !events(of: event.requestID).contains(where: { $0.event.name == .delivered }) {
+            throw Violation(.removal, observed.text)
+        }
+        guard event.name == .delivered else { return }
+        guard event.content.map({ String(decoding: $0, as: UTF8.self) }) == request.request.content else {
+            throw Violation(.content, observed.text)
+        }
+        let (earliest, objection) = model.earliest(event.requestID, occurrence: event.occurrence)
+        if let objection { throw Violation(.occurrences, "\(objection): \(observed.text)") }
+        // What may have been handed over goes again at once: the clock of the owner before was ahead.
+        // With a channel the event comes after the hand-over, which is checked by itself.
+        guard !event.inDoubt, !usesChannel else { return }
+        if let earliest, observed.time < earliest { throw Violation(.neverEarly, observed.text) }
+        let held = events(of: event.requestID).first { $0.event.name == .held }
+        if isExactlyOnce, let until = held?.event.until, observed.time < until {
+            throw Violation(.neverEarly, "\(observed.text), held until \(until)")
+        }
+    }
+
+    /// What an event shows to be applied goes forward in the log, and nothing is delivered that it took away.
+    private func checkOrder(_ observed: ObservedEvent) throws(Violation) {
+        let event = observed.event
+        let reached = applied[event.key] ?? -1
+        var shown: Int64?
+        if let request = model.requests[event.requestID] {
+            let isFirst = eventsOfRequest[event.requestID]?.count == 1
+            if isFirst, event.name != .superseded || request.isOutdatedBy != nil { shown = request.record.offset }
+            if event.name == .delivered, !event.inDoubt, request.record.offset < reached,
+                let waiting = model.mayWait(event.key, before: reached + 1), waiting != event.requestID
+            {
+                throw Violation(.order, "\(observed.text), after \(waiting.text) was applied")
+            }
+            if event.name == .superseded, request.isOutdatedBy == nil, let by = event.by {
+                shown = model.requests[by]?.record.offset
+            }
+        }
+        if event.name == .cancelled || event.name == .removed, let by = event.by, let records = model.removals[by],
+            records.count == 1
+        {
+            shown = records[0].offset
+        }
+        guard let shown else { return }
+        guard shown >= reached else {
+            throw Violation(.order, "\(observed.text) tells of offset \(shown) after \(reached)")
+        }
+        applied[event.key] = shown
+    }
+
+    // MARK: - Dead letters
+
+    private func take(deadLetter record: LogRecord) throws(Violation) {
+        func header(_ name: String) -> [UInt8] { record.headers.last { $0.name == name }?.value ?? [] }
+        func number(_ bytes: [UInt8]) -> Int64 { bytes.reduce(0) { $0 << 8 | Int64($1) } }
+        let place = Place(
+            partition: Int32(truncatingIfNeeded: number(header("kafka_dlt-original-partition"))),
+            offset: number(header("kafka_dlt-original-offset"))
+        )
+        let reason = String(decoding: header("carillon-reason"), as: UTF8.self)
+        note("sees dead letter \(place) \(reason)")
+        guard let expected = model.bad[place] else { throw Violation(.deadLetters, "\(place) is a good record") }
+        guard expected.rawValue == reason else {
+            throw Violation(.deadLetters, "\(place) is \(expected.rawValue), not \(reason)")
+        }
+        deadLetters[place, default: 0] += 1
+        guard !isExactlyOnce || deadLetters[place] == 1 else { throw Violation(.deadLetters, "\(place) came twice") }
+    }
+}

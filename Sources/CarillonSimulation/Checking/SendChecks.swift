@@ -1,0 +1,53 @@
+import NotificationConsumer
+import NotificationModel
+
+/// What holds whenever something is sent to a device.
+extension World {
+    func check(_ number: Int) throws(Violation) {
+        let record = devices.records[number]
+        let send = record.send
+        let text = "\(send.text) by \(record.sender) at \(record.wall)"
+        for other in devices.records[..<number] where !other.isOver && other.send.key == send.key {
+            guard other.sender != record.sender || other.send.epoch != send.epoch else {
+                throw Violation(.overlap, "\(text), while \(other.send.text) is under way")
+            }
+        }
+        guard case .deliver(let content) = send.kind, send.attempt == 1 else { return }
+        guard let entry = observer.model.requests[send.id.requestID] else { throw Violation(.known, text) }
+        guard String(decoding: content, as: UTF8.self) == entry.request.content else { throw Violation(.content, text) }
+        let (earliest, objection) = observer.model.earliest(send.id.requestID, occurrence: send.id.occurrence)
+        if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
+        guard let earliest else { return }
+        guard record.wall >= earliest else { throw Violation(.neverEarly, text) }
+        // What is due when it is read is sent at once.
+        guard entry.record.offset < state.resumption(send.partition) else { return }
+        guard let limit = state.firedThrough(send.partition), earliest <= limit else {
+            throw Violation(.firedThrough, text)
+        }
+    }
+
+    /// What devices show is what was delivered last, unless nobody could tell.
+    func checkDevices() throws(Violation) {
+        guard scenario.usesChannel else { return }
+        var last: [NotificationKey: SendID] = [:]
+        var isUncertain: Set<NotificationKey> = []
+        for observed in observer.events {
+            let event = observed.event
+            switch event.name {
+            case .delivered: last[event.key] = SendID(requestID: event.requestID, occurrence: event.occurrence)
+            case .removed: last[event.key] = nil
+            // It may have reached the device although the channel could not say so.
+            case .failed, .expired, .superseded, .cancelled: isUncertain.insert(event.key)
+            default: break
+            }
+            if event.name == .delivered || event.name == .removed { isUncertain.remove(event.key) }
+        }
+        let keys = Set(last.keys).union(devices.shown.keys)
+        for key in keys.sorted(by: { $0.text < $1.text }) where devices.shown[key] != last[key] && !isUncertain.contains(key) {
+            func name(_ id: SendID?) -> String {
+                id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
+            }
+            throw Violation(.device, "\(key.text) shows \(name(devices.shown[key])), delivered is \(name(last[key]))")
+        }
+    }
+}

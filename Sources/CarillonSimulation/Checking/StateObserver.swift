@@ -1,0 +1,134 @@
+import Kafka
+import NotificationModel
+
+/// Reads the changelog as a restore would, and compares it with what the events say.
+final class StateObserver {
+    private struct Partition {
+        var position: Int64 = 0
+        var entries: [NotificationKey: StateEntry] = [:]
+        var marker: StateMarker?
+        /// Something came since it was compared.
+        var isNew = false
+    }
+
+    private let broker: SimulatedBroker
+    private let topics: TopicNames
+    private let isExactlyOnce: Bool
+    private var partitions: [Partition]
+
+    init(broker: SimulatedBroker, topics: TopicNames, isExactlyOnce: Bool) {
+        (self.broker, self.topics, self.isExactlyOnce) = (broker, topics, isExactlyOnce)
+        partitions = Array(repeating: Partition(), count: Int(broker.partitionCount(of: topics.state)))
+    }
+
+    /// How far timers of a partition may fire, as committed.
+    func firedThrough(_ partition: Int32) -> Timestamp? { partitions[Int(partition)].marker?.firedThrough }
+
+    /// The next request that an owner of the partition would read, as committed.
+    func resumption(_ partition: Int32) -> Int64 {
+        partitions[Int(partition)].marker?.offsets[topics.requests] ?? 0
+    }
+
+    /// Whether a send, or a recall, is under way or between two attempts.
+    var isSending: Bool { partitions.contains { $0.entries.values.contains { $0.sending != nil } } }
+
+    /// Reads on to the end.
+    func follow(_ observer: Observer) throws(Violation) {
+        for number in partitions.indices {
+            let log = broker.log(topics.state, Int32(number))
+            guard partitions[number].position < log.lastStable else { continue }
+            let (records, position) = log.read(from: partitions[number].position, committed: true)
+            partitions[number].position = position
+            for record in records {
+                let isMarker = try take(record, number)
+                // Outside of a transaction a restore may find the changelog to end behind any record.
+                if isMarker, !isExactlyOnce { try compare(number, observer) }
+            }
+            partitions[number].isNew = true
+        }
+        // A transaction that another lane has open hides committed events behind it.
+        guard isExactlyOnce, isStable(topics.deliveries) else { return }
+        for number in partitions.indices where partitions[number].isNew {
+            let log = broker.log(topics.state, Int32(number))
+            guard log.lastStable == log.end else { continue }
+            partitions[number].isNew = false
+            try compare(number, observer)
+        }
+    }
+
+    private func isStable(_ topic: String) -> Bool {
+        (0..<broker.partitionCount(of: topic)).allSatisfy {
+            let log = broker.log(topic, $0)
+            return log.lastStable == log.end
+        }
+    }
+
+    /// - Returns: whether it is the marker.
+    private func take(_ record: LogRecord, _ number: Int) throws(Violation) -> Bool {
+        let bytes = record.key ?? []
+        var marker: StateMarker?
+        do throws(ModelError) {
+            if bytes == StateMarker.key {
+                if let value = record.value { marker = try StateMarker(json: value) }
+            } else {
+                let key = try NotificationKey(encoded: bytes)
+                var entry: StateEntry?
+                if let value = record.value { entry = try StateEntry(json: value) }
+                partitions[number].entries[key] = entry
+            }
+        } catch {
+            throw Violation(.state, "\(number)/\(record.offset): \(error.detail)")
+        }
+        if let marker { try take(marker, number, record.offset) }
+        return bytes == StateMarker.key
+    }
+
+    private func take(_ marker: StateMarker, _ number: Int, _ offset: Int64) throws(Violation) {
+        let next = marker.offsets[topics.requests] ?? 0
+        let before = resumption(Int32(number))
+        partitions[number].marker = marker
+        guard next <= broker.log(topics.requests, Int32(number)).lastStable else {
+            throw Violation(.marker, "\(number)/\(offset) says \(next), which is not there yet")
+        }
+        // Without transactions nothing keeps a predecessor's late marker out.
+        guard next >= before || !isExactlyOnce else {
+            throw Violation(.marker, "\(number)/\(offset) goes back from \(before) to \(next)")
+        }
+    }
+
+    /// What is open by the events is in the changelog, and in exactly-once nothing else is.
+    private func compare(_ number: Int, _ observer: Observer) throws(Violation) {
+        let next = resumption(Int32(number))
+        var expected: [RequestID] = []
+        for id in observer.open {
+            guard let entry = observer.model.requests[id], entry.record.partition == Int32(number),
+                entry.record.offset < next
+            else { continue }
+            expected.append(id)
+            guard let key = entry.record.key, let kept = partitions[number].entries[key], kept.holds(id) else {
+                throw Violation(
+                    .state,
+                    "\(id.text.prefix(8)) at \(entry.record.place) is open and not in the changelog as of \(next)"
+                )
+            }
+        }
+        guard isExactlyOnce else { return }
+        let held = partitions[number].entries.values.flatMap(\.held)
+        guard Set(held) == Set(expected) else {
+            let wrong = Set(held).symmetricDifference(expected).map { String($0.text.prefix(8)) }.sorted()
+            throw Violation(.state, "\(wrong.joined(separator: ", ")) in the changelog of \(number) as of \(next)")
+        }
+    }
+}
+
+extension StateEntry {
+    /// The requests that it keeps from being lost.
+    fileprivate var held: [RequestID] {
+        var ids: [RequestID] = []
+        if let pending { ids.append(pending.requestID) }
+        if let sending, sending.content != nil, sending.closes { ids.append(sending.requestID) }
+        return ids
+    }
+
+    fileprivate func holds(_ id: RequestID) -> Bool { held.contains(id) }
+}

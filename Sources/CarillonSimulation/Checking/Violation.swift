@@ -1,0 +1,36 @@
+/// A rule that a run broke.
+package struct Violation: Error, Equatable, CustomStringConvertible {
+    /// What should hold.
+    package enum Rule: String, CaseIterable, Sendable {
+        case exactlyOnce = "an event comes once"
+        case eventIdentity = "an event's id follows from its request, occurrence, name and device"
+        case known = "events tell of requests that were published, under their key"
+        case oneClosing = "exactly one event closes a request"
+        case nothingAfterClosing = "nothing is sent after the closing event"
+        case closingReason = "a request is closed by something that may close it"
+        case neverEarly = "nothing is handed over before its time"
+        case order = "requests of one key take effect in the order of the log"
+        case occurrences = "each occurrence of a repeat is delivered or missed, once"
+        case removalAnswered = "a removal is answered"
+        case removal = "what is removed was delivered"
+        case deadLetters = "exactly the bad records become dead letters"
+        case content = "what is delivered is what was requested"
+        case nothingLost = "every request is closed, or waits"
+        case state = "the changelog holds what is open, as of its marker"
+        case marker = "the marker moves forward, and not beyond the log"
+        case firedThrough = "nothing fires beyond a committed firedThrough"
+        case overlap = "sends of one key do not overlap"
+        case device = "each device shows what was delivered last"
+        case rest = "the pipeline comes to rest"
+        case refusal = "a lane goes on"
+    }
+
+    package var rule: Rule
+    package var detail: String
+
+    init(_ rule: Rule, _ detail: String) {
+        (self.rule, self.detail) = (rule, detail)
+    }
+
+    package var description: String { "\(rule.rawValue): \(detail)" }
+}

@@ -1,0 +1,158 @@
+import NotificationConsumer
+import NotificationModel
+
+/// An `EntryStore` on a `SimulatedDisk`: writes reach the disk behind, whole and in their order; what has not is lost with
+/// the process.
+final class SimulatedStore: EntryStore {
+    private struct Batch {
+        var changes: [StoreChange]
+        var position: StorePosition
+    }
+
+    private let disk: SimulatedDisk
+    private let partition: Int32
+    private let timeline: Timeline
+    private let process: SimulatedProcess
+    /// What readers see: the disk with all that was taken.
+    private var seen: SimulatedDisk.Contents
+    private var batches: [Batch] = []
+    private(set) var isClosed = false
+    private var random: SeededGenerator
+
+    init(
+        disk: SimulatedDisk,
+        partition: Int32,
+        timeline: Timeline,
+        process: SimulatedProcess,
+        random: SeededGenerator
+    ) {
+        (self.disk, self.partition, self.timeline, self.process) = (disk, partition, timeline, process)
+        self.random = random
+        seen = disk.contents[partition] ?? .init()
+    }
+
+    var position: StorePosition? { seen.position }
+
+    var counts: StoreCounts {
+        StoreCounts(entries: seen.entries.count, pending: seen.entries.values.count { $0.due != nil })
+    }
+
+    var unwritten: Int { batches.reduce(0) { $0 + $1.changes.count } }
+
+    func entry(of key: [UInt8]) -> StoredEntry? {
+        seen.entries[key].map { StoredEntry(key: key, value: $0.value) }
+    }
+
+    func entries(withPrefix prefix: [UInt8]) -> [StoredEntry] {
+        seen.entries.filter { $0.key.starts(with: prefix) }.sorted { $0.value.number < $1.value.number }
+            .map { StoredEntry(key: $0.key, value: $0.value.value) }
+    }
+
+    func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) -> [StoredEntry] {
+        let start = cursor
+        let found = seen.entries.compactMap { key, entry -> (DueCursor, StoredEntry)? in
+            guard let due = entry.due, due <= through else { return nil }
+            guard (due, entry.number) > (start.due, start.tiebreak) else { return nil }
+            return (DueCursor(due: due, tiebreak: entry.number), StoredEntry(key: key, value: entry.value))
+        }
+        let first = found.sorted { ($0.0.due, $0.0.tiebreak) < ($1.0.due, $1.0.tiebreak) }.prefix(limit)
+        if let last = first.last { cursor = last.0 }
+        return first.map(\.1)
+    }
+
+    func idle(limit: Int) -> [IdleEntry] {
+        seen.entries.filter { $0.value.due == nil }
+            .sorted { ($0.value.touched, $0.value.number) < ($1.value.touched, $1.value.number) }
+            .prefix(limit)
+            .map { IdleEntry(key: $0.key, touched: $0.value.touched) }
+    }
+
+    func write(_ changes: [StoreChange], position: StorePosition) {
+        guard !isClosed, !process.isDead else { return }
+        let batch = Batch(changes: changes, position: position)
+        apply(batch, to: &seen)
+        batches.append(batch)
+        guard batches.count == 1 else { return }
+        timeline.add(after: random.number(1_000...400_000)) { [weak self] in self?.writeBehind() }
+    }
+
+    private func writeBehind() {
+        guard !process.isDead, !isClosed else { return }
+        flush()
+    }
+
+    func flush() {
+        guard !process.isDead, !isClosed else { return }
+        var contents = disk.contents[partition] ?? .init()
+        for batch in batches { apply(batch, to: &contents) }
+        disk.contents[partition] = contents
+        batches = []
+    }
+
+    func discard() {
+        guard !isClosed, !process.isDead else { return }
+        (seen, batches) = (.init(), [])
+        disk.contents[partition] = nil
+    }
+
+    func close(flushing: Bool) {
+        if flushing, !isClosed { flush() }
+        isClosed = true
+        batches = []
+    }
+
+    private func apply(_ batch: Batch, to contents: inout SimulatedDisk.Contents) {
+        for change in batch.changes.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            guard let value = change.value else {
+                contents.entries[change.key] = nil
+                continue
+            }
+            let number = contents.entries[change.key]?.number ?? next()
+            contents.entries[change.key] = .init(
+                value: value,
+                due: change.due,
+                touched: change.touched,
+                number: number
+            )
+        }
+        contents.position = batch.position
+    }
+
+    private func next() -> Int64 {
+        disk.nextNumber += 1
+        return disk.nextNumber
+    }
+}
+
+/// The stores of one process, on its machine's disk. One thread uses it, whatever the protocol allows.
+final class SimulatedStores: EntryStores, @unchecked Sendable {
+    private let disk: SimulatedDisk
+    private let timeline: Timeline
+    private let process: SimulatedProcess
+    private var random: SeededGenerator
+    private var parked: [Int32: any EntryStore] = [:]
+
+    init(disk: SimulatedDisk, timeline: Timeline, process: SimulatedProcess, random: SeededGenerator) {
+        (self.disk, self.timeline, self.process, self.random) = (disk, timeline, process, random)
+    }
+
+    func take(_ partition: Int32) -> any EntryStore {
+        if let store = parked.removeValue(forKey: partition) { return store }
+        return SimulatedStore(
+            disk: disk,
+            partition: partition,
+            timeline: timeline,
+            process: process,
+            random: random.split()
+        )
+    }
+
+    func giveBack(_ store: any EntryStore, of partition: Int32) {
+        parked[partition] = store
+    }
+
+    func closeAll() {
+        for partition in parked.keys.sorted() { parked[partition]?.close(flushing: true) }
+        parked = [:]
+    }
+}

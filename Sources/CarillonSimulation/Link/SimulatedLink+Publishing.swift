@@ -1,0 +1,113 @@
+import Kafka
+import NotificationConsumer
+import NotificationModel
+
+extension SimulatedLink {
+    func topicName(_ topic: LaneTopic) -> String {
+        switch topic {
+        case .deliveries: configuration.topics.deliveries
+        case .deadLetters: configuration.topics.deadLetters
+        case .state: configuration.topics.state
+        }
+    }
+
+    var requestPartitions: Int32 { broker.partitionCount(of: configuration.topics.requests) }
+
+    func partitionCount(of topic: LaneTopic) -> Int32 { broker.partitionCount(of: topicName(topic)) }
+
+    func enqueue(
+        to topic: LaneTopic,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: KafkaHeaderBuffer,
+        tag: UInt
+    ) throws(KafkaError) {
+        let fault = enter(.enqueue)
+        try checkAlive()
+        let record = LogRecord(timestamp: process.clock.wall.rawValue, key: key, value: value, headers: headers.headers)
+        try publish(record, to: topic, partition, tag: tag)
+        if fault == .crashAfter { process.crash() }
+        try checkAlive()
+    }
+
+    var outstanding: Int { isDead || isClosed ? 0 : producer.outstanding }
+
+    func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
+        let fault = enter(.serveReports)
+        guard !isDead else { return pass(time.microseconds) }
+        if !producer.hasReports, time > .zero {
+            pass(time.microseconds) { producer.hasReports }
+        }
+        guard !isDead, !isClosed else { return }
+        for report in producer.takeReports() { body(report) }
+        if fault == .crashAfter { process.crash() }
+    }
+
+    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+        let sorted = Self.sorted(offsets)
+        guard let time else {
+            // Nobody waits: whatever becomes of it, nobody hears of it.
+            guard enter(.commitOffsets) == nil else { return try checkAlive() }
+            try checkAlive()
+            try? broker.group.commit(sorted, from: memberID, generation: generation)
+            return
+        }
+        try ask(.commitOffsets, within: time) { () throws(KafkaError) in
+            try broker.group.commit(sorted, from: memberID, generation: generation)
+        }
+    }
+
+    static func sorted(_ offsets: [Int32: Int64]) -> [(partition: Int32, offset: Int64)] {
+        offsets.sorted { $0.key < $1.key }.map { (partition: $0.key, offset: $0.value) }
+    }
+
+    // MARK: - Transactions
+
+    func initTransactions(within time: Duration) throws(KafkaError) {
+        try ask(.initTransactions, within: time) { () throws(KafkaError) in try producer.initTransactions() }
+    }
+
+    func beginTransaction() throws(KafkaError) {
+        let fault = enter(.beginTransaction)
+        try checkAlive()
+        try producer.beginTransaction()
+        if fault == .crashAfter { process.crash() }
+        try checkAlive()
+    }
+
+    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+        guard let offsets = rewrite(offsets: offsets) else { return }
+        try ask(.sendOffsets, within: time) { () throws(KafkaError) in
+            try producer.sendOffsets(
+                Self.sorted(offsets),
+                from: .init(id: memberID, generation: generation)
+            )
+        }
+    }
+
+    func commitTransaction(within time: Duration) throws(KafkaError) {
+        let wasCommitting = producer.state == .committing
+        try checkAlive()
+        try producer.beginCommit()
+        if !wasCommitting {
+            // librdkafka writes out what is queued first, and that its reports are served.
+            pass(time.microseconds) { producer.unsent == 0 || producer.state != .committing }
+            try checkAlive()
+            guard producer.state != .failed else { throw .fatalOfClient }
+            guard producer.outstanding == 0 else {
+                producer.cancelCommit(mustAbort: producer.state == .mustAbort)
+                throw producer.state == .mustAbort ? .transactionMustAbort : .noReply
+            }
+        }
+        try ask(.commitTransaction, within: time) { () throws(KafkaError) in try producer.end(commit: true) }
+        producer.ended()
+    }
+
+    func abortTransaction(within time: Duration) throws(KafkaError) {
+        try checkAlive()
+        try producer.beginAbort()
+        try ask(.abortTransaction, within: time) { () throws(KafkaError) in try producer.end(commit: false) }
+        producer.ended()
+    }
+}

@@ -1,0 +1,89 @@
+import Kafka
+import NotificationConsumer
+import NotificationModel
+
+extension SimulatedLink {
+    func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
+        try ask(.bounds, within: time) { () throws(KafkaError) in bounds(configuration.topics.requests, partition) }
+    }
+
+    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
+        isDead || isClosed ? nil : bounds(configuration.topics.requests, partition)
+    }
+
+    func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
+        try ask(.bounds, within: time) { () throws(KafkaError) in rewrite(stateBounds: partition) }
+    }
+
+    func bounds(_ topic: String, _ partition: Int32) -> (low: Int64, high: Int64) {
+        let log = broker.log(topic, partition)
+        return (log.start, log.end)
+    }
+
+    func endReadingState() {}
+
+    func readState(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+    ) throws {
+        let isCommitted = !configuration.bugs.contains(.readsUncommitted)
+        try read(configuration.topics.state, partition, from: offset, to: end, isCommitted, stallingAtMost: time) { record in
+            if let key = record.key { try apply(record.offset, key, record.value) }
+        }
+    }
+
+    func readRequests(
+        of partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        stallingAtMost time: Duration,
+        _ apply: (Intake.Record) throws -> Void
+    ) throws {
+        try read(configuration.topics.requests, partition, from: offset, to: end, true, stallingAtMost: time) { record in
+            try apply(Self.input(record, of: partition))
+        }
+    }
+
+    private func read(
+        _ topic: String,
+        _ partition: Int32,
+        from offset: Int64,
+        to end: Int64,
+        _ isCommitted: Bool,
+        stallingAtMost time: Duration,
+        _ apply: (LogRecord) throws -> Void
+    ) throws {
+        var position = offset
+        while position < end {
+            let (records, reached) = try ask(.readState, within: time) { () throws(KafkaError) in
+                let log = broker.log(topic, partition)
+                guard position >= log.start, position <= log.end else { throw .offsetOutOfRange }
+                return log.read(from: position, to: end, committed: isCommitted, atMost: 50)
+            }
+            for record in records { try apply(record) }
+            if reached == position {
+                pass(time.microseconds) { broker.log(topic, partition).lastStable > position }
+                try checkAlive()
+                guard broker.log(topic, partition).lastStable > position else {
+                    throw LaneLinkError.stalled(partition: partition, at: position, end: end)
+                }
+            }
+            position = reached
+        }
+    }
+
+    static func input(_ record: LogRecord, of partition: Int32) -> Intake.Record {
+        func header(_ name: String) -> [UInt8]? { record.headers.last { $0.name == name }?.value }
+        return Intake.Record(
+            partition: partition,
+            offset: record.offset,
+            timestamp: record.timestamp,
+            key: record.key,
+            value: record.value,
+            trace: CarriedTrace(traceparent: header("traceparent"), tracestate: header("tracestate"))
+        )
+    }
+}

@@ -1,0 +1,394 @@
+import Kafka
+import NotificationConsumer
+import NotificationModel
+
+/// A lane's Kafka, simulated: one member of the group and one producer on a `SimulatedBroker`, with faults.
+///
+/// Each call is a step at which the process may end, the answer may be lost, or time may pass. Once the process ended, every
+/// call fails and changes nothing.
+final class SimulatedLink: LaneLink {
+    struct Configuration {
+        var topics = TopicNames()
+        /// nil for `at-least-once`.
+        var transactionalID: String?
+        /// Microseconds within which a revoke hook should end.
+        var revokeBudget: Int64 = 7_500_000
+        /// Microseconds.
+        var heartbeatInterval: Int64 = 3_000_000
+        var bugs: Set<PlantedBug> = []
+    }
+
+    /// A lane that waits for so long expects nothing.
+    private static let idlePoll = Duration.milliseconds(4)
+    private static let idleWait: Int64 = 60_000
+
+    let name: String
+    let configuration: Configuration
+    let broker: SimulatedBroker
+    let process: SimulatedProcess
+    let producer: SimulatedProducer
+    var faults: FaultPlan
+    var random: SeededGenerator
+    let note: (String) -> Void
+    /// Asked when nothing came within a poll: the instant to which nothing will happen, so that idle years pass in one call.
+    var idleUntil: () -> Int64? = { nil }
+    /// Whether something beside Kafka has come for the lane.
+    var isWoken: () -> Bool = { false }
+    private(set) var steps = 0
+    /// A dead link's time goes on for itself, so that what waits in it ends.
+    private var timeAfterDeath: Int64 = 0
+
+    // Of the member.
+    var memberID: String
+    private var joins = 0
+    var generation = -1
+    var owned: [Int32] = []
+    var positions: [Int32: Int64] = [:]
+    private var isMember = false
+    private var isReadingPaused = false
+    private(set) var isClosed = false
+    private var nextHeartbeat: Int64 = 0
+    private var lastPoll: Int64?
+    private var isInHook = false
+    private var onAssign: (([Int32]) throws -> [Int32: Int64])?
+    private var onRevoke: ((_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void)?
+
+    init(
+        name: String,
+        configuration: Configuration,
+        broker: SimulatedBroker,
+        process: SimulatedProcess,
+        faults: FaultPlan,
+        random: SeededGenerator,
+        note: @escaping (String) -> Void = { _ in }
+    ) {
+        (self.name, self.configuration, self.broker, self.process) = (name, configuration, broker, process)
+        (self.faults, self.random, self.note) = (faults, random, note)
+        memberID = "\(name)-0"
+        // The producer asks for the faults of its requests while the link is in a call of its own.
+        let box = FaultBox()
+        producer = SimulatedProducer(
+            transactionalID: configuration.transactionalID,
+            broker: broker,
+            process: process,
+            random: self.random.split(),
+            fault: { box.link?.produceFault($0) }
+        )
+        box.link = self
+        process.observe(
+            pause: { [weak self] in self?.paused() },
+            death: { [weak self] in self?.died() }
+        )
+    }
+
+    private final class FaultBox {
+        weak var link: SimulatedLink?
+    }
+
+    var timeline: Timeline { broker.timeline }
+    var isDead: Bool { process.isDead }
+
+    private func paused() {
+        guard isMember else { return }
+        let id = memberID
+        broker.group.fallSilent(id)
+        let resumed = process.pausedUntil
+        timeline.add(at: resumed) { [weak self] in
+            guard let self, !isDead, !process.isPaused else { return }
+            broker.group.speak(id)
+            nextHeartbeat = timeline.now + random.number(0...self.configuration.heartbeatInterval)
+        }
+    }
+
+    private func died() {
+        if isMember { broker.group.fallSilent(memberID) }
+        producer.abandon()
+    }
+
+    // MARK: - Time
+
+    var now: ContinuousClock.Instant {
+        timeline.clock.instant.advanced(by: .microseconds(timeAfterDeath))
+    }
+
+    func wait(_ time: Duration) {
+        _ = enter(.wait)
+        pass(time.microseconds)
+    }
+
+    /// Lets time pass, at least to when the process runs again.
+    func pass(_ microseconds: Int64) {
+        guard !isDead else {
+            timeAfterDeath += max(1_000, microseconds)
+            return
+        }
+        broker.waiting += 1
+        defer { broker.waiting -= 1 }
+        broker.noteActivity()
+        timeline.advance(to: timeline.now + max(0, microseconds))
+        awaken()
+    }
+
+    /// A paused process goes on only when it is resumed.
+    private func awaken() {
+        while !isDead, process.isPaused { timeline.advance(to: process.pausedUntil) }
+    }
+
+    /// Lets time pass until a condition holds, at most so long.
+    ///
+    /// - Parameter isIdle: nothing is expected.
+    func pass(_ microseconds: Int64, isIdle: Bool = false, until condition: () -> Bool) {
+        guard !isDead else { return pass(microseconds) }
+        if !isIdle { broker.waiting += 1 }
+        defer { if !isIdle { broker.waiting -= 1 } }
+        let deadline = timeline.now + max(0, microseconds)
+        while !condition(), !isDead {
+            guard let next = timeline.next, next <= deadline else {
+                timeline.advance(to: deadline)
+                return awaken()
+            }
+            timeline.step()
+            awaken()
+        }
+    }
+
+    // MARK: - Steps
+
+    /// Counts a call, and lets the process end before it.
+    ///
+    /// - Returns: the fault that the call meets; nil also when the process is gone.
+    func enter(_ call: LinkCall) -> LinkFault? {
+        guard !isDead else { return nil }
+        steps += 1
+        let fault = faults.fault(at: steps, call)
+        if let fault { note("\(call.rawValue) #\(steps) \(fault)") }
+        if fault == .crashBefore { process.crash() }
+        if case .delay(let time) = fault { pass(time) }
+        return fault
+    }
+
+    private func produceFault(_ call: LinkCall) -> LinkFault? {
+        let fault = faults.fault(at: -1, call)
+        switch fault {
+        case .crashBefore, .crashAfter:
+            process.crash()
+            return nil
+        default:
+            if let fault { note("\(call.rawValue) \(fault)") }
+            return fault
+        }
+    }
+
+    /// A call that asks the broker for something.
+    func ask<Answer>(
+        _ call: LinkCall,
+        within time: Duration,
+        _ effect: () throws(KafkaError) -> Answer
+    ) throws(KafkaError) -> Answer {
+        let fault = enter(call)
+        try checkAlive()
+        pass(random.number(200...4_000))
+        try checkAlive()
+        if case .fail(let error) = fault {
+            producer.note(error)
+            throw error
+        }
+        let answer = try effect()
+        switch fault {
+        case .crashAfter:
+            process.crash()
+        case .repeated:
+            _ = try? effect()
+        case .loseReply:
+            pass(time.microseconds)
+            try checkAlive()
+            throw .noReply
+        default: break
+        }
+        try checkAlive()
+        return answer
+    }
+
+    func checkAlive() throws(KafkaError) {
+        guard !isDead else { throw .processEnded }
+        guard !isClosed else { throw KafkaError(code: .destroyed, reason: "the link is closed (simulated)") }
+    }
+
+    // MARK: - The group
+
+    func subscribe(
+        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
+    ) throws {
+        _ = enter(.subscribe)
+        try checkAlive()
+        (self.onAssign, self.onRevoke) = (onAssign, onRevoke)
+        join()
+    }
+
+    private func join() {
+        if !isMember {
+            joins += 1
+            memberID = "\(name)-\(joins)"
+            isMember = true
+        }
+        note("joins the group as \(memberID)")
+        broker.group.join(memberID)
+    }
+
+    /// What the heartbeats have told since the last call; hooks run here.
+    private func followGroup() throws {
+        guard onAssign != nil, !isInHook, timeline.now >= nextHeartbeat else { return }
+        isInHook = true
+        defer { isInHook = false }
+        switch broker.group.standing(of: memberID) {
+        case .stable(let generation, let partitions):
+            nextHeartbeat = timeline.now + configuration.heartbeatInterval
+            guard generation != self.generation else { return }
+            self.generation = generation
+            try assign(partitions)
+        case .mustRejoin:
+            revoke(lost: false)
+            try checkAlive()
+            if broker.group.standing(of: memberID) == .unknown { isMember = false }
+            join()
+        case .waiting:
+            nextHeartbeat = timeline.now
+        case .unknown:
+            revoke(lost: true)
+            try checkAlive()
+            isMember = false
+            join()
+        }
+    }
+
+    private func assign(_ partitions: [Int32]) throws {
+        note("is assigned \(partitions) in generation \(generation)")
+        broker.noteActivity()
+        owned = partitions
+        isReadingPaused = false
+        do {
+            let starts = try onAssign?(partitions) ?? [:]
+            for partition in partitions { positions[partition] = rewrite(start: starts[partition], of: partition) }
+        } catch {
+            owned = []
+            throw error
+        }
+        try checkAlive()
+    }
+
+    private func revoke(lost: Bool) {
+        guard !owned.isEmpty else { return }
+        note("\(lost ? "lost" : "gives back") \(owned)")
+        onRevoke?(owned, lost, now.advanced(by: .microseconds(configuration.revokeBudget)))
+        owned = []
+        positions = [:]
+    }
+
+    // MARK: - Reading
+
+    func poll(
+        within time: Duration,
+        _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
+    ) throws -> Bool {
+        _ = enter(.poll)
+        try checkAlive()
+        // As the shipping link does.
+        if let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout { throw LaneEnd.stoodStill }
+        defer { lastPoll = timeline.now }
+        var deadline = timeline.now + time.microseconds
+        // A lane with a channel looks often whether that has answered; here it is woken.
+        let isIdle = time >= Self.idlePoll
+        if isIdle { deadline = max(deadline, timeline.now + Self.idleWait) }
+        while true {
+            let before = generation
+            try followGroup()
+            try checkAlive()
+            // What was taken over wants to be looked at.
+            if generation != before { return false }
+            if let (partition, record) = try nextRecord() {
+                positions[partition] = record.offset + 1
+                try deliver(record, partition, apply)
+                try checkAlive()
+                return true
+            }
+            guard timeline.now < deadline else { return false }
+            if isIdle, let quiet = idleUntil() {
+                pass(quiet - timeline.now, isIdle: true) { hasRecord || isWoken() || !broker.group.isQuiet }
+            } else {
+                let beat = max(nextHeartbeat, timeline.now + 1_000)
+                pass(min(deadline, beat) - timeline.now, isIdle: isIdle) { hasRecord || isWoken() }
+            }
+            try checkAlive()
+            if isWoken() { return false }
+        }
+    }
+
+    private func deliver(
+        _ record: LogRecord,
+        _ partition: Int32,
+        _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
+    ) throws {
+        try apply(Self.input(record, of: partition)) {
+            KafkaConsumerRecord(
+                topic: configuration.topics.requests,
+                partition: partition,
+                offset: record.offset,
+                timestamp: record.timestamp,
+                key: record.key,
+                value: record.value,
+                headers: record.headers
+            )
+        }
+    }
+
+    private func upcoming(of partition: Int32) -> LogRecord? {
+        let log = broker.log(configuration.topics.requests, partition)
+        let position = positions[partition] ?? log.end
+        guard position < log.lastStable else { return nil }
+        return log.read(from: position, committed: true, atMost: 1).records.first
+    }
+
+    private var hasRecord: Bool {
+        !isReadingPaused && !isInHook && owned.contains { upcoming(of: $0) != nil }
+    }
+
+    /// From the partitions in no order that means anything.
+    private func nextRecord() throws -> (Int32, LogRecord)? {
+        guard !isReadingPaused, !owned.isEmpty, !isInHook else { return nil }
+        let first = owned.count > 1 ? random.index(owned.count) : 0
+        for index in owned.indices {
+            let partition = owned[(first + index) % owned.count]
+            let position = positions[partition] ?? 0
+            let log = broker.log(configuration.topics.requests, partition)
+            guard position >= log.start, position <= log.end else { throw KafkaError.offsetOutOfRange }
+            if let record = upcoming(of: partition) { return (partition, record) }
+        }
+        return nil
+    }
+
+    func pauseReading() { isReadingPaused = true }
+    func resumeReading() { isReadingPaused = false }
+
+    // MARK: - The end
+
+    func close(within time: Duration) {
+        guard !isClosed else { return }
+        _ = enter(.close)
+        if !isDead, isMember {
+            let standing = broker.group.standing(of: memberID)
+            isInHook = true
+            revoke(lost: standing == .unknown)
+            if !isDead { broker.group.leave(memberID) }
+        }
+        (onAssign, onRevoke) = (nil, nil)
+        isMember = false
+        isClosed = true
+        if !isDead { producer.close() }
+    }
+}
+
+extension KafkaError {
+    /// What every call of a process that ended answers: nobody is there to see it.
+    static let processEnded = KafkaError(code: .destroyed, reason: "the process ended (simulated)", isFatal: true)
+}

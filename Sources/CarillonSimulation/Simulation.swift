@@ -1,0 +1,30 @@
+import NotificationModel
+
+/// One deterministic run of the consumer service against simulated Kafka, clocks, disks and devices.
+package enum Simulation {
+    package struct Options: Sendable {
+        package var seed: UInt64
+        /// `exactly-once`, or `at-least-once`.
+        package var isExactlyOnce: Bool
+        package var bug: PlantedBug?
+
+        package init(seed: UInt64, isExactlyOnce: Bool = true, bug: PlantedBug? = nil) {
+            (self.seed, self.isExactlyOnce, self.bug) = (seed, isExactlyOnce, bug)
+        }
+    }
+
+    package struct Result: Sendable {
+        /// The first rule that was broken; nil when all held.
+        package var violation: Violation?
+        package var trace: Trace
+        package var requests: Int
+        package var events: Int
+        /// Simulated microseconds.
+        package var time: Int64
+    }
+
+    /// The same options give the same result, in every process.
+    package static func run(_ options: Options) -> Result {
+        World(options).run()
+    }
+}

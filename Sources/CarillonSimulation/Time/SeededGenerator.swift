@@ -1,0 +1,31 @@
+/// SplitMix64: the same seed gives the same numbers on every machine.
+package struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    package init(seed: UInt64) {
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+
+    /// Another stream, so that what one part of a simulation draws does not shift the numbers of another.
+    mutating func split() -> SeededGenerator { SeededGenerator(seed: next()) }
+
+    /// True in so many of a thousand cases.
+    mutating func chance(_ perMille: Int) -> Bool { Int(next() % 1000) < perMille }
+
+    mutating func number(_ range: ClosedRange<Int64>) -> Int64 {
+        let span = UInt64(bitPattern: range.upperBound &- range.lowerBound) &+ 1
+        return span == 0 ? Int64(bitPattern: next()) : range.lowerBound &+ Int64(bitPattern: next() % span)
+    }
+
+    mutating func index(_ count: Int) -> Int { Int(next() % UInt64(max(1, count))) }
+
+    mutating func pick<Element>(_ choices: [Element]) -> Element { choices[index(choices.count)] }
+}

@@ -1,0 +1,63 @@
+import NotificationModel
+import Synchronization
+
+/// The one true time of a simulation, in microseconds since its beginning; it never goes back.
+final class SimulatedClock: Sendable {
+    /// What the wall clock of the brokers says at the beginning.
+    static let beginning = Timestamp(rawValue: 1_800_000_000_000)
+
+    private let microseconds = Atomic<Int64>(0)
+    /// What monotonic instants count from; only differences mean something.
+    private let origin = ContinuousClock.now
+
+    var elapsed: Int64 { microseconds.load(ordering: .relaxed) }
+
+    /// The monotonic clock, the same for all.
+    var instant: ContinuousClock.Instant { origin.advanced(by: .microseconds(elapsed)) }
+
+    /// The brokers' wall clock, which is right.
+    var wall: Timestamp { Self.beginning.adding(milliseconds: elapsed / 1000) }
+
+    /// The time at which the brokers' wall clock says so, in microseconds since the beginning.
+    static func elapsed(at wall: Timestamp) -> Int64 { (wall.rawValue - beginning.rawValue) * 1000 }
+
+    func advance(to instant: Int64) {
+        guard instant > elapsed else { return }
+        microseconds.store(instant, ordering: .relaxed)
+    }
+
+    /// Microseconds from the beginning to a monotonic instant.
+    func elapsed(at instant: ContinuousClock.Instant) -> Int64 { (instant - origin).microseconds }
+}
+
+/// The wall clock of one machine: the true time and an error, which jumps.
+final class MachineClock: Sendable {
+    private let clock: SimulatedClock
+    private let error: Atomic<Int64>
+
+    /// - Parameter error: Milliseconds ahead of the true time.
+    init(_ clock: SimulatedClock, error: Int64) {
+        self.clock = clock
+        self.error = Atomic(error)
+    }
+
+    var wall: Timestamp { clock.wall.adding(milliseconds: error.load(ordering: .relaxed)) }
+
+    /// Sets the clock: so many milliseconds ahead of the true time from now on.
+    func set(error milliseconds: Int64) {
+        error.store(milliseconds, ordering: .relaxed)
+    }
+
+    /// Milliseconds ahead of the true time.
+    var currentError: Int64 { error.load(ordering: .relaxed) }
+}
+
+extension Duration {
+    /// Whole microseconds; what is finer is cut off, what is out of range is the nearest that is not.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !isTooLong else { return seconds < 0 ? .min : .max }
+        return scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000).partialValue
+    }
+}

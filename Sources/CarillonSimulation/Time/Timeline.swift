@@ -1,0 +1,62 @@
+import HeapModule
+
+/// Simulated time: what is to happen, in order. One thread uses it.
+///
+/// An event may itself let time pass (`advance`): what is due meanwhile runs inside it, as other processes run while one of them
+/// waits. Events of one instant run in the order in which they were added.
+final class Timeline {
+    private struct Event: Comparable {
+        let at: Int64
+        let order: UInt64
+        let action: () -> Void
+
+        static func < (a: Self, b: Self) -> Bool { (a.at, a.order) < (b.at, b.order) }
+        static func == (a: Self, b: Self) -> Bool { a.order == b.order }
+    }
+
+    let clock: SimulatedClock
+    /// Called after every event.
+    var afterEvent: () -> Void = {}
+    private var events = Heap<Event>()
+    private var order: UInt64 = 0
+
+    init(clock: SimulatedClock) {
+        self.clock = clock
+    }
+
+    /// Microseconds since the beginning.
+    var now: Int64 { clock.elapsed }
+
+    /// When something happens next.
+    var next: Int64? { events.min?.at }
+
+    /// Runs an action at an instant; one that has passed is now.
+    func add(at instant: Int64, _ action: @escaping () -> Void) {
+        order += 1
+        events.insert(Event(at: max(instant, now), order: order, action: action))
+    }
+
+    func add(after microseconds: Int64, _ action: @escaping () -> Void) {
+        add(at: now + microseconds, action)
+    }
+
+    /// Lets time pass to an instant, or further when what happens meanwhile takes longer.
+    func advance(to instant: Int64) {
+        while let event = events.min, event.at <= instant {
+            step()
+        }
+        clock.advance(to: instant)
+    }
+
+    /// Runs the next event.
+    ///
+    /// - Returns: false when there is none.
+    @discardableResult
+    func step() -> Bool {
+        guard let event = events.popMin() else { return false }
+        clock.advance(to: event.at)
+        event.action()
+        afterEvent()
+        return true
+    }
+}

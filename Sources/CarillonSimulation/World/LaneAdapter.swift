@@ -1,0 +1,57 @@
+import CoreMetrics
+import Logging
+import NotificationConsumer
+import NotificationModel
+import ServiceSupport
+
+/// The shipping lane, over a simulated link; the only place that knows how it is made and run.
+final class LaneAdapter: LaneDriver {
+    private let lane: Lane<SimulatedLink>
+    private let link: SimulatedLink
+
+    init(context: LaneContext, link: SimulatedLink) {
+        lane = Lane(context: context, link: link)
+        self.link = link
+    }
+
+    func start() throws { try lane.start() }
+    func turn() throws { try lane.turn() }
+    var commits: Int { lane.commits }
+    func drain() { lane.drain() }
+    func close(after error: (any Error)?) { lane.close(after: error) }
+
+    func refusal(_ error: any Error) -> String? {
+        (error as? ConsumerRefusal).map { "\($0)" }
+    }
+}
+
+extension World {
+    func makeLane(_ seat: LaneSeat) throws -> any LaneDriver {
+        var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
+        configuration.topics = topics
+        // Requests may be there before the first marker.
+        configuration.start = .earliest
+        let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
+        configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
+        // Closed ones are remembered for as long as a simulation may take: what is forgotten when is not its concern.
+        configuration.retention = .seconds(365 * 24 * 3600)
+        configuration.residentEntries = scenario.residentEntries
+        let context = LaneContext(
+            configuration: configuration,
+            guarantee: options.isExactlyOnce ? .exactlyOnce : .atLeastOnce,
+            stores: seat.stores,
+            channel: scenario.usesChannel ? seat.channel : nil,
+            clock: { seat.instance.clock.wall },
+            newLineage: { [unowned self] in "lineage-\(random.next())" },
+            newEpoch: { [unowned self] in
+                epochs += 1
+                return epochs
+            },
+            status: LaneStatus(),
+            health: Health().component(seat.name),
+            metrics: LaneMetrics(factory: NOOPMetricsHandler.instance),
+            logger: Logger(label: seat.name) { _ in SwiftLogNoOpLogHandler() }
+        )
+        return LaneAdapter(context: context, link: makeLink(for: seat))
+    }
+}

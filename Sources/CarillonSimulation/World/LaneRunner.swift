@@ -1,0 +1,119 @@
+/// A lane as its service runs it.
+protocol LaneDriver: AnyObject {
+    func start() throws
+    /// Works for a moment.
+    func turn() throws
+    /// Checkpoints what was done, before the end.
+    func drain()
+    /// Checkpoints so far.
+    var commits: Int { get }
+    /// - Parameter error: what `turn` threw: what is not committed is given up.
+    func close(after error: (any Error)?)
+    /// Why no other lane may begin after this error; nil when one may.
+    func refusal(_ error: any Error) -> String?
+}
+
+/// One lane of one process, run as `ConsumerService` does: a lane that fails is closed, and another one begins after a pause
+/// that grows.
+final class LaneRunner {
+    let name: String
+    private let process: SimulatedProcess
+    private let timeline: Timeline
+    private var random: SeededGenerator
+    private let makeLane: () throws -> any LaneDriver
+    private let note: (String) -> Void
+    private let onRefusal: (String) -> Void
+    private var lane: (any LaneDriver)?
+    private var pause: Int64 = 1_000_000
+    private var isStopping = false
+    private var isInTurn = false
+    /// It ended in order, or for good.
+    private(set) var isOver = false
+    /// How often a lane was made.
+    private(set) var starts = 0
+
+    init(
+        name: String,
+        process: SimulatedProcess,
+        timeline: Timeline,
+        random: SeededGenerator,
+        makeLane: @escaping () throws -> any LaneDriver,
+        note: @escaping (String) -> Void,
+        onRefusal: @escaping (String) -> Void
+    ) {
+        (self.name, self.process, self.timeline, self.random) = (name, process, timeline, random)
+        (self.makeLane, self.note, self.onRefusal) = (makeLane, note, onRefusal)
+    }
+
+    var isRunning: Bool { lane != nil && !isOver }
+
+    /// Runs until it is stopped, or its process ends.
+    func run() {
+        schedule(after: 0)
+    }
+
+    /// Asks it to drain and to end.
+    func stop() {
+        isStopping = true
+    }
+
+    private func schedule(after microseconds: Int64) {
+        timeline.add(after: microseconds) { [self] in step() }
+    }
+
+    private func step() {
+        guard !process.isDead, !isOver else {
+            isOver = true
+            lane = nil
+            return
+        }
+        guard !process.isPaused else {
+            schedule(after: process.pausedUntil - timeline.now)
+            return
+        }
+        do {
+            try work()
+            if !isOver { schedule(after: random.number(100...2_000)) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func work() throws {
+        guard !isStopping else {
+            lane?.drain()
+            lane?.close(after: nil)
+            lane = nil
+            isOver = true
+            note("ended")
+            return
+        }
+        guard let lane else {
+            starts += 1
+            let lane = try makeLane()
+            self.lane = lane
+            try lane.start()
+            return
+        }
+        try lane.turn()
+        if lane.commits == 1 { pause = 1_000_000 }
+    }
+
+    private func fail(_ error: any Error) {
+        note("fails: \(error)")
+        let refusal = lane?.refusal(error)
+        lane?.close(after: error)
+        lane = nil
+        guard !process.isDead else {
+            isOver = true
+            return
+        }
+        if let refusal {
+            isOver = true
+            onRefusal("\(name): \(refusal)")
+            return
+        }
+        schedule(after: pause)
+        pause = min(pause * 2, 30_000_000)
+    }
+}

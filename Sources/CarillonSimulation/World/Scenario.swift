@@ -1,0 +1,45 @@
+/// What a seed decides about a run before it begins.
+struct Scenario {
+    var instances: Int
+    var lanesEach: Int
+    var partitions: Int32
+    /// Scenes of the workload, each of a few records.
+    var scenes: Int
+    var usesChannel: Bool
+    /// In a thousand calls that talk to the broker.
+    var faultRate: Int
+    /// In a thousand scenes each.
+    var crashRate: Int
+    var pauseRate: Int
+    var clockRate: Int
+    var restartRate: Int
+    var eraseRate: Int
+    var compactionRate: Int
+    /// Entries that a partition keeps in memory although nothing of theirs is near.
+    var residentEntries: Int
+    /// Gaps of weeks and months between scenes.
+    var isLong: Bool
+
+    init(random: inout SeededGenerator) {
+        instances = Int(random.number(1...3))
+        lanesEach = random.chance(300) ? 2 : 1
+        partitions = Int32(random.number(1...3))
+        scenes = Int(random.number(5...25))
+        usesChannel = random.chance(600)
+        // Some runs are calm, so that what goes wrong by itself shows.
+        let isCalm = random.chance(100)
+        func rate(_ most: Int64, _ random: inout SeededGenerator) -> Int {
+            let drawn = random.chance(250) ? 0 : Int(random.number(0...most))
+            return isCalm ? 0 : drawn
+        }
+        faultRate = rate(40, &random)
+        crashRate = rate(400, &random)
+        pauseRate = rate(300, &random)
+        clockRate = rate(300, &random)
+        restartRate = rate(200, &random)
+        eraseRate = rate(300, &random)
+        compactionRate = rate(500, &random)
+        residentEntries = random.chance(500) ? Int(random.number(0...3)) : 1000
+        isLong = random.chance(300)
+    }
+}

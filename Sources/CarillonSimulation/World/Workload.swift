@@ -1,0 +1,214 @@
+import Kafka
+import NotificationModel
+
+/// Writes a seeded workload into `requests`, and keeps what it wrote.
+final class Workload {
+    private let broker: SimulatedBroker
+    private let topics: TopicNames
+    private let partitions: Int32
+    private var random: SeededGenerator
+    private var number = 0
+    private let recipients: [String]
+    private let identifiers: [String]
+    private var versions: [NotificationKey: Int64] = [:]
+    /// By partition, in the order of the log.
+    private(set) var published: [[PublishedRecord]]
+    /// Requests of the last hour, which may be published again.
+    private var repeatable: [(record: PublishedRecord, value: [UInt8]?, at: Int64)] = []
+
+    private let note: (String) -> Void
+
+    /// Milliseconds for which a record may come again.
+    private static let repeatWindow: Int64 = 3_600_000
+
+    init(
+        broker: SimulatedBroker,
+        topics: TopicNames,
+        partitions: Int32,
+        random: SeededGenerator,
+        note: @escaping (String) -> Void
+    ) {
+        self.note = note
+        (self.broker, self.topics, self.partitions, self.random) = (broker, topics, partitions, random)
+        published = Array(repeating: [], count: Int(partitions))
+        recipients = (0..<Int(self.random.number(1...4))).map { "user-\($0)" }
+        identifiers = (0..<Int(self.random.number(1...4))).map { "id-\($0)" }
+    }
+
+    private func key(_ recipient: String, _ identifier: String) -> NotificationKey? {
+        try? NotificationKey(application: "shop", recipient: recipient, identifier: identifier)
+    }
+
+    private func home(of key: NotificationKey) -> Int32 {
+        key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: partitions) }
+    }
+
+    // MARK: - Records
+
+    /// Publishes one record of any kind.
+    func publish() {
+        number += 1
+        guard let key = key(random.pick(recipients), random.pick(identifiers)) else { return }
+        switch random.index(100) {
+        case 0..<55: request(key)
+        case 55..<72: remove(key)
+        case 72..<78: self.key(random.pick(recipients), "").map(remove)
+        case 78..<90: again()
+        case 90..<95: bad(key)
+        default: abandoned(key)
+        }
+    }
+
+    /// Removes everything that is pending, of each recipient.
+    func removeAll() {
+        for recipient in recipients {
+            number += 1
+            guard let key = key(recipient, "") else { continue }
+            let id = RequestID.derive(caller: "end", idempotencyKey: "\(number)")
+            append(key, id, "{\"requestId\":\"\(id.text)\",\"remove\":\"all\"}", .removal(.all, version: nil))
+        }
+    }
+
+    private func request(_ key: NotificationKey) {
+        var request = PublishedRecord.Request(content: "{\"title\":\"N \(number)\"}")
+        request.version = version(of: key)
+        switch random.index(10) {
+        case 0..<3: break
+        case 3..<5: request.collapseWindow = random.number(500...20_000)
+        case 5..<8:
+            request.interval = random.chance(800) ? random.number(1...120_000) : random.number(1...30 * 86_400_000)
+            request.misfire = random.pick([nil, .once, .next, .drop])
+            request.jitter = random.chance(300) ? random.number(1...5_000) : 0
+        default:
+            request.interval = random.chance(600) ? random.number(60_000...600_000) : random.number(3_600_000...864_000_000)
+            request.repeats = true
+            request.misfire = random.pick([nil, .once, .next, .drop])
+            request.jitter = random.chance(300) ? random.number(1...30_000) : 0
+        }
+        let now = broker.timeline.clock.wall
+        if random.chance(150) {
+            request.expiration = now.adding(milliseconds: random.number(-1_000...200_000))
+        } else if request.repeats {
+            // Or it would be fired as long as the simulation runs.
+            request.expiration = now.adding(milliseconds: (request.interval ?? 0) * random.number(2...40))
+            if random.chance(300), request.interval ?? 0 >= 21_600_000 { request.expiration = nil }
+        }
+        let id = random.chance(850) ? RequestID.derive(caller: "workload", idempotencyKey: "\(number)") : nil
+        append(key, id, request.json(id: id), .request(request))
+    }
+
+    private func version(of key: NotificationKey) -> Int64? {
+        guard random.chance(200) else { return nil }
+        let newest = versions[key] ?? 0
+        let version = max(0, newest + random.number(-2...2))
+        versions[key] = max(newest, version)
+        return version
+    }
+
+    private func remove(_ key: NotificationKey) {
+        let scope = random.pick(RemovalScope.allCases)
+        if random.chance(150) {
+            append(key, nil, nil, .removal(.all, version: nil))
+            return
+        }
+        let version = key.isWholeRecipient ? nil : version(of: key)
+        let id = random.chance(700) ? RequestID.derive(caller: "removal", idempotencyKey: "\(number)") : nil
+        var members = ["\"remove\":\"\(scope.rawValue)\""]
+        if let id { members.append("\"requestId\":\"\(id.text)\"") }
+        if let version { members.append("\"version\":\(version)") }
+        append(key, id, "{\(members.joined(separator: ","))}", .removal(scope, version: version))
+    }
+
+    /// The same record again: a producer that was not sure, or a replay.
+    private func again() {
+        let limit = broker.wall - Self.repeatWindow
+        repeatable.removeAll { $0.at < limit }
+        guard !repeatable.isEmpty else { return }
+        let choice = random.pick(repeatable)
+        guard let key = choice.record.key, let id = choice.record.id else { return }
+        append(key, id, choice.value, choice.record.content, isRepeat: true)
+    }
+
+    private func bad(_ key: NotificationKey) {
+        let good = PublishedRecord.Request(content: "{\"title\":\"bad\"}").json(id: nil)
+        var (bytes, value, reason): ([UInt8]?, String?, ReasonCode) = (key.encoded, good, .invalid)
+        var (partition, timestamp) = (home(of: key), broker.wall)
+        switch random.index(6) {
+        case 0: value = "{\"content\":"
+        case 1: bytes = nil
+        case 2: bytes = Array("no-slashes".utf8)
+        case 3: (value, reason) = ("{\"content\":{\"title\":\"x\"},\"colour\":\"red\"}", .unknownField)
+        case 4: (timestamp, reason) = (broker.wall + 400 * 86_400_000, .inFuture)
+        default:
+            guard partitions > 1 else { return }
+            partition = (partition + 1) % partitions
+            reason = .misrouted
+        }
+        let offset = broker.append(
+            LogRecord(timestamp: timestamp, key: bytes, value: value.map { Array($0.utf8) }),
+            to: topics.requests,
+            partition
+        )
+        note("writes a bad record at \(partition)/\(offset): \(reason.rawValue)")
+        published[Int(partition)].append(
+            PublishedRecord(
+                partition: partition,
+                offset: offset,
+                timestamp: Timestamp(rawValue: timestamp),
+                content: .bad(reason)
+            )
+        )
+    }
+
+    /// A producer's transaction that is aborted: nobody may act on it.
+    private func abandoned(_ key: NotificationKey) {
+        let value = PublishedRecord.Request(content: "{\"title\":\"aborted\"}").json(id: nil)
+        var record = LogRecord(timestamp: broker.wall, key: key.encoded, value: Array(value.utf8))
+        record.isTransactional = true
+        let producer = ProducerStamp(id: broker.newProducerID(), epoch: 0)
+        record.producer = producer
+        let log = broker.log(topics.requests, home(of: key))
+        log.append(record)
+        broker.timeline.add(after: random.number(1_000...3_000_000)) { [broker] in
+            log.endTransaction(of: producer, commit: false, at: broker.wall)
+        }
+    }
+
+    private func append(
+        _ key: NotificationKey,
+        _ id: RequestID?,
+        _ value: String?,
+        _ content: PublishedRecord.Content
+    ) {
+        append(key, id, value.map { Array($0.utf8) }, content, isRepeat: false)
+    }
+
+    private func append(
+        _ key: NotificationKey,
+        _ id: RequestID?,
+        _ value: [UInt8]?,
+        _ content: PublishedRecord.Content,
+        isRepeat: Bool
+    ) {
+        let partition = home(of: key)
+        // The producer's clock is not quite ours.
+        let timestamp = broker.wall + random.number(-100...100)
+        let offset = broker.append(
+            LogRecord(timestamp: timestamp, key: key.encoded, value: value),
+            to: topics.requests,
+            partition
+        )
+        let record = PublishedRecord(
+            partition: partition,
+            offset: offset,
+            timestamp: Timestamp(rawValue: timestamp),
+            id: id ?? .derive(topic: topics.requests, partition: partition, offset: offset),
+            key: key,
+            content: content
+        )
+        note("writes \(record.text)")
+        published[Int(partition)].append(record)
+        // Only what names itself is recognised when it comes again.
+        if !isRepeat, id != nil { repeatable.append((record, value, broker.wall)) }
+    }
+}

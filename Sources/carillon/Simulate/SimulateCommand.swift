@@ -1,0 +1,108 @@
+import ArgumentParser
+import CarillonSimulation
+import ServiceSupport
+
+/// `carillon simulate`: years of the consumer service in seconds, with everything that can go wrong.
+struct SimulateCommand: AsyncParsableCommand {
+    /// What the lanes promise.
+    enum Mode: String, ExpressibleByArgument, CaseIterable {
+        case exactlyOnce = "exactly-once"
+        case atLeastOnce = "at-least-once"
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Check the consumer service against simulated Kafka, clocks, disks and devices.",
+        discussion: """
+            Each seed is one run of the shipping lanes over a simulated cluster: a workload of requests and removals, crashes, \
+            lost replies, processes that stand still, rebalances, compaction, clocks that jump. What is published is checked as it \
+            comes, and once everything is quiet. The same seed does the same on every machine.
+
+            The status is 1 when a rule is broken; the command that repeats that one run is shown. With --bug one fault is planted \
+            into every run, to see that it is found: the status is then 1 when it is.
+
+            Examples:
+
+              carillon simulate --seeds 1000
+              carillon simulate --first-seed 4711 --seeds 1 --mode at-least-once --trace
+            """
+    )
+
+    @Option(help: ArgumentHelp("How many seeds to run.", valueName: "count"))
+    var seeds = 100
+
+    @Option(help: ArgumentHelp("The first of them.", valueName: "seed"))
+    var firstSeed: UInt64 = 1
+
+    @Option(help: "What the lanes promise.")
+    var mode = Mode.exactlyOnce
+
+    @Option(help: ArgumentHelp("Plant a fault.", valueName: "name"))
+    var bug: PlantedBug?
+
+    @Flag(help: "Show the whole trace of a run, not only its end, also when all is well with the one seed.")
+    var trace = false
+
+    func validate() throws {
+        guard (1...10_000_000).contains(seeds), firstSeed <= UInt64.max - UInt64(seeds) else {
+            throw ValidationError("--seeds takes 1 to 10000000")
+        }
+    }
+
+    func run() async throws {
+        Terminal.ignoreBrokenPipes()
+        let outcome = try await Interruption.watched(thread: "simulate") { stop in runSeeds(until: stop) }
+        if let signal = outcome.signal { throw ExitCode(ExitStatus.ended(by: signal)) }
+        if outcome.result { throw ExitCode(ExitStatus.failed) }
+    }
+
+    /// - Returns: whether a rule was broken.
+    private func runSeeds(until stop: StopSignal) -> Bool {
+        var bar = Terminal.isError ? ProgressBar(total: seeds, now: .now) : nil
+        var done = SendSummary()
+        var totals = (requests: 0, events: 0, time: Int64(0))
+        for seed in firstSeed..<firstSeed + UInt64(seeds) {
+            if stop.isRequested { break }
+            let result = Simulation.run(.init(seed: seed, isExactlyOnce: mode == .exactlyOnce, bug: bug))
+            if result.violation != nil || trace && seeds == 1 {
+                bar?.clear()
+                Terminal.write(SimulationReport.text(of: result, replay: replay(seed), isWhole: trace))
+            }
+            if result.violation != nil { return true }
+            done.acknowledged += 1
+            totals.requests += result.requests
+            totals.events += result.events
+            totals.time += result.time
+            bar?.show(done, at: .now)
+        }
+        bar?.clear()
+        let days = totals.time / 86_400_000_000
+        Terminal.write(
+            "\(SendSummary.grouped(done.acknowledged)) seeds, \(SendSummary.grouped(totals.requests)) requests, "
+                + "\(SendSummary.grouped(totals.events)) events, \(SendSummary.grouped(Int(days))) days: every rule held\n"
+        )
+        return false
+    }
+
+    /// The one command that does it again.
+    private func replay(_ seed: UInt64) -> String {
+        "carillon simulate --seeds 1 --first-seed \(seed) --mode \(mode.rawValue)"
+            + (bug.map { " --bug \($0.rawValue)" } ?? "")
+    }
+}
+
+extension PlantedBug: ExpressibleByArgument {}
+
+/// What is told of one run.
+enum SimulationReport {
+    private static let lines = 60
+
+    static func text(of result: Simulation.Result, replay: String, isWhole: Bool = false) -> String {
+        var text = result.trace.lines.suffix(isWhole ? .max : lines).map { "  \($0)\n" }.joined()
+        text += "trace \(String(result.trace.hash, radix: 16)), \(result.trace.count) lines\n"
+        if let violation = result.violation {
+            text += "broken: \(violation.rule.rawValue)\n  \(violation.detail)\nagain:  \(replay)\n"
+        }
+        return text
+    }
+}

@@ -1,0 +1,187 @@
+import Kafka
+import NotificationModel
+import Testing
+
+@testable import CarillonSimulation
+
+struct TransactionCoordinatorTests {
+    private let cluster = Cluster()
+    private var broker: SimulatedBroker { cluster.broker }
+
+    private func write(_ value: String, as id: String, _ producer: ProducerStamp) throws(KafkaError) {
+        var record = record("k", value)
+        record.producer = producer
+        record.isTransactional = true
+        try broker.produce(record, to: cluster.topics.state, 0, transactionalID: id)
+    }
+
+    @Test func `a new producer of an id aborts what is open and fences the old one`() throws {
+        let old = broker.transactions.initialise("id")
+        try write("1", as: "id", old)
+        let new = broker.transactions.initialise("id")
+        #expect(new.id == old.id && new.epoch > old.epoch)
+        #expect(cluster.state() == [])
+        #expect(throws: KafkaError.producerFenced) { try write("2", as: "id", old) }
+        #expect(throws: KafkaError.producerFenced) { try broker.transactions.end("id", old, commit: true) }
+        try write("3", as: "id", new)
+        try broker.transactions.end("id", new, commit: true)
+        #expect(cluster.state() == ["3"])
+        #expect(cluster.state(committed: false) == ["1", "3"])
+    }
+
+    @Test func `ending twice in the same way is one end, in another way an error`() throws {
+        let producer = broker.transactions.initialise("id")
+        try write("1", as: "id", producer)
+        try broker.transactions.end("id", producer, commit: true)
+        let end = broker.log(cluster.topics.state, 0).end
+        try broker.transactions.end("id", producer, commit: true)
+        #expect(broker.log(cluster.topics.state, 0).end == end)
+        #expect(throws: KafkaError.wrongTransactionState) {
+            try broker.transactions.end("id", producer, commit: false)
+        }
+    }
+
+    @Test func `a transaction that is open for too long is aborted, and its producer fenced`() throws {
+        let producer = broker.transactions.initialise("id")
+        try write("1", as: "id", producer)
+        cluster.timeline.advance(to: 9_999_999)
+        #expect(broker.transactions.isOpen("id"))
+        cluster.timeline.advance(to: 10_000_000)
+        #expect(!broker.transactions.isOpen("id"))
+        #expect(broker.log(cluster.topics.state, 0).lastStable == 2)
+        #expect(throws: KafkaError.producerFenced) { try write("2", as: "id", producer) }
+    }
+
+    @Test func `the timeout of one transaction does not touch the next`() throws {
+        let producer = broker.transactions.initialise("id")
+        try write("1", as: "id", producer)
+        try broker.transactions.end("id", producer, commit: true)
+        cluster.timeline.advance(to: 6_000_000)
+        try write("2", as: "id", producer)
+        cluster.timeline.advance(to: 12_000_000)
+        try broker.transactions.end("id", producer, commit: true)
+        #expect(cluster.state() == ["1", "2"])
+    }
+
+    @Test func `offsets count with the commit, and only from a member of the generation`() throws {
+        broker.group.join("m")
+        cluster.timeline.advance(to: 1_000_000)
+        let generation = broker.group.generation
+        let producer = broker.transactions.initialise("id")
+        try write("1", as: "id", producer)
+        #expect(throws: KafkaError.illegalGeneration) {
+            try broker.transactions.add(
+                offsets: [(0, 5)],
+                from: .init(id: "m", generation: generation - 1),
+                to: "id",
+                producer
+            )
+        }
+        #expect(throws: KafkaError.unknownMember) {
+            try broker.transactions.add(
+                offsets: [(0, 5)],
+                from: .init(id: "x", generation: generation),
+                to: "id",
+                producer
+            )
+        }
+        try broker.transactions.add(offsets: [(0, 5)], from: .init(id: "m", generation: generation), to: "id", producer)
+        #expect(broker.group.committed(0) == nil)
+        try broker.transactions.end("id", producer, commit: true)
+        #expect(broker.group.committed(0) == 5)
+    }
+
+    @Test func `offsets of an aborted transaction are gone`() throws {
+        broker.group.join("m")
+        cluster.timeline.advance(to: 1_000_000)
+        let producer = broker.transactions.initialise("id")
+        try broker.transactions.add(
+            offsets: [(0, 5)],
+            from: .init(id: "m", generation: broker.group.generation),
+            to: "id",
+            producer
+        )
+        try broker.transactions.end("id", producer, commit: false)
+        #expect(broker.group.committed(0) == nil)
+    }
+
+    @Test func `a sequence that was written is not written again`() throws {
+        let producer = ProducerStamp(id: broker.newProducerID(), epoch: 0)
+        var record = record("k", "1")
+        record.producer = producer
+        let first = try broker.produce(record, to: cluster.topics.state, 0, sequence: 1)
+        let again = try broker.produce(record, to: cluster.topics.state, 0, sequence: 1)
+        #expect(first == again)
+        #expect(cluster.state() == ["1"])
+        try broker.produce(record, to: cluster.topics.state, 1, sequence: 1)
+        #expect(cluster.state(1) == ["1"], "sequences count in each partition")
+    }
+}
+
+struct GroupCoordinatorTests {
+    private let cluster = Cluster(partitions: 3)
+    private var group: GroupCoordinator { cluster.broker.group }
+
+    private func assignment(_ id: String) -> [Int32]? {
+        if case .stable(_, let partitions) = group.standing(of: id) { partitions } else { nil }
+    }
+
+    @Test func `range gives each member a run of partitions, the first ones one more`() {
+        group.join("b")
+        group.join("a")
+        #expect(group.standing(of: "a") == .waiting)
+        cluster.timeline.advance(to: 1_000_000)
+        #expect(assignment("a") == [0, 1])
+        #expect(assignment("b") == [2])
+        #expect(group.generation == 1)
+    }
+
+    @Test func `a new member waits until the others have given back`() {
+        group.join("a")
+        cluster.timeline.advance(to: 1_000_000)
+        group.join("b")
+        #expect(group.standing(of: "a") == .mustRejoin)
+        #expect(group.standing(of: "b") == .waiting)
+        cluster.timeline.advance(to: 5_000_000)
+        #expect(group.standing(of: "b") == .waiting)
+        group.join("a")
+        #expect(assignment("a") == [0, 1])
+        #expect(group.generation == 2)
+    }
+
+    @Test func `a member that does not give back in time is left behind`() {
+        group.join("a")
+        cluster.timeline.advance(to: 1_000_000)
+        group.join("b")
+        cluster.timeline.advance(to: 62_000_000)
+        #expect(group.standing(of: "a") == .unknown)
+        #expect(assignment("b") == [0, 1, 2])
+        #expect(throws: KafkaError.unknownMember) { try group.check("a", generation: 1) }
+    }
+
+    @Test func `a silent member is dropped after the session timeout, one that speaks in time is not`() {
+        group.join("a")
+        group.join("b")
+        cluster.timeline.advance(to: 1_000_000)
+        group.fallSilent("a")
+        group.fallSilent("b")
+        cluster.timeline.advance(to: 8_000_000)
+        group.speak("b")
+        cluster.timeline.advance(to: 12_000_000)
+        #expect(group.standing(of: "a") == .unknown)
+        #expect(group.standing(of: "b") == .mustRejoin)
+        group.join("b")
+        #expect(assignment("b") == [0, 1, 2])
+    }
+
+    @Test func `offsets are taken from the generation only`() throws {
+        group.join("a")
+        cluster.timeline.advance(to: 1_000_000)
+        try group.commit([(0, 3)], from: "a", generation: 1)
+        #expect(group.committed(0) == 3)
+        #expect(throws: KafkaError.illegalGeneration) { try group.commit([(0, 9)], from: "a", generation: 0) }
+        group.leave("a")
+        #expect(throws: KafkaError.unknownMember) { try group.commit([(0, 9)], from: "a", generation: 1) }
+        #expect(group.committed(0) == 3)
+    }
+}

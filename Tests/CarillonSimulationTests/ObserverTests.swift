@@ -1,0 +1,292 @@
+import Kafka
+import NotificationModel
+import Testing
+
+@testable import CarillonSimulation
+
+/// A topic of requests and a topic of deliveries, written by hand.
+private final class Desk {
+    let cluster = Cluster(partitions: 1)
+    var published: [[PublishedRecord]] = [[]]
+    let observer: Observer
+    let key: NotificationKey
+
+    init(isExactlyOnce: Bool = true, usesChannel: Bool = false) throws {
+        key = try NotificationKey(application: "shop", recipient: "ana", identifier: "order")
+        let box = Box()
+        observer = Observer(
+            broker: cluster.broker,
+            topics: cluster.topics,
+            published: { box.desk?.published ?? [] },
+            partitions: 1,
+            isExactlyOnce: isExactlyOnce,
+            usesChannel: usesChannel,
+            note: { _ in }
+        )
+        box.desk = self
+    }
+
+    private final class Box {
+        weak var desk: Desk?
+    }
+
+    static func id(_ name: String) -> RequestID { .derive(caller: "test", idempotencyKey: name) }
+
+    func publish(_ name: String?, _ content: PublishedRecord.Content, key: NotificationKey? = nil) {
+        published[0].append(
+            PublishedRecord(
+                partition: 0,
+                offset: Int64(published[0].count),
+                timestamp: SimulatedClock.beginning,
+                id: name.map(Self.id),
+                key: name == nil ? nil : key ?? self.key,
+                content: content
+            )
+        )
+    }
+
+    func request(_ name: String, _ change: (inout PublishedRecord.Request) -> Void = { _ in }) {
+        var request = PublishedRecord.Request(content: "{\"title\":\"\(name)\"}")
+        change(&request)
+        publish(name, .request(request))
+    }
+
+    func removal(_ name: String, _ scope: RemovalScope = .all) {
+        publish(name, .removal(scope, version: nil))
+    }
+
+    /// Something happens, so many milliseconds after the beginning.
+    func event(
+        _ name: DeliveryEventName,
+        _ request: String,
+        closes: Bool = false,
+        at time: Int64 = 0,
+        _ change: (inout DeliveryEvent) -> Void = { _ in }
+    ) throws(Violation) {
+        var event = DeliveryEvent(name: name, requestID: Self.id(request), key: key, closes: closes)
+        if name == .delivered { event.content = Array("{\"title\":\"\(request)\"}".utf8)[...] }
+        change(&event)
+        var id: [UInt8] = []
+        event.writeEventID(to: &id)
+        cluster.broker.log(cluster.topics.deliveries, 0).append(
+            LogRecord(
+                timestamp: 0,
+                key: key.encoded,
+                value: event.json,
+                headers: [
+                    KafkaHeader(name: "ce_id", value: id),
+                    KafkaHeader(name: "ce_type", text: "\(name.type)"),
+                    KafkaHeader(name: "ce_time", text: SimulatedClock.beginning.adding(milliseconds: time).rfc3339),
+                ]
+            )
+        )
+        try observer.follow()
+    }
+
+    /// The rule that the body breaks.
+    static func broken(_ body: () throws -> Void) -> Violation.Rule? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? Violation)?.rule
+        }
+    }
+}
+
+struct ObserverTests {
+    @Test func `a delivered request is counted, and all is well`() throws {
+        let desk = try Desk()
+        desk.request("q")
+        try desk.event(.delivered, "q", closes: true)
+        try desk.observer.checkCounting(isEnd: true, isExactlyOnce: true)
+        #expect(desk.observer.open.isEmpty)
+    }
+
+    @Test func `an event that comes twice breaks exactly-once, and not at-least-once`() throws {
+        for isExactlyOnce in [true, false] {
+            let desk = try Desk(isExactlyOnce: isExactlyOnce)
+            desk.request("q")
+            try desk.event(.delivered, "q", closes: true)
+            let broken = Desk.broken { try desk.event(.delivered, "q", closes: true) }
+            #expect(broken == (isExactlyOnce ? .exactlyOnce : nil))
+        }
+    }
+
+    @Test func `two closing events are one too many, unless one is in doubt where that may be`() throws {
+        for (isExactlyOnce, doubt, expected) in [
+            (true, true, Violation.Rule.oneClosing), (false, true, nil), (false, false, .oneClosing),
+        ] {
+            let desk = try Desk(isExactlyOnce: isExactlyOnce, usesChannel: true)
+            desk.request("q")
+            desk.removal("r")
+            try desk.event(.delivered, "q", closes: true)
+            let broken = Desk.broken {
+                try desk.event(.cancelled, "q", closes: true) {
+                    $0.by = Desk.id("r")
+                    $0.inDoubt = doubt
+                }
+            }
+            #expect(broken == expected)
+        }
+    }
+
+    @Test func `a request without an event is lost, and so is one that should have been closed`() throws {
+        let desk = try Desk()
+        desk.request("q") { $0.interval = 1000 }
+        try desk.observer.follow()
+        let broken1 = Desk.broken { try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true) }
+        #expect(broken1 == .nothingLost)
+        try desk.event(.scheduled, "q")
+        let broken2 = Desk.broken { try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true) }
+        #expect(broken2 == .nothingLost)
+    }
+
+    @Test func `a repeat may wait, until everything was removed`() throws {
+        let desk = try Desk()
+        desk.request("q") {
+            $0.interval = 60_000
+            $0.repeats = true
+        }
+        try desk.event(.scheduled, "q")
+        try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true)
+        let broken3 = Desk.broken { try desk.observer.checkCounting(isEnd: true, isExactlyOnce: true) }
+        #expect(broken3 == .nothingLost)
+    }
+
+    @Test func `nothing is delivered before its time`() throws {
+        let desk = try Desk()
+        desk.request("q") { $0.interval = 1000 }
+        let due = SimulatedClock.beginning.adding(milliseconds: 1000)
+        let broken4 = Desk.broken { try desk.event(.delivered, "q", closes: true, at: 999) { $0.occurrence = due } }
+        #expect(broken4 == .neverEarly)
+        let held = try Desk()
+        held.request("h") { $0.collapseWindow = 500 }
+        try held.event(.held, "h") { $0.until = SimulatedClock.beginning.adding(milliseconds: 500) }
+        let broken5 = Desk.broken { try held.event(.delivered, "h", closes: true, at: 499) }
+        #expect(broken5 == .neverEarly)
+    }
+
+    @Test func `an occurrence is an instant of its trigger`() throws {
+        let desk = try Desk()
+        desk.request("q") { $0.interval = 1000 }
+        let broken = Desk.broken {
+            try desk.event(.delivered, "q", closes: true, at: 5000) {
+                $0.occurrence = SimulatedClock.beginning.adding(milliseconds: 2000)
+            }
+        }
+        #expect(broken == .occurrences)
+    }
+
+    @Test func `occurrences leave no gap`() throws {
+        let desk = try Desk()
+        desk.request("q") {
+            $0.interval = 60_000
+            $0.repeats = true
+        }
+        func occurrence(_ count: Int64) -> Timestamp { SimulatedClock.beginning.adding(milliseconds: count * 60_000) }
+        try desk.event(.delivered, "q", at: 60_000) { $0.occurrence = occurrence(1) }
+        try desk.event(.missed, "q", at: 250_000) {
+            ($0.occurrence, $0.first, $0.last, $0.count) = (occurrence(2), occurrence(2), occurrence(3), 2)
+        }
+        try desk.event(.delivered, "q", at: 250_000) { $0.occurrence = occurrence(4) }
+        try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true)
+        try desk.event(.delivered, "q", at: 400_000) { $0.occurrence = occurrence(6) }
+        let broken6 = Desk.broken { try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true) }
+        #expect(broken6 == .occurrences)
+    }
+
+    @Test(arguments: [("early", Violation.Rule.closingReason), ("delivered", .closingReason), ("late", nil)])
+    func `a request is cancelled only by a removal of what is pending that came later`(
+        by: String,
+        expected: Violation.Rule?
+    ) throws {
+        let desk = try Desk()
+        desk.removal("early")
+        desk.request("q") { $0.interval = 1000 }
+        desk.removal("delivered", .delivered)
+        desk.removal("late", .pending)
+        let broken = Desk.broken { try desk.event(.cancelled, "q", closes: true) { $0.by = Desk.id(by) } }
+        #expect(broken == expected)
+    }
+
+    @Test func `only what has an expiration, or a policy that drops it, expires`() throws {
+        let desk = try Desk()
+        desk.request("q") { $0.interval = 1000 }
+        desk.request("dropped") {
+            $0.interval = 1000
+            $0.misfire = .drop
+        }
+        let broken = Desk.broken { try desk.event(.expired, "q", closes: true) }
+        #expect(broken == .closingReason)
+        try desk.event(.expired, "dropped", closes: true)
+    }
+
+    @Test(arguments: [("new", nil), ("old", Violation.Rule.closingReason)])
+    func `an older version is superseded by whoever brought the newer one`(
+        by: String,
+        expected: Violation.Rule?
+    ) throws {
+        let desk = try Desk()
+        desk.request("new") { $0.version = 2 }
+        desk.request("old") { $0.version = 1 }
+        try desk.event(.delivered, "new", closes: true)
+        let broken = Desk.broken { try desk.event(.superseded, "old", closes: true) { $0.by = Desk.id(by) } }
+        #expect(broken == expected)
+    }
+
+    @Test func `nothing is delivered that a later record took away before`() throws {
+        let desk = try Desk()
+        desk.request("a") { $0.interval = 1000 }
+        desk.request("b") { $0.interval = 5000 }
+        try desk.event(.scheduled, "a")
+        try desk.event(.scheduled, "b")
+        let broken = Desk.broken {
+            try desk.event(.delivered, "a", closes: true, at: 2000) {
+                $0.occurrence = SimulatedClock.beginning.adding(milliseconds: 1000)
+            }
+        }
+        #expect(broken == .order)
+    }
+
+    @Test func `a removal is answered`() throws {
+        let desk = try Desk()
+        desk.removal("r")
+        try desk.observer.follow()
+        let broken10 = Desk.broken { try desk.observer.checkCounting(isEnd: true, isExactlyOnce: true) }
+        #expect(broken10 == .removalAnswered)
+        try desk.event(.cancellationMissed, "r") { $0.known = .unknown }
+        try desk.observer.checkCounting(isEnd: true, isExactlyOnce: true)
+    }
+
+    @Test func `what is delivered is what was requested, and known`() throws {
+        let desk = try Desk()
+        desk.request("q")
+        let other = Array("{}".utf8)[...]
+        let broken11 = Desk.broken { try desk.event(.delivered, "q", closes: true) { $0.content = other } }
+        #expect(broken11 == .content)
+        let broken12 = Desk.broken { try desk.event(.delivered, "nobody", closes: true) }
+        #expect(broken12 == .known)
+    }
+
+    @Test func `a bad record must become a dead letter`() throws {
+        let desk = try Desk()
+        desk.publish(nil, .bad(.invalid))
+        try desk.observer.follow()
+        let broken13 = Desk.broken { try desk.observer.checkCounting(isEnd: true, isExactlyOnce: true) }
+        #expect(broken13 == .deadLetters)
+    }
+
+    @Test func `a removal of all takes what came before it, and nothing that came after`() throws {
+        let desk = try Desk()
+        desk.request("q") { $0.interval = 1000 }
+        let all = try NotificationKey(application: "shop", recipient: "ana", identifier: "")
+        desk.publish("r", .removal(.pending, version: nil), key: all)
+        try desk.observer.follow()
+        #expect(desk.observer.model.mayWait(desk.key, before: .max) == nil)
+        desk.request("later")
+        try desk.observer.follow()
+        #expect(desk.observer.model.mayWait(desk.key, before: .max) == Desk.id("later"))
+        #expect(desk.observer.model.mayWait(desk.key, before: 1) == Desk.id("q"))
+    }
+}

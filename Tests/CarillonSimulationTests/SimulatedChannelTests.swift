@@ -1,0 +1,165 @@
+import NotificationModel
+import Testing
+
+@testable import CarillonSimulation
+@testable import NotificationConsumer
+
+struct SimulatedChannelTests {
+    private let cluster = Cluster()
+    private let devices = SimulatedDevices()
+
+    private func channel(_ process: SimulatedProcess, _ rates: SimulatedChannel.Rates = .init()) -> SimulatedChannel {
+        let channel = SimulatedChannel(
+            name: "simulated",
+            devices: devices,
+            process: process,
+            timeline: cluster.timeline,
+            random: SeededGenerator(seed: 5)
+        )
+        channel.rates = rates
+        return channel
+    }
+
+    private func send(_ id: String, _ kind: ChannelSend.Kind = .deliver(content: [])) throws -> ChannelSend {
+        ChannelSend(
+            id: SendID(requestID: try RequestID(text: id), occurrence: nil),
+            key: try NotificationKey(application: "a", recipient: "r", identifier: "i"),
+            kind: kind,
+            attempt: 1,
+            epoch: 1,
+            partition: 0
+        )
+    }
+
+    private func pass(seconds: Int64) {
+        cluster.timeline.advance(to: cluster.timeline.now + seconds * 1_000_000)
+    }
+
+    @Test func `a device shows what was sent last, and nothing after a recall`() throws {
+        let channel = channel(cluster.process())
+        let first = try send("1")
+        channel.begin(first)
+        #expect(channel.takeOutcomes().isEmpty, "it does not wait")
+        pass(seconds: 10)
+        #expect(channel.takeOutcomes() == [ChannelOutcome(send: first, result: .accepted)])
+        #expect(channel.takeOutcomes().isEmpty)
+        #expect(devices.shown[first.key] == first.id)
+        channel.begin(try send("2", .recall))
+        pass(seconds: 10)
+        #expect(devices.shown[first.key] == nil)
+        #expect(!devices.records.contains { !$0.isOver })
+    }
+
+    @Test func `a rejected send reaches no device, one whose answer is lost does`() throws {
+        let process = cluster.process()
+        let rejecting = channel(process, .init(rejecting: 1000))
+        rejecting.begin(try send("1"))
+        pass(seconds: 10)
+        #expect(rejecting.takeOutcomes().map(\.result) == [.rejected(.rejected)])
+        #expect(devices.shown.isEmpty)
+        let losing = channel(process, .init(losing: 1000))
+        losing.begin(try send("2"))
+        pass(seconds: 200)
+        #expect(losing.takeOutcomes().map(\.result) == [.failed(retryAfter: nil)])
+        #expect(devices.shown.count == 1)
+    }
+
+    @Test func `an outcome can come twice, and late`() throws {
+        let channel = channel(cluster.process(), .init(delaying: 1000, repeating: 1000))
+        channel.begin(try send("1"))
+        pass(seconds: 200)
+        #expect(channel.takeOutcomes().count == 2)
+    }
+
+    @Test func `a process that ended hears nothing, though what was on its way arrives`() throws {
+        let process = cluster.process()
+        let channel = channel(process)
+        channel.begin(try send("1"))
+        process.crash()
+        pass(seconds: 10)
+        #expect(channel.takeOutcomes().isEmpty)
+        #expect(devices.shown.count == 1)
+        #expect(!devices.records.contains { !$0.isOver })
+    }
+}
+
+struct SimulatedStoreTests {
+    private let cluster = Cluster()
+    private let disk = SimulatedDisk()
+
+    private func store(_ process: SimulatedProcess) -> SimulatedStore {
+        SimulatedStore(
+            disk: disk,
+            partition: 0,
+            timeline: cluster.timeline,
+            process: process,
+            random: SeededGenerator(seed: 1)
+        )
+    }
+
+    private func position(_ offset: Int64) -> StorePosition {
+        StorePosition(lineage: "l", offset: offset, writtenAt: Timestamp(rawValue: 0))
+    }
+
+    private func change(_ key: String, _ value: String?, due: Int64? = nil, touched: Int64 = 0) -> StoreChange {
+        StoreChange(
+            key: bytes(key),
+            value: value.map(bytes),
+            due: due.map(Timestamp.init(rawValue:)),
+            touched: Timestamp(rawValue: touched)
+        )
+    }
+
+    @Test func `what was taken is seen at once, and on the disk later, with its position`() {
+        let store = store(cluster.process())
+        store.write([change("a", "1")], position: position(3))
+        #expect(store.entry(of: bytes("a"))?.value == bytes("1"))
+        #expect(store.position == position(3))
+        #expect(disk.contents[0] == nil)
+        #expect(store.unwritten == 1)
+        cluster.timeline.advance(to: 1_000_000)
+        #expect(disk.contents[0]?.position == position(3))
+        #expect(store.unwritten == 0)
+    }
+
+    @Test func `what was not written is lost with the process`() {
+        let process = cluster.process()
+        let first = store(process)
+        first.write([change("a", "1")], position: position(3))
+        first.flush()
+        first.write([change("a", "2"), change("b", "1")], position: position(5))
+        process.crash()
+        cluster.timeline.advance(to: 1_000_000)
+        let second = store(cluster.process())
+        #expect(second.position == position(3))
+        #expect(second.entry(of: bytes("a"))?.value == bytes("1"))
+        #expect(second.counts == StoreCounts(entries: 1, pending: 0))
+    }
+
+    @Test func `due entries come in order, a page at a time`() {
+        let store = store(cluster.process())
+        store.write(
+            [change("a", "1", due: 30), change("b", "2", due: 10), change("c", "3", due: 20), change("d", "4")],
+            position: position(1)
+        )
+        var cursor = DueCursor(before: Timestamp(rawValue: .min))
+        let first = store.due(after: &cursor, through: Timestamp(rawValue: 25), limit: 1)
+        #expect(first.map(\.key) == [bytes("b")])
+        #expect(store.due(after: &cursor, through: Timestamp(rawValue: 25), limit: 9).map(\.key) == [bytes("c")])
+        #expect(store.due(after: &cursor, through: Timestamp(rawValue: 25), limit: 9).isEmpty)
+        #expect(store.due(after: &cursor, through: Timestamp(rawValue: 30), limit: 9).map(\.key) == [bytes("a")])
+        #expect(store.counts == StoreCounts(entries: 4, pending: 3))
+    }
+
+    @Test func `idle entries come the longest untouched first, and prefixes find theirs`() {
+        let store = store(cluster.process())
+        store.write(
+            [change("a/r/1", "1", touched: 9), change("a/r/2", "2", touched: 3), change("a/s/1", "3", due: 1)],
+            position: position(1)
+        )
+        #expect(store.idle(limit: 5).map(\.key) == [bytes("a/r/2"), bytes("a/r/1")])
+        #expect(store.entries(withPrefix: bytes("a/r/")).count == 2)
+        store.write([change("a/r/1", nil)], position: position(2))
+        #expect(store.entries(withPrefix: bytes("a/r/")).map(\.key) == [bytes("a/r/2")])
+    }
+}

@@ -1,0 +1,265 @@
+import Kafka
+import NotificationConsumer
+import NotificationModel
+import Testing
+
+@testable import CarillonSimulation
+
+struct SimulatedLinkTests {
+    private let cluster = Cluster()
+
+    private func request(_ value: String, _ partition: Int32 = 0) {
+        cluster.broker.log(cluster.topics.requests, partition).append(record("k", value))
+    }
+
+    @Test func `a member reads what its partitions hold, in order, and what comes later`() throws {
+        request("1")
+        request("2")
+        let reader = try Reader(cluster.link())
+        try reader.poll(seconds: 5)
+        #expect(reader.owned == [0, 1])
+        #expect(reader.read == ["1", "2"])
+        cluster.timeline.add(after: 500_000) { request("3") }
+        try reader.poll(seconds: 1)
+        #expect(reader.read == ["1", "2", "3"])
+    }
+
+    @Test func `a second member takes its share once the first has given back`() throws {
+        let a = try Reader(cluster.link("a"))
+        try a.poll(seconds: 5)
+        let b = try Reader(cluster.link("b"))
+        for _ in 0..<8 {
+            try a.poll(seconds: 1)
+            try b.poll(seconds: 1)
+        }
+        #expect(a.hooks == ["assign [0, 1]", "revoke [0, 1]", "assign [0]"])
+        #expect(b.hooks == ["assign [1]"])
+    }
+
+    @Test func `a paused process finds out later that it lost its partitions, and its commits are refused`() throws {
+        let process = cluster.process("a")
+        let a = try Reader(cluster.link("a", transactionalID: "a", process: process))
+        let b = try Reader(cluster.link("b"))
+        try a.poll(seconds: 5)
+        try b.poll(seconds: 5)
+        try a.poll(seconds: 5)
+        try b.poll(seconds: 1)
+        #expect(a.owned == [0])
+        try a.link.initTransactions(within: .seconds(10))
+        process.pause(for: 30_000_000)
+        try b.poll(seconds: 20)
+        #expect(b.owned == [0, 1])
+        cluster.timeline.advance(to: process.pausedUntil)
+        try a.link.beginTransaction()
+        try a.link.publish("k", "zombie")
+        a.link.settle()
+        #expect {
+            try a.link.sendOffsets([0: 1], within: .seconds(10))
+        } throws: {
+            ($0 as? KafkaError)?.requiresAbort == true
+        }
+        #expect {
+            try a.link.commitTransaction(within: .seconds(10))
+        } throws: {
+            ($0 as? KafkaError)?.requiresAbort == true
+        }
+        try a.link.abortTransaction(within: .seconds(10))
+        #expect(cluster.state() == [])
+        try a.poll(seconds: 5)
+        #expect(a.hooks.contains("lost [0]"))
+    }
+
+    @Test func `paused reading gives nothing, and goes on where it was`() throws {
+        let reader = try Reader(cluster.link())
+        try reader.poll(seconds: 4)
+        reader.link.pauseReading()
+        request("1")
+        try reader.poll()
+        #expect(reader.read.isEmpty)
+        reader.link.resumeReading()
+        try reader.poll()
+        #expect(reader.read == ["1"])
+    }
+
+    @Test func `an offset that the partition does not hold is an error, not a reset`() throws {
+        request("1")
+        request("2")
+        cluster.broker.log(cluster.topics.requests, 0).deleteRecords(before: 1)
+        let reader = try Reader(cluster.link())
+        #expect(throws: KafkaError.offsetOutOfRange) { try reader.poll(seconds: 5) }
+    }
+
+    @Test func `each record is reported once, and order holds`() throws {
+        let link = cluster.link()
+        for index in 0..<200 { try link.publish("k", "\(index)", tag: UInt(index)) }
+        let reports = link.settle()
+        #expect(reports.map(\.tag) == (0..<200).map(UInt.init))
+        #expect(reports.allSatisfy { $0.error == nil })
+        #expect(cluster.state() == (0..<200).map(String.init))
+    }
+
+    @Test func `a full queue is backpressure`() throws {
+        let link = cluster.link()
+        link.producer.capacity = 2
+        try link.publish("k", "1")
+        try link.publish("k", "2")
+        #expect(throws: KafkaError.queueIsFullHere) { try link.publish("k", "3") }
+        link.settle()
+        try link.publish("k", "3")
+    }
+
+    @Test func `a lost acknowledgement is retried without a duplicate`() throws {
+        let link = cluster.link()
+        link.faults.rate = 1000
+        for index in 0..<50 { try link.publish("k", "\(index)") }
+        link.settle()
+        #expect(cluster.state() == (0..<50).map(String.init))
+    }
+
+    @Test func `a transaction is seen with its commit, with its offsets`() throws {
+        let reader = try Reader(cluster.link(transactionalID: "t"))
+        let link = reader.link
+        try reader.poll(seconds: 4)
+        #expect(throws: KafkaError.notNow) { try link.beginTransaction() }
+        try link.initTransactions(within: .seconds(10))
+        #expect(throws: KafkaError.notNow) { try link.publish("k", "outside") }
+        try link.beginTransaction()
+        try link.publish("k", "1")
+        link.settle()
+        #expect(cluster.state() == [])
+        try link.sendOffsets([0: 7], within: .seconds(10))
+        try link.commitTransaction(within: .seconds(10))
+        #expect(cluster.state() == ["1"])
+        #expect(cluster.broker.group.committed(0) == 7)
+        try link.beginTransaction()
+        try link.commitTransaction(within: .seconds(10))
+    }
+
+    @Test func `reports that nobody serves keep a transaction from its commit`() throws {
+        let link = cluster.link(transactionalID: "t")
+        try link.initTransactions(within: .seconds(10))
+        try link.beginTransaction()
+        try link.publish("k", "1")
+        #expect {
+            try link.commitTransaction(within: .seconds(2))
+        } throws: {
+            ($0 as? KafkaError)?.isRetriable == true
+        }
+        link.settle()
+        try link.commitTransaction(within: .seconds(2))
+        #expect(cluster.state() == ["1"])
+    }
+
+    @Test func `an abort takes back what is queued and what was written`() throws {
+        let link = cluster.link(transactionalID: "t")
+        try link.initTransactions(within: .seconds(10))
+        try link.beginTransaction()
+        try link.publish("k", "written")
+        link.settle()
+        try link.publish("k", "queued", tag: 9)
+        try link.abortTransaction(within: .seconds(10))
+        let reports = link.settle()
+        #expect(reports.map(\.tag) == [9])
+        #expect(reports.first?.error != nil)
+        #expect(cluster.state() == [])
+        #expect(cluster.state(committed: false) == ["written"])
+        try link.beginTransaction()
+        try link.publish("k", "next")
+        link.settle()
+        try link.commitTransaction(within: .seconds(10))
+        #expect(cluster.state() == ["next"])
+    }
+
+    /// Calls of a transaction: 1 init, 2 begin, 3 enqueue, then reports, and the commit.
+    private func commit(with fault: LinkFault) throws -> (SimulatedLink, Int) {
+        let probe = Cluster().link(transactionalID: "t")
+        try probe.initTransactions(within: .seconds(10))
+        try probe.beginTransaction()
+        try probe.publish("k", "1")
+        probe.settle()
+        let step = probe.steps + 1
+        let link = cluster.link(transactionalID: "t", faults: [step: fault])
+        try link.initTransactions(within: .seconds(10))
+        try link.beginTransaction()
+        try link.publish("k", "1")
+        link.settle()
+        return (link, step)
+    }
+
+    @Test func `a commit whose answer is lost is done, and can be asked for again`() throws {
+        let (link, _) = try commit(with: .loseReply)
+        #expect(throws: KafkaError.noReply) { try link.commitTransaction(within: .seconds(10)) }
+        #expect(cluster.state() == ["1"])
+        #expect(throws: KafkaError.notNow) { try link.beginTransaction() }
+        #expect(throws: KafkaError.notNow) { try link.abortTransaction(within: .seconds(10)) }
+        try link.commitTransaction(within: .seconds(10))
+        try link.beginTransaction()
+        #expect(cluster.state() == ["1"])
+    }
+
+    @Test(arguments: [(LinkFault.crashBefore, [String]()), (.crashAfter, ["1"])])
+    func `a crash at a commit is before or after its effect, and the process is gone`(
+        fault: LinkFault,
+        state: [String]
+    ) throws {
+        let (link, _) = try commit(with: fault)
+        #expect(throws: KafkaError.processEnded) { try link.commitTransaction(within: .seconds(10)) }
+        #expect(cluster.state() == state)
+        #expect(throws: KafkaError.processEnded) { try link.initTransactions(within: .seconds(10)) }
+        #expect(throws: KafkaError.processEnded) { try link.poll(within: .seconds(1)) { _, _ in } }
+        let before = link.now
+        link.wait(.seconds(1))
+        #expect(link.now > before, "what waits in a process that ended comes to its end")
+        cluster.timeline.advance(to: cluster.timeline.now + 20_000_000)
+        #expect(cluster.state() == state)
+    }
+
+    @Test func `a repeated request has no second effect, and one that fails has none`() throws {
+        let (link, _) = try commit(with: .repeated)
+        try link.commitTransaction(within: .seconds(10))
+        #expect(cluster.state() == ["1"])
+        let (other, _) = try commit(with: .fail(.connectionBroke))
+        #expect(throws: KafkaError.connectionBroke) { try other.commitTransaction(within: .seconds(10)) }
+        #expect(cluster.state() == ["1"])
+        try other.commitTransaction(within: .seconds(10))
+        #expect(cluster.state() == ["1", "1"])
+    }
+
+    @Test func `a commit that takes longer than the transaction may is refused`() throws {
+        let (link, _) = try commit(with: .delay(11_000_000))
+        #expect(throws: KafkaError.producerFenced) { try link.commitTransaction(within: .seconds(10)) }
+        #expect(cluster.state() == [])
+    }
+
+    @Test func `the changelog is read to its end, past what another one left open`() throws {
+        let left = cluster.link("left", transactionalID: "left")
+        try left.initTransactions(within: .seconds(10))
+        try left.beginTransaction()
+        try left.publish("k", "aborted")
+        left.settle()
+        left.process.crash()
+        cluster.broker.log(cluster.topics.state, 0).append(record("k", "kept"))
+        let link = cluster.link()
+        let (low, high) = try link.stateBounds(of: 0, within: .seconds(10))
+        #expect((low, high) == (0, 2))
+        var read: [String] = []
+        let begin = link.now
+        try link.readState(of: 0, from: low, to: high, stallingAtMost: .seconds(30)) {
+            read.append(String(decoding: $2 ?? [], as: UTF8.self))
+        }
+        #expect(read == ["kept"])
+        #expect(link.now - begin > .seconds(5), "it waited for the coordinator to abort")
+        #expect(throws: LaneLinkError.stalled(partition: 0, at: 3, end: 9)) {
+            try link.readState(of: 0, from: 3, to: 9, stallingAtMost: .seconds(1)) { _, _, _ in }
+        }
+    }
+
+    @Test func `closing gives the partitions back and leaves the group`() throws {
+        let reader = try Reader(cluster.link())
+        try reader.poll(seconds: 4)
+        reader.link.close(within: .seconds(1))
+        #expect(reader.hooks.last == "revoke [0, 1]")
+        #expect(cluster.broker.group.memberIDs.isEmpty)
+        #expect(reader.link.outstanding == 0)
+    }
+}
