@@ -4,7 +4,11 @@ import Kafka
 extension KafkaError {
     /// The broker answered nothing in time: what was asked may have been done.
     static let noReply = KafkaError(code: .timedOut, reason: "no reply in time (simulated)", isRetriable: true)
-    static let connectionBroke = KafkaError(code: .transport, reason: "the connection broke (simulated)", isRetriable: true)
+    static let connectionBroke = KafkaError(
+        code: .transport,
+        reason: "the connection broke (simulated)",
+        isRetriable: true
+    )
     static let coordinatorLoading = KafkaError(
         code: .init(rawValue: 14),
         reason: "the coordinator is loading (simulated)",
@@ -41,5 +45,9 @@ extension KafkaError {
     )
     static let offsetOutOfRange = KafkaError(code: .autoOffsetReset, reason: "offset out of range (simulated)")
     static let fatalOfClient = KafkaError(code: .fatal, reason: "the client failed for good (simulated)", isFatal: true)
-    static let queueIsFullHere = KafkaError(code: .queueFull, reason: "the queue is full (simulated)", isRetriable: true)
+    static let queueIsFullHere = KafkaError(
+        code: .queueFull,
+        reason: "the queue is full (simulated)",
+        isRetriable: true
+    )
 }

@@ -46,7 +46,8 @@ final class PartitionLog {
         var record = record
         record.offset = end
         end += 1
-        if record.isTransactional, let producer = record.producer, !open.contains(where: { $0.producer == producer.id }) {
+        if record.isTransactional, let producer = record.producer, !open.contains(where: { $0.producer == producer.id })
+        {
             open.append((producer.id, record.offset))
         }
         records.append(record)

@@ -51,7 +51,8 @@ final class TransactionCoordinator {
     /// Adds a partition to the open transaction, or opens one with it.
     func add(_ topic: String, _ partition: Int32, to id: String, _ producer: ProducerStamp) throws(KafkaError) {
         try open(id, producer)
-        guard entries[id]?.partitions.contains(where: { $0.topic == topic && $0.partition == partition }) == false else {
+        guard entries[id]?.partitions.contains(where: { $0.topic == topic && $0.partition == partition }) == false
+        else {
             return
         }
         entries[id]?.partitions.append((topic, partition))

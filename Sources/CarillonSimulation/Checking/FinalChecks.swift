@@ -48,7 +48,8 @@ extension Observer {
                     seen[(occurrence.rawValue - anchor.rawValue) / interval, default: 0] += 1
                 case .missed:
                     guard let first = event.first, let last = event.last else { continue }
-                    let range = (first.rawValue - anchor.rawValue) / interval...(last.rawValue - anchor.rawValue) / interval
+                    let range =
+                        (first.rawValue - anchor.rawValue) / interval...(last.rawValue - anchor.rawValue) / interval
                     guard Int64(event.count ?? 0) == range.upperBound - range.lowerBound + 1 else {
                         throw Violation(.occurrences, "\(observed.text) counts \(event.count ?? 0)")
                     }

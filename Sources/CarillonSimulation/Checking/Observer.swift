@@ -115,7 +115,8 @@ final class Observer {
             if !before.isEmpty, isExactlyOnce || !differs {
                 throw Violation(.oneClosing, "\(observed.text), after \(before[0].text)")
             }
-        } else if let closed = before.first, isExactlyOnce, !event.inDoubt, event.name == .delivered || event.name == .missed,
+        } else if let closed = before.first, isExactlyOnce, !event.inDoubt,
+            event.name == .delivered || event.name == .missed,
             // An occurrence that is in flight when its repeat is closed is told of afterwards.
             !(usesChannel && request.request.repeats)
         {

@@ -43,7 +43,8 @@ extension World {
             if event.name == .delivered || event.name == .removed { isUncertain.remove(event.key) }
         }
         let keys = Set(last.keys).union(devices.shown.keys)
-        for key in keys.sorted(by: { $0.text < $1.text }) where devices.shown[key] != last[key] && !isUncertain.contains(key) {
+        for key in keys.sorted(by: { $0.text < $1.text })
+        where devices.shown[key] != last[key] && !isUncertain.contains(key) {
             func name(_ id: SendID?) -> String {
                 id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
             }

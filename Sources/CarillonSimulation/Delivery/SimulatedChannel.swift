@@ -75,7 +75,9 @@ final class SimulatedChannel: Channel {
         if random.chance(rates.losing) {
             outcome.result = .failed(retryAfter: nil)
             told += Self.patience
-        } else if random.chance(rates.delaying) { told += random.number(1_000_000...90_000_000) }
+        } else if random.chance(rates.delaying) {
+            told += random.number(1_000_000...90_000_000)
+        }
         note("send \(number) will be \(outcome.result)")
         let times = random.chance(rates.repeating) ? 2 : 1
         for time in 0..<times {

@@ -18,14 +18,18 @@ final class SimulatedStore: EntryStore {
     private var batches: [Batch] = []
     private(set) var isClosed = false
     private var random: SeededGenerator
+    private let writesPositionFirst: Bool
 
+    /// - Parameter writesPositionFirst: A planted bug.
     init(
         disk: SimulatedDisk,
         partition: Int32,
         timeline: Timeline,
         process: SimulatedProcess,
-        random: SeededGenerator
+        random: SeededGenerator,
+        writesPositionFirst: Bool = false
     ) {
+        self.writesPositionFirst = writesPositionFirst
         (self.disk, self.partition, self.timeline, self.process) = (disk, partition, timeline, process)
         self.random = random
         seen = disk.contents[partition] ?? .init()
@@ -71,6 +75,7 @@ final class SimulatedStore: EntryStore {
         guard !isClosed, !process.isDead else { return }
         let batch = Batch(changes: changes, position: position)
         apply(batch, to: &seen)
+        if writesPositionFirst { disk.contents[partition, default: .init()].position = position }
         batches.append(batch)
         guard batches.count == 1 else { return }
         timeline.add(after: random.number(1_000...400_000)) { [weak self] in self?.writeBehind() }
@@ -131,8 +136,16 @@ final class SimulatedStores: EntryStores, @unchecked Sendable {
     private let process: SimulatedProcess
     private var random: SeededGenerator
     private var parked: [Int32: any EntryStore] = [:]
+    private let writesPositionFirst: Bool
 
-    init(disk: SimulatedDisk, timeline: Timeline, process: SimulatedProcess, random: SeededGenerator) {
+    init(
+        disk: SimulatedDisk,
+        timeline: Timeline,
+        process: SimulatedProcess,
+        random: SeededGenerator,
+        writesPositionFirst: Bool
+    ) {
+        self.writesPositionFirst = writesPositionFirst
         (self.disk, self.timeline, self.process, self.random) = (disk, timeline, process, random)
     }
 
@@ -143,7 +156,8 @@ final class SimulatedStores: EntryStores, @unchecked Sendable {
             partition: partition,
             timeline: timeline,
             process: process,
-            random: random.split()
+            random: random.split(),
+            writesPositionFirst: writesPositionFirst
         )
     }
 

@@ -55,7 +55,8 @@ struct FaultPlan {
 
     private mutating func fault(of call: LinkCall) -> LinkFault? {
         let transport: [LinkFault] = [
-            .fail(.connectionBroke), .fail(.coordinatorLoading), .loseReply, .repeated, .delay(random.number(1_000...500_000)),
+            .fail(.connectionBroke), .fail(.coordinatorLoading), .loseReply, .repeated,
+            .delay(random.number(1_000...500_000)),
             .delay(random.number(1_000_000...15_000_000)),
         ]
         switch call {
@@ -66,7 +67,9 @@ struct FaultPlan {
         case .initTransactions, .abortTransaction:
             return random.pick(transport + [.fail(.fatalOfClient)])
         case .sendOffsets, .commitTransaction:
-            return random.pick(transport + [.fail(.fatalOfClient), .fail(.transactionMustAbort), .crashBefore, .crashAfter])
+            return random.pick(
+                transport + [.fail(.fatalOfClient), .fail(.transactionMustAbort), .crashBefore, .crashAfter]
+            )
         case .produce:
             return random.pick([
                 .loseReply, .repeated, .delay(random.number(1_000...2_000_000)), .fail(.transactionMustAbort),

@@ -6,6 +6,8 @@ import NotificationModel
 extension SimulatedLink {
     private var bugs: Set<PlantedBug> { configuration.bugs }
 
+    // MARK: - Taking over
+
     func rewrite(start: Int64?, of partition: Int32) -> Int64 {
         if bugs.contains(.resumesFromGroup), let committed = broker.group.committed(partition) { return committed }
         return start ?? 0
@@ -16,12 +18,75 @@ extension SimulatedLink {
         return (log.start, bugs.contains(.stopsAtLastStable) ? log.lastStable : log.end)
     }
 
+    /// Where reading the changelog ends.
+    func rewrite(stateEnd end: Int64, from start: Int64) -> Int64 {
+        bugs.contains(.firesBeforeRestored) ? max(start + 1, end - 4) : end
+    }
+
+    /// Where reading the requests again ends.
+    func rewrite(replayEnd end: Int64, from start: Int64) -> Int64 {
+        bugs.contains(.skipsReplay) ? start : end
+    }
+
+    func rewrite(isLost: Bool) -> Bool { isLost && !bugs.contains(.commitsAfterLoss) }
+
+    // MARK: - The checkpoint
+
     /// nil when nothing is sent.
     func rewrite(offsets: [Int32: Int64]) -> [Int32: Int64]? {
-        bugs.contains(.dropsFence) ? nil : offsets
+        if bugs.contains(.dropsFence) { return nil }
+        guard bugs.contains(.leavesOutUnchangedOffsets) else { return offsets }
+        let moved = offsets.filter { sentOffsets[$0.key] != $0.value }
+        sentOffsets.merge(offsets) { $1 }
+        return moved.isEmpty ? nil : moved
     }
 
     func publish(_ record: LogRecord, to topic: LaneTopic, _ partition: Int32, tag: UInt) throws(KafkaError) {
+        var record = record
+        let isMarker = topic == .state && record.key == StateMarker.key
+        if bugs.contains(.dropsTombstones), topic == .state, record.value == nil {
+            return pretend(tag, partition)
+        }
+        // What is held back is said to be written, as a producer without acknowledgements does.
+        let isHeldBack =
+            bugs.contains(.offsetsFirst) && topic == .deliveries
+            || bugs.contains(.markerBeforeEntries) && topic == .state && !isMarker
+        if isHeldBack {
+            heldBack.append((record, topic, partition))
+            return pretend(tag, partition)
+        }
+        if bugs.contains(.forgetsFiredThrough), isMarker, let value = record.value,
+            var marker = try? StateMarker(json: value)
+        {
+            marker.firedThrough = marker.wallTime.adding(milliseconds: -600_000)
+            record.value = marker.json
+        }
         try producer.enqueue(record, to: topicName(topic), partition, tag: tag)
     }
+
+    /// After the marker is written what was held back follows.
+    func noteReport(_ report: KafkaDeliveryReport) {
+        guard !heldBack.isEmpty, report.error == nil, !isHeldBackReport(report) else { return }
+        let records = heldBack
+        heldBack = []
+        timeline.add(after: 300_000) { [weak self] in
+            guard let self, !isDead, !isClosed else { return }
+            for (record, topic, partition) in records {
+                try? producer.enqueue(record, to: topicName(topic), partition, tag: Self.heldBackTag)
+            }
+        }
+    }
+
+    static var heldBackTag: UInt { .max }
+
+    func isHeldBackReport(_ report: KafkaDeliveryReport) -> Bool { report.tag == Self.heldBackTag }
+
+    private func pretend(_ tag: UInt, _ partition: Int32) {
+        pretended.append(KafkaDeliveryReport(tag: tag, error: nil, partition: partition, offset: -1))
+    }
+
+    // MARK: - The end of a transaction
+
+    var trustsUnknownCommit: Bool { bugs.contains(.trustsUnknownCommit) }
+    var commitsAborts: Bool { bugs.contains(.commitsInsteadOfAborting) }
 }

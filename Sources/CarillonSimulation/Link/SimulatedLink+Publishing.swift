@@ -31,16 +31,22 @@ extension SimulatedLink {
         try checkAlive()
     }
 
-    var outstanding: Int { isDead || isClosed ? 0 : producer.outstanding }
+    var outstanding: Int { isDead || isClosed ? 0 : producer.outstanding + pretended.count }
 
     func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         let fault = enter(.serveReports)
         guard !isDead else { return pass(time.microseconds) }
-        if !producer.hasReports, time > .zero {
+        if !producer.hasReports, pretended.isEmpty, time > .zero {
             pass(time.microseconds) { producer.hasReports }
         }
         guard !isDead, !isClosed else { return }
-        for report in producer.takeReports() { body(report) }
+        let told = pretended
+        pretended = []
+        for report in told { body(report) }
+        for report in producer.takeReports() where !isHeldBackReport(report) {
+            noteReport(report)
+            body(report)
+        }
         if fault == .crashAfter { process.crash() }
     }
 
@@ -100,14 +106,18 @@ extension SimulatedLink {
                 throw producer.state == .mustAbort ? .transactionMustAbort : .noReply
             }
         }
-        try ask(.commitTransaction, within: time) { () throws(KafkaError) in try producer.end(commit: true) }
+        do throws(KafkaError) {
+            try ask(.commitTransaction, within: time) { () throws(KafkaError) in try producer.end(commit: true) }
+        } catch {
+            guard trustsUnknownCommit, error.isRetriable, !isDead else { throw error }
+        }
         producer.ended()
     }
 
     func abortTransaction(within time: Duration) throws(KafkaError) {
         try checkAlive()
         try producer.beginAbort()
-        try ask(.abortTransaction, within: time) { () throws(KafkaError) in try producer.end(commit: false) }
+        try ask(.abortTransaction, within: time) { () throws(KafkaError) in try producer.end(commit: commitsAborts) }
         producer.ended()
     }
 }

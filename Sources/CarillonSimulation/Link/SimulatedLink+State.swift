@@ -30,7 +30,9 @@ extension SimulatedLink {
         _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws {
         let isCommitted = !configuration.bugs.contains(.readsUncommitted)
-        try read(configuration.topics.state, partition, from: offset, to: end, isCommitted, stallingAtMost: time) { record in
+        let end = rewrite(stateEnd: end, from: offset)
+        try read(configuration.topics.state, partition, from: offset, to: end, isCommitted, stallingAtMost: time) {
+            record in
             if let key = record.key { try apply(record.offset, key, record.value) }
         }
     }
@@ -42,7 +44,9 @@ extension SimulatedLink {
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
-        try read(configuration.topics.requests, partition, from: offset, to: end, true, stallingAtMost: time) { record in
+        let end = rewrite(replayEnd: end, from: offset)
+        try read(configuration.topics.requests, partition, from: offset, to: end, true, stallingAtMost: time) {
+            record in
             try apply(Self.input(record, of: partition))
         }
     }

@@ -35,6 +35,10 @@ final class SimulatedLink: LaneLink {
     /// Whether something beside Kafka has come for the lane.
     var isWoken: () -> Bool = { false }
     private(set) var steps = 0
+    // For planted bugs: offsets of the transaction before, what is held back, and what is said to be written.
+    var sentOffsets: [Int32: Int64] = [:]
+    var heldBack: [(record: LogRecord, topic: LaneTopic, partition: Int32)] = []
+    var pretended: [KafkaDeliveryReport] = []
     /// A dead link's time goes on for itself, so that what waits in it ends.
     private var timeAfterDeath: Int64 = 0
 
@@ -280,7 +284,7 @@ final class SimulatedLink: LaneLink {
     private func revoke(lost: Bool) {
         guard !owned.isEmpty else { return }
         note("\(lost ? "lost" : "gives back") \(owned)")
-        onRevoke?(owned, lost, now.advanced(by: .microseconds(configuration.revokeBudget)))
+        onRevoke?(owned, rewrite(isLost: lost), now.advanced(by: .microseconds(configuration.revokeBudget)))
         owned = []
         positions = [:]
     }

@@ -43,10 +43,7 @@ extension World {
             channel: scenario.usesChannel ? seat.channel : nil,
             clock: { seat.instance.clock.wall },
             newLineage: { [unowned self] in "lineage-\(random.next())" },
-            newEpoch: { [unowned self] in
-                epochs += 1
-                return epochs
-            },
+            newEpoch: { [unowned self] in newEpoch(of: seat.name) },
             status: LaneStatus(),
             health: Health().component(seat.name),
             metrics: LaneMetrics(factory: NOOPMetricsHandler.instance),

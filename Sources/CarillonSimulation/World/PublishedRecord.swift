@@ -38,7 +38,8 @@ struct PublishedRecord {
         let name = "\(id?.text.prefix(8) ?? "-") \(key?.text ?? "-") at \(place), \(timestamp)"
         switch content {
         case .request(let request): return "request \(name): \(request.json(id: nil))"
-        case .removal(let scope, let version): return "removal \(name): \(scope.rawValue) \(version.map { "v\($0)" } ?? "")"
+        case .removal(let scope, let version):
+            return "removal \(name): \(scope.rawValue) \(version.map { "v\($0)" } ?? "")"
         case .bad(let reason): return "bad \(place): \(reason.rawValue)"
         }
     }

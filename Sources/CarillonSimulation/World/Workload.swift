@@ -80,7 +80,8 @@ final class Workload {
             request.misfire = random.pick([nil, .once, .next, .drop])
             request.jitter = random.chance(300) ? random.number(1...5_000) : 0
         default:
-            request.interval = random.chance(600) ? random.number(60_000...600_000) : random.number(3_600_000...864_000_000)
+            request.interval =
+                random.chance(600) ? random.number(60_000...600_000) : random.number(3_600_000...864_000_000)
             request.repeats = true
             request.misfire = random.pick([nil, .once, .next, .drop])
             request.jitter = random.chance(300) ? random.number(1...30_000) : 0

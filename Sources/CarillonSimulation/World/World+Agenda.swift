@@ -17,7 +17,8 @@ extension World {
         case 0..<60: random.number(100_000...20_000_000)
         case 60..<85: random.number(20_000_000...300_000_000)
         case 85..<95: random.number(300_000_000...7_200_000_000)
-        default: scenario.isLong ? random.number(86_400_000_000...60 * 86_400_000_000) : random.number(1...3_600_000_000)
+        default:
+            scenario.isLong ? random.number(86_400_000_000...60 * 86_400_000_000) : random.number(1...3_600_000_000)
         }
     }
 

@@ -25,7 +25,9 @@ final class World {
     /// When something of the agenda happens, in order.
     private var agenda: [Int64] = []
     /// Lives of centres so far.
-    var epochs: UInt64 = 0
+    private var lastEpoch: UInt64 = 0
+    /// The newest life of each lane's centres.
+    private var epochs: [String: UInt64] = [:]
     private var isObserving = false
     private var isAwaitingRest = false
     private var isRested = false
@@ -208,10 +210,13 @@ final class World {
 
     /// What is still going on; nil when nothing is.
     private var unrest: String? {
-        if let instance = instances.first(where: { !$0.isDown && !$0.isRunning }) { return "p\(instance.number) does not run" }
+        if let instance = instances.first(where: { !$0.isDown && !$0.isRunning }) {
+            return "p\(instance.number) does not run"
+        }
         if !broker.group.isQuiet { return "the group is being shared out" }
         if let link = links.first(where: { !$0.isDead && !$0.isClosed && $0.outstanding > 0 }) {
-            return "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
+            return
+                "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
         if devices.openCount > 0 { return "\(devices.openCount) sends are under way" }
         if state.isSending { return "something is being sent" }
@@ -235,7 +240,8 @@ final class World {
                 disk: instance.disk,
                 timeline: timeline,
                 process: process,
-                random: random.split()
+                random: random.split(),
+                writesPositionFirst: options.bug == .storePositionFirst
             )
             return (0..<scenario.lanesEach).map { runner(of: $0, on: instance, process, stores) }
         }
@@ -267,6 +273,7 @@ final class World {
             process: process,
             timeline: timeline,
             random: random.split(),
+            rewrite: { [unowned self] in rewrite($0, to: name) },
             note: { [unowned self] in note(name, $0) }
         )
         if !isCalm, scenario.faultRate > 0 {
@@ -290,6 +297,14 @@ final class World {
             note: { [unowned self] in note(name, $0) },
             onRefusal: { [unowned self] in fail(Violation(.refusal, $0)) }
         )
+    }
+
+    /// Where a planted bug changes what a channel answers.
+    private func rewrite(_ outcome: ChannelOutcome, to lane: String) -> ChannelOutcome {
+        guard options.bug == .acceptsLateOutcomes, let epoch = epochs[lane] else { return outcome }
+        var rewritten = outcome
+        rewritten.send.epoch = epoch
+        return rewritten
     }
 
     /// A link for a new lane.
@@ -318,6 +333,12 @@ final class World {
         links.removeAll { $0.isDead || $0.isClosed }
         links.append(link)
         return link
+    }
+
+    func newEpoch(of lane: String) -> UInt64 {
+        lastEpoch += 1
+        epochs[lane] = lastEpoch
+        return lastEpoch
     }
 
     // MARK: - The agenda
