@@ -53,6 +53,7 @@ final class SimulatedLink: LaneLink {
     private(set) var isClosed = false
     private var nextHeartbeat: Int64 = 0
     private var lastPoll: Int64?
+    private var hasStoodStill = false
     private var isInHook = false
     private var onAssign: (([Int32]) throws -> [Int32: Int64])?
     private var onRevoke: ((_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void)?
@@ -135,7 +136,10 @@ final class SimulatedLink: LaneLink {
 
     /// A paused process goes on only when it is resumed.
     private func awaken() {
+        guard !isDead, process.isPaused else { return }
+        let since = process.pausedSince
         while !isDead, process.isPaused { timeline.advance(to: process.pausedUntil) }
+        if timeline.now - since > GroupCoordinator.sessionTimeout { hasStoodStill = true }
     }
 
     /// Lets time pass until a condition holds, at most so long.
@@ -299,6 +303,7 @@ final class SimulatedLink: LaneLink {
         try checkAlive()
         // As the shipping link does.
         if let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout { throw LaneEnd.stoodStill }
+        hasStoodStill = false
         defer { lastPoll = timeline.now }
         var deadline = timeline.now + time.microseconds
         // A lane with a channel looks often whether that has answered; here it is woken.
@@ -324,6 +329,7 @@ final class SimulatedLink: LaneLink {
                 pass(min(deadline, beat) - timeline.now, isIdle: isIdle) { hasRecord || isWoken() }
             }
             try checkAlive()
+            if hasStoodStill { throw LaneEnd.stoodStill }
             if isWoken() { return false }
         }
     }

@@ -6,6 +6,7 @@ final class SimulatedProcess {
     private(set) var isDead = false
     /// Stopped until then, in microseconds; nothing of it runs meanwhile.
     private(set) var pausedUntil: Int64 = 0
+    private(set) var pausedSince: Int64 = 0
     private var onDeath: [() -> Void] = []
     private var onPause: [() -> Void] = []
 
@@ -28,6 +29,7 @@ final class SimulatedProcess {
     /// Stops everything of it for so many microseconds, as a machine that sleeps or a process in swap.
     func pause(for microseconds: Int64) {
         guard !isDead else { return }
+        if !isPaused { pausedSince = timeline.now }
         pausedUntil = max(pausedUntil, timeline.now + microseconds)
         for action in onPause { action() }
     }

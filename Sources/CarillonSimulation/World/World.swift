@@ -367,6 +367,8 @@ final class World {
         let errors = instances.map { $0.clock.currentError * 1000 }
         let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
         var next = agenda.first { $0 > now } ?? .max
+        // The pause between two attempts is not known here.
+        if state.isSending { next = min(next, now + 1_000_000) }
         for id in observer.open {
             guard let entry = observer.model.requests[id] else { continue }
             let anchor = entry.record.timestamp

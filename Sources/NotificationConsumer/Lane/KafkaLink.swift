@@ -16,6 +16,8 @@ package final class KafkaLink: LaneLink {
     private var uncommittedReader: KafkaConsumer?
     /// When the group last saw this thread at work.
     private var lastPoll: ContinuousClock.Instant?
+    /// Rebalances so far: what they do may take longer than a session, which librdkafka keeps alive.
+    private var rebalances = 0
 
     /// Connects; waits for the broker and its topics until asked to stop.
     ///
@@ -77,10 +79,14 @@ package final class KafkaLink: LaneLink {
         try consumer.subscribe(
             to: [configuration.topics.requests],
             onAssign: { [unowned self] places in
+                rebalances += 1
                 let starts = try onAssign(places.map(\.partition).sorted())
                 return Dictionary(uniqueKeysWithValues: starts.map { (request($0), $1) })
             },
-            onRevoke: { places, lost, deadline in onRevoke(places.map(\.partition).sorted(), lost, deadline) }
+            onRevoke: { [unowned self] places, lost, deadline in
+                rebalances += 1
+                onRevoke(places.map(\.partition).sorted(), lost, deadline)
+            }
         )
     }
 
@@ -91,7 +97,11 @@ package final class KafkaLink: LaneLink {
         // A process that stood still has lost its partitions before librdkafka says so; what it holds may be another's by now.
         if let lastPoll, now - lastPoll > configuration.sessionTimeout { throw LaneEnd.stoodStill }
         defer { lastPoll = now }
-        guard let message = try consumer.poll(within: time) else { return false }
+        let (began, rebalancesBefore) = (now, rebalances)
+        let message = try consumer.poll(within: time)
+        // It may have stood still in there just as well: timers and sends of its partitions would come next.
+        if rebalances == rebalancesBefore, now - began > configuration.sessionTimeout { throw LaneEnd.stoodStill }
+        guard let message else { return false }
         try apply(Self.record(of: message)) { message.record() }
         return true
     }
