@@ -98,7 +98,10 @@ let package = Package(
                 "Kafka", "LocalBroker", "NotificationConsumer", "NotificationModel", "NotificationPublisher", log,
                 argumentParser, hummingbird,
             ],
-            resources: [.embedInCode("Python/confluent_loop.py"), .embedInCode("Python/quix_streams.py")]
+            resources: [
+                .embedInCode("Python/confluent_loop.py"), .embedInCode("Python/quix_streams.py"),
+                .embedInCode("Python/redis_timers.py"), .embedInCode("Python/apscheduler_timers.py"),
+            ]
         ),
         .target(
             name: "CarillonSimulation",

@@ -12,7 +12,8 @@ public struct BenchCommand: AsyncParsableCommand {
             asked for: Python's packages into a virtual environment of their own.
             """,
         subcommands: [
-            PipelineBenchCommand.self, IngestBenchCommand.self, StoreBenchCommand.self, BareRouteCommand.self,
+            PipelineBenchCommand.self, IngestBenchCommand.self, StoreBenchCommand.self, TimersBenchCommand.self,
+            DeviationBenchCommand.self, RestoreBenchCommand.self, BareRouteCommand.self,
         ]
     )
 

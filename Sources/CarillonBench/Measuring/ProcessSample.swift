@@ -6,6 +6,8 @@ struct ProcessSample: Sendable {
     var cpuSeconds: Double
     /// The most memory that was resident at any time.
     var peakResidentBytes: Int
+    /// What is resident now; 0 for a thread.
+    var residentBytes: Int
 
     /// - Parameter folder: where the processes are; a process's own `task` for one of its threads.
     /// - Throws: ``BenchmarkError`` when the process is gone.
@@ -20,8 +22,11 @@ struct ProcessSample: Sendable {
             throw BenchmarkError("\(folder)/\(pid)/stat cannot be read")
         }
         cpuSeconds = (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-        let peak = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-        let kibibytes = peak?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
-        peakResidentBytes = (kibibytes ?? 0) * 1024
+        func bytes(_ name: String) -> Int {
+            let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
+            let kibibytes = line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+            return (kibibytes ?? 0) * 1024
+        }
+        (peakResidentBytes, residentBytes) = (bytes("VmHWM:"), bytes("VmRSS:"))
     }
 }

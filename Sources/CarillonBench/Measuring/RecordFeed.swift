@@ -24,7 +24,14 @@ struct RecordFeed {
         counts = [Int](repeating: 0, count: Int(partitions))
     }
 
-    mutating func put(_ key: [UInt8], _ value: [UInt8], _ headers: KafkaHeaderBuffer, partition: Int32) throws {
+    /// - Parameter timestamp: milliseconds since 1970; nil for now.
+    mutating func put(
+        _ key: [UInt8],
+        _ value: [UInt8],
+        _ headers: KafkaHeaderBuffer,
+        partition: Int32,
+        timestamp: Int64? = nil
+    ) throws {
         while true {
             do throws(KafkaError) {
                 try producer.enqueue(
@@ -33,6 +40,7 @@ struct RecordFeed {
                     key: key,
                     value: value,
                     headers: headers,
+                    timestamp: timestamp,
                     tag: 0
                 )
                 break

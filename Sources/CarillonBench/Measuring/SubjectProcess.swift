@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program that is measured, as a process of its own. It is killed when it is no longer wanted: none has to end well.
+/// A program that is measured, as a process of its own. It is killed when it is no longer wanted.
 final class SubjectProcess {
     private let process = Process()
     private let directory: URL
@@ -41,6 +41,27 @@ final class SubjectProcess {
             throw BenchmarkError("\(name) ended with status \(process.terminationStatus): \(last)")
         }
         return try ProcessSample(of: process.processIdentifier)
+    }
+
+    /// Makes it stand still, so that it does not take part in what comes first.
+    func pause() { kill(process.processIdentifier, SIGSTOP) }
+
+    func resume() { kill(process.processIdentifier, SIGCONT) }
+
+    /// Asks it to end, and waits for it.
+    ///
+    /// - Throws: ``BenchmarkError`` when it does not, or not well.
+    func end(within time: Duration) throws {
+        _ = try sample()
+        process.terminate()
+        let deadline = ContinuousClock.now.advanced(by: time)
+        while process.isRunning {
+            guard ContinuousClock.now < deadline else { throw BenchmarkError("it did not end within \(time)") }
+            Thread.sleep(forTimeInterval: 0.02)
+        }
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkError("it ended with status \(process.terminationStatus)")
+        }
     }
 
     func stop() {

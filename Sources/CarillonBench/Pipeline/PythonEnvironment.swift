@@ -2,7 +2,9 @@ import Foundation
 
 /// A virtual environment with the pinned packages of the Python subjects, kept for later runs.
 struct PythonEnvironment {
-    static let packages = ["confluent-kafka==2.12.2", "orjson==3.13.0", "quixstreams==3.28.1"]
+    static let packages = [
+        "confluent-kafka==2.12.2", "orjson==3.13.0", "quixstreams==3.28.1", "redis==8.1.0", "apscheduler==3.11.3",
+    ]
 
     private let directory: URL
 
@@ -33,6 +35,26 @@ struct PythonEnvironment {
             arguments: { ["-c", String(decoding: source, as: UTF8.self)] + $0.arguments },
             runsOnce: runsOnce
         )
+    }
+
+    /// Runs a program to its end.
+    ///
+    /// - Returns: what it wrote to standard output.
+    /// - Throws: ``BenchmarkError`` when it fails; what it says goes to standard error.
+    func run(source: [UInt8], _ arguments: [String]) throws -> Data {
+        let process = Process()
+        process.executableURL = interpreter
+        process.arguments = ["-c", String(decoding: source, as: UTF8.self)] + arguments
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
+        do { try process.run() } catch { throw BenchmarkError("\(interpreter.path) cannot be started: \(error)") }
+        let text = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkError("a Python program ended with status \(process.terminationStatus)")
+        }
+        return text
     }
 
     private static func run(_ executable: String, _ arguments: [String]) throws {

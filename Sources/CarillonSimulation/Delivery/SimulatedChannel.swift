@@ -30,13 +30,15 @@ final class SimulatedChannel: Channel {
     private let process: SimulatedProcess
     private let timeline: Timeline
     private var random: SeededGenerator
-    private let rewrite: (ChannelOutcome) -> ChannelOutcome
+    /// A planted bug: what was answered to an earlier attempt, or an earlier life, is told of the latest.
+    private let answersTheLatest: Bool
+    private var latest: [SendID: ChannelSend] = [:]
     private var outcomes: [ChannelOutcome] = []
     private var open: Set<Int> = []
     var rates = Rates()
     let note: (String) -> Void
 
-    /// - Parameter rewrite: Where a planted bug changes an outcome.
+    /// - Parameter answersTheLatest: A planted bug.
     init(
         name: String,
         lane: String = "",
@@ -44,17 +46,18 @@ final class SimulatedChannel: Channel {
         process: SimulatedProcess,
         timeline: Timeline,
         random: SeededGenerator,
-        rewrite: @escaping (ChannelOutcome) -> ChannelOutcome = { $0 },
+        answersTheLatest: Bool = false,
         note: @escaping (String) -> Void = { _ in }
     ) {
         (self.name, self.devices, self.process, self.timeline) = (name, devices, process, timeline)
-        (self.random, self.rewrite, self.note, self.lane) = (random, rewrite, note, lane)
+        (self.random, self.answersTheLatest, self.note, self.lane) = (random, answersTheLatest, note, lane)
         process.observe(pause: {}, death: { [weak self] in self?.died() })
     }
 
     func begin(_ send: ChannelSend) {
         guard !process.isDead else { return }
         note(send.text)
+        if answersTheLatest { latest[send.id] = send }
         let number = devices.begin(send, by: lane, wall: process.clock.wall, at: timeline.now)
         open.insert(number)
         let isQuick = random.chance(700)
@@ -90,7 +93,9 @@ final class SimulatedChannel: Channel {
         note("hears of send \(number)")
         open.remove(number)
         devices.tell(number, at: timeline.now)
-        outcomes.append(rewrite(outcome))
+        var outcome = outcome
+        if let newer = latest[outcome.send.id] { outcome.send = newer }
+        outcomes.append(outcome)
     }
 
     func takeOutcomes() -> [ChannelOutcome] {

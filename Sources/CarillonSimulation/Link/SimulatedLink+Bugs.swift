@@ -6,6 +6,9 @@ import NotificationModel
 extension SimulatedLink {
     private var bugs: Set<PlantedBug> { configuration.bugs }
 
+    /// Whether it notices by itself that it stood still. Where the fence is missing it is to be the only one that could.
+    var noticesStanding: Bool { bugs.isDisjoint(with: [.dropsFence, .commitsAfterLoss]) }
+
     // MARK: - Taking over
 
     func rewrite(start: Int64?, of partition: Int32) -> Int64 {

@@ -302,7 +302,9 @@ final class SimulatedLink: LaneLink {
         _ = enter(.poll)
         try checkAlive()
         // As the shipping link does.
-        if let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout { throw LaneEnd.stoodStill }
+        if noticesStanding, let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout {
+            throw LaneEnd.stoodStill
+        }
         hasStoodStill = false
         defer { lastPoll = timeline.now }
         var deadline = timeline.now + time.microseconds
@@ -329,7 +331,7 @@ final class SimulatedLink: LaneLink {
                 pass(min(deadline, beat) - timeline.now, isIdle: isIdle) { hasRecord || isWoken() }
             }
             try checkAlive()
-            if hasStoodStill { throw LaneEnd.stoodStill }
+            if noticesStanding, hasStoodStill { throw LaneEnd.stoodStill }
             if isWoken() { return false }
         }
     }

@@ -43,7 +43,10 @@ extension World {
             channel: scenario.usesChannel ? seat.channel : nil,
             clock: { seat.instance.clock.wall },
             newLineage: { [unowned self] in "lineage-\(random.next())" },
-            newEpoch: { [unowned self] in newEpoch(of: seat.name) },
+            newEpoch: { [unowned self] in
+                epochs += 1
+                return epochs
+            },
             status: LaneStatus(),
             health: Health().component(seat.name),
             metrics: LaneMetrics(factory: NOOPMetricsHandler.instance),

@@ -25,9 +25,8 @@ final class World {
     /// When something of the agenda happens, in order.
     private var agenda: [Int64] = []
     /// Lives of centres so far.
-    private var lastEpoch: UInt64 = 0
-    /// The newest life of each lane's centres.
-    private var epochs: [String: UInt64] = [:]
+    /// Lives of centres so far.
+    var epochs: UInt64 = 0
     private var isObserving = false
     private var isAwaitingRest = false
     private var isRested = false
@@ -273,7 +272,7 @@ final class World {
             process: process,
             timeline: timeline,
             random: random.split(),
-            rewrite: { [unowned self] in rewrite($0, to: name) },
+            answersTheLatest: options.bug == .acceptsLateOutcomes,
             note: { [unowned self] in note(name, $0) }
         )
         if !isCalm, scenario.faultRate > 0 {
@@ -297,14 +296,6 @@ final class World {
             note: { [unowned self] in note(name, $0) },
             onRefusal: { [unowned self] in fail(Violation(.refusal, $0)) }
         )
-    }
-
-    /// Where a planted bug changes what a channel answers.
-    private func rewrite(_ outcome: ChannelOutcome, to lane: String) -> ChannelOutcome {
-        guard options.bug == .acceptsLateOutcomes, let epoch = epochs[lane] else { return outcome }
-        var rewritten = outcome
-        rewritten.send.epoch = epoch
-        return rewritten
     }
 
     /// A link for a new lane.
@@ -333,12 +324,6 @@ final class World {
         links.removeAll { $0.isDead || $0.isClosed }
         links.append(link)
         return link
-    }
-
-    func newEpoch(of lane: String) -> UInt64 {
-        lastEpoch += 1
-        epochs[lane] = lastEpoch
-        return lastEpoch
     }
 
     // MARK: - The agenda

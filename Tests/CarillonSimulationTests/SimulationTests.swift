@@ -1,0 +1,42 @@
+import Testing
+
+@testable import CarillonSimulation
+
+/// The shipping lanes, centres, checkpoints and restores over a simulated cluster.
+@Suite("Simulation", .serialized)
+struct SimulationTests {
+    private static let seeds: ClosedRange<UInt64> = 1...40
+
+    @Test("every rule holds, whatever goes wrong", arguments: [true, false])
+    func rules(isExactlyOnce: Bool) {
+        for seed in Self.seeds {
+            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            let again =
+                "carillon simulate --seeds 1 --first-seed \(seed)" + (isExactlyOnce ? "" : " --mode at-least-once")
+            #expect(result.violation == nil, "\(again)")
+        }
+    }
+
+    @Test("the same seed does the same")
+    func deterministic() {
+        for seed in [3, 11] as [UInt64] {
+            let (one, other) = (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
+            #expect(one.trace.hash == other.trace.hash && one.trace.count == other.trace.count && one.trace.count > 20)
+        }
+        #expect(Simulation.run(.init(seed: 3)).trace.hash != Simulation.run(.init(seed: 11)).trace.hash)
+    }
+
+    /// How many seeds it takes at most, from the first on; the same seeds pass without the bug.
+    @Test(
+        "a planted bug is found",
+        arguments: [
+            (.readsUncommitted, 40), (.stopsAtLastStable, 40), (.firesBeforeRestored, 10), (.skipsReplay, 10),
+            (.offsetsFirst, 10), (.markerBeforeEntries, 10), (.forgetsFiredThrough, 10), (.trustsUnknownCommit, 40),
+            (.commitsInsteadOfAborting, 40), (.storePositionFirst, 20),
+        ] as [(PlantedBug, UInt64)]
+    )
+    func found(bug: PlantedBug, within seeds: UInt64) {
+        let finding = (1...seeds).first { Simulation.run(.init(seed: $0, bug: bug)).violation != nil }
+        #expect(finding != nil, "\(bug.rawValue) is not found with \(seeds) seeds")
+    }
+}
