@@ -2,32 +2,22 @@
 package enum PlantedBug: String, CaseIterable, Sendable {
     /// The changelog is read with what was never committed.
     case readsUncommitted = "reads-uncommitted"
-    /// The changelog is read to the last stable offset: what an open transaction hides is not waited for.
-    case stopsAtLastStable = "stops-at-last-stable"
     /// Timers fire before the changelog was read to its end: the last records of it are left out.
     case firesBeforeRestored = "fires-before-restored"
     /// What the changelog was not told yet is not read again from the requests.
     case skipsReplay = "skips-replay"
-    /// Reading goes on where the group's offsets say, not where the marker does.
-    case resumesFromGroup = "resumes-from-group"
     /// A transaction is committed without offsets.
     case dropsFence = "drops-fence"
-    /// A transaction has the offsets of those partitions only that have moved since the one before.
-    case leavesOutUnchangedOffsets = "leaves-out-unchanged-offsets"
     /// The offsets are made durable first: events follow the marker.
     case offsetsFirst = "offsets-first"
     /// The marker is made durable before the entries that it covers.
     case markerBeforeEntries = "marker-before-entries"
-    /// The end of an entry is not told.
-    case dropsTombstones = "drops-tombstones"
     /// A marker tells that timers have fired less far than they may have.
     case forgetsFiredThrough = "forgets-fired-through"
     /// A commit whose answer did not come counts as done.
     case trustsUnknownCommit = "trusts-unknown-commit"
     /// What is to be aborted is committed.
     case commitsInsteadOfAborting = "commits-instead-of-aborting"
-    /// An assignment that is lost is checkpointed as one that is given back.
-    case commitsAfterLoss = "commits-after-loss"
     /// What a channel answered to an earlier life of a centre counts for the present one.
     case acceptsLateOutcomes = "accepts-late-outcomes"
     /// A local store says where it stands before it holds what came until there.

@@ -30,9 +30,9 @@ struct SimulationTests {
     @Test(
         "a planted bug is found",
         arguments: [
-            (.readsUncommitted, 40), (.stopsAtLastStable, 40), (.firesBeforeRestored, 10), (.skipsReplay, 10),
+            (.readsUncommitted, 40), (.firesBeforeRestored, 20), (.skipsReplay, 30), (.dropsFence, 60),
             (.offsetsFirst, 10), (.markerBeforeEntries, 10), (.forgetsFiredThrough, 10), (.trustsUnknownCommit, 40),
-            (.commitsInsteadOfAborting, 40), (.storePositionFirst, 20),
+            (.commitsInsteadOfAborting, 40), (.acceptsLateOutcomes, 40), (.storePositionFirst, 20),
         ] as [(PlantedBug, UInt64)]
     )
     func found(bug: PlantedBug, within seeds: UInt64) {

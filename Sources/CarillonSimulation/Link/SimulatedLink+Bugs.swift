@@ -7,19 +7,9 @@ extension SimulatedLink {
     private var bugs: Set<PlantedBug> { configuration.bugs }
 
     /// Whether it notices by itself that it stood still. Where the fence is missing it is to be the only one that could.
-    var noticesStanding: Bool { bugs.isDisjoint(with: [.dropsFence, .commitsAfterLoss]) }
+    var noticesStanding: Bool { !bugs.contains(.dropsFence) }
 
     // MARK: - Taking over
-
-    func rewrite(start: Int64?, of partition: Int32) -> Int64 {
-        if bugs.contains(.resumesFromGroup), let committed = broker.group.committed(partition) { return committed }
-        return start ?? 0
-    }
-
-    func rewrite(stateBounds partition: Int32) -> (low: Int64, high: Int64) {
-        let log = broker.log(configuration.topics.state, partition)
-        return (log.start, bugs.contains(.stopsAtLastStable) ? log.lastStable : log.end)
-    }
 
     /// Where reading the changelog ends.
     func rewrite(stateEnd end: Int64, from start: Int64) -> Int64 {
@@ -31,25 +21,16 @@ extension SimulatedLink {
         bugs.contains(.skipsReplay) ? start : end
     }
 
-    func rewrite(isLost: Bool) -> Bool { isLost && !bugs.contains(.commitsAfterLoss) }
-
     // MARK: - The checkpoint
 
     /// nil when nothing is sent.
     func rewrite(offsets: [Int32: Int64]) -> [Int32: Int64]? {
-        if bugs.contains(.dropsFence) { return nil }
-        guard bugs.contains(.leavesOutUnchangedOffsets) else { return offsets }
-        let moved = offsets.filter { sentOffsets[$0.key] != $0.value }
-        sentOffsets.merge(offsets) { $1 }
-        return moved.isEmpty ? nil : moved
+        bugs.contains(.dropsFence) ? nil : offsets
     }
 
     func publish(_ record: LogRecord, to topic: LaneTopic, _ partition: Int32, tag: UInt) throws(KafkaError) {
         var record = record
         let isMarker = topic == .state && record.key == StateMarker.key
-        if bugs.contains(.dropsTombstones), topic == .state, record.value == nil {
-            return pretend(tag, partition)
-        }
         // What is held back is said to be written, as a producer without acknowledgements does.
         let isHeldBack =
             bugs.contains(.offsetsFirst) && topic == .deliveries

@@ -12,7 +12,7 @@ extension SimulatedLink {
     }
 
     func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
-        try ask(.bounds, within: time) { () throws(KafkaError) in rewrite(stateBounds: partition) }
+        try ask(.bounds, within: time) { () throws(KafkaError) in bounds(configuration.topics.state, partition) }
     }
 
     func bounds(_ topic: String, _ partition: Int32) -> (low: Int64, high: Int64) {

@@ -35,8 +35,7 @@ final class SimulatedLink: LaneLink {
     /// Whether something beside Kafka has come for the lane.
     var isWoken: () -> Bool = { false }
     private(set) var steps = 0
-    // For planted bugs: offsets of the transaction before, what is held back, and what is said to be written.
-    var sentOffsets: [Int32: Int64] = [:]
+    // For planted bugs: what is held back, and what is said to be written.
     var heldBack: [(record: LogRecord, topic: LaneTopic, partition: Int32)] = []
     var pretended: [KafkaDeliveryReport] = []
     /// A dead link's time goes on for itself, so that what waits in it ends.
@@ -277,7 +276,7 @@ final class SimulatedLink: LaneLink {
         isReadingPaused = false
         do {
             let starts = try onAssign?(partitions) ?? [:]
-            for partition in partitions { positions[partition] = rewrite(start: starts[partition], of: partition) }
+            for partition in partitions { positions[partition] = starts[partition] ?? 0 }
         } catch {
             owned = []
             throw error
@@ -288,7 +287,7 @@ final class SimulatedLink: LaneLink {
     private func revoke(lost: Bool) {
         guard !owned.isEmpty else { return }
         note("\(lost ? "lost" : "gives back") \(owned)")
-        onRevoke?(owned, rewrite(isLost: lost), now.advanced(by: .microseconds(configuration.revokeBudget)))
+        onRevoke?(owned, lost, now.advanced(by: .microseconds(configuration.revokeBudget)))
         owned = []
         positions = [:]
     }

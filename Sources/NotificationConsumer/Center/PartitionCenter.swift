@@ -86,19 +86,7 @@ struct PartitionCenter {
         doubtThrough = firedThrough
         inUse.totals = store.counts
         guard let firedThrough else { return }
-        guard limit > 0, inUse.armed < Self.maximumArmed else { return 0 }
-        let (count, isAll) = try load(through: target, limit: limit, at: now)
-        if isAll { horizon = target }
-        return count
-    }
-
-    /// - Returns: how many came, and whether nothing is left up to the instant.
-    private mutating func load(
-        through instant: Timestamp,
-        limit: Int = loadedAtATime,
-        at now: Timestamp
-    ) throws -> (count: Int, isAll: Bool) {
-        let found = try store.due(after: &cursor, through: instant, limit: limit)
+        while try !load(through: firedThrough, at: now).isAll {}
         for slot in inUse.slots {
             inUse.update(slot, at: now) { entry in
                 entry.putInDoubt(through: firedThrough, at: now)
@@ -137,7 +125,8 @@ struct PartitionCenter {
     /// Brings an entry in from the store. One that is being sent stays in use, so a send that is found there is of an owner
     /// before, which `firedThrough` tells only of its timers: nobody will hear how it ended.
     @discardableResult
-    private mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
+    private mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot
+    {
         let entry = try CenterEntry(json: json)
         let slot = inUse.load(key, entry)
         if let sending = entry.sending, case .inFlight = sending.phase {
@@ -247,7 +236,9 @@ struct PartitionCenter {
         at now: Timestamp,
         effects: inout NotificationCenter.Effects
     ) throws -> Bool {
-        guard outcome.send.epoch == rules.epoch, let slot = try slot(of: outcome.send.key, at: now) else { return false }
+        guard outcome.send.epoch == rules.epoch, let slot = try slot(of: outcome.send.key, at: now) else {
+            return false
+        }
         let sends = effects.sends.count
         let isCurrent = inUse.update(slot, at: now) { [rules] entry in
             let isCurrent = rules.apply(outcome, to: &entry, at: now, effects: &effects)
@@ -276,25 +267,19 @@ struct PartitionCenter {
             guard now >= horizon.adding(milliseconds: -Self.horizonRefill) else { return 0 }
             target = now.adding(milliseconds: Self.horizonAhead)
         }
-<<<<<<< HEAD
-        guard inUse.armed < Self.maximumArmed else { return }
-        if try load(through: target, at: now) { horizon = target }
-    }
-
-    /// - Returns: true when nothing is left up to the instant.
-    private mutating func load(through instant: Timestamp, at now: Timestamp) throws -> Bool {
-        let found = try store.due(after: &cursor, through: instant, limit: Self.loadedAtATime)
-=======
         guard limit > 0, inUse.armed < Self.maximumArmed else { return 0 }
-        let (count, isAll) = try load(through: target, limit: limit)
+        let (count, isAll) = try load(through: target, limit: limit, at: now)
         if isAll { horizon = target }
         return count
     }
 
     /// - Returns: how many came, and whether nothing is left up to the instant.
-    private mutating func load(through instant: Timestamp, limit: Int) throws -> (count: Int, isAll: Bool) {
+    private mutating func load(
+        through instant: Timestamp,
+        limit: Int = loadedAtATime,
+        at now: Timestamp
+    ) throws -> (count: Int, isAll: Bool) {
         let found = try store.due(after: &cursor, through: instant, limit: limit)
->>>>>>> bench
         for stored in found {
             let key = try NotificationKey(encoded: stored.key)
             if inUse.slot(of: key) == nil { try bringIn(key, stored.value, at: now) }
