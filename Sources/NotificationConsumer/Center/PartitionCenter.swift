@@ -34,7 +34,7 @@ struct PartitionCenter {
     private static let horizonAhead: Int64 = 10_000
     private static let horizonRefill: Int64 = 5_000
     /// Timers brought in at a time, and at most in use.
-    private static let loadedAtATime = 256
+    static let loadedAtATime = 256
     private static let maximumArmed = 200_000
     /// How long a finished entry may wait for its place in the changelog, in milliseconds, and how many may.
     private static let patience: Int64 = 10_000
@@ -79,7 +79,7 @@ struct PartitionCenter {
         doubtThrough = firedThrough
         inUse.totals = store.counts
         guard let firedThrough else { return }
-        while try !load(through: firedThrough) {}
+        while try !load(through: firedThrough, limit: Self.loadedAtATime).isAll {}
         for slot in inUse.slots {
             inUse.update(slot, at: now) { entry in
                 entry.putInDoubt(through: firedThrough, at: now)
@@ -231,23 +231,28 @@ struct PartitionCenter {
     }
 
     /// Brings in a bounded number of the timers that come near.
-    mutating func refill(at now: Timestamp) throws {
+    ///
+    /// - Returns: how many came; where keys are due at one instant they may be more than `limit`.
+    @discardableResult
+    mutating func refill(at now: Timestamp, limit: Int = loadedAtATime) throws -> Int {
         if target <= horizon {
-            guard now >= horizon.adding(milliseconds: -Self.horizonRefill) else { return }
+            guard now >= horizon.adding(milliseconds: -Self.horizonRefill) else { return 0 }
             target = now.adding(milliseconds: Self.horizonAhead)
         }
-        guard inUse.armed < Self.maximumArmed else { return }
-        if try load(through: target) { horizon = target }
+        guard limit > 0, inUse.armed < Self.maximumArmed else { return 0 }
+        let (count, isAll) = try load(through: target, limit: limit)
+        if isAll { horizon = target }
+        return count
     }
 
-    /// - Returns: true when nothing is left up to the instant.
-    private mutating func load(through instant: Timestamp) throws -> Bool {
-        let found = try store.due(after: &cursor, through: instant, limit: Self.loadedAtATime)
+    /// - Returns: how many came, and whether nothing is left up to the instant.
+    private mutating func load(through instant: Timestamp, limit: Int) throws -> (count: Int, isAll: Bool) {
+        let found = try store.due(after: &cursor, through: instant, limit: limit)
         for stored in found {
             let key = try NotificationKey(encoded: stored.key)
             if inUse.slot(of: key) == nil { inUse.load(key, try CenterEntry(json: stored.value)) }
         }
-        return found.count < Self.loadedAtATime
+        return (found.count, found.count < limit)
     }
 
     /// Fires at most `limit` of what is due, the earliest first.
@@ -283,6 +288,9 @@ struct PartitionCenter {
         // What the store is yet to hear of is found at the next call.
         guard forgottenKeys.isEmpty else { return 0 }
         let old = now.adding(milliseconds: -limits.retention)
+        // Mostly there is nothing to forget, and the longest untouched one tells.
+        let isFull = inUse.totals.entries >= limits.maximumEntries
+        guard try isFull || store.idle(limit: 1).contains(where: { $0.touched < old }) else { return 0 }
         var early = 0
         for idle in try store.idle(limit: 512) {
             let isOld = idle.touched < old

@@ -47,6 +47,8 @@ package final class Lane<Link: LaneLink> {
     var transactionBegan: ContinuousClock.Instant
     var isPaused = false
     private var nextCheckpoint: ContinuousClock.Instant
+    /// Where among the owned partitions timers have their turn first.
+    private var firstToFire = 0
     /// When the oldest work was done that is not committed; nil when all is.
     var uncommittedSince: ContinuousClock.Instant?
     var nextStatus: ContinuousClock.Instant
@@ -217,11 +219,15 @@ package final class Lane<Link: LaneLink> {
     }
 
     private func fireTimers() throws {
-        for number in ownedNumbers {
+        // The horizons of all partitions move at the same time: what comes in is bounded for all together, and no partition is
+        // always the last.
+        var room = PartitionCenter.loadedAtATime
+        firstToFire = firstToFire + 1 < ownedNumbers.count ? firstToFire + 1 : 0
+        for place in ownedNumbers.indices {
             let now = context.clock()
-            let index = Int(number)
+            let index = Int(ownedNumbers[(firstToFire + place) % ownedNumbers.count])
             let early = try usingStore {
-                try owned[index]?.center.refill(at: now)
+                room -= try owned[index]?.center.refill(at: now, limit: room) ?? 0
                 return try owned[index]?.center.forget(at: now)
             }
             context.metrics.count(forgottenEarly: early ?? 0)
