@@ -17,11 +17,13 @@ struct BenchTests {
         var ratios: [String: Double]
     }
 
-    private func run(_ arguments: String...) async throws -> Result {
+    private func run(_ arguments: String...) async throws -> Result { try await run(arguments) }
+
+    private func run<Output: Decodable>(_ arguments: [String]) async throws -> Output {
         let child = try ChildProcess(try Tools.product("carillon"), ["bench"] + arguments + ["--json"])
         let status = try await child.ended(within: .seconds(180))
         #expect(status == 0, "\(child.lastWords)")
-        return try JSONDecoder().decode(Result.self, from: child.standardOutput)
+        return try JSONDecoder().decode(Output.self, from: child.standardOutput)
     }
 
     @Test("the C++ program makes the same events as the consumer service, byte for byte")
@@ -63,10 +65,87 @@ struct BenchTests {
         #expect(result.ratios["puts_vs_bare_route"] ?? 0 > 0 && result.ratios["events_vs_pipeline"] ?? 0 > 0)
     }
 
-    @Test("a number out of its range is refused with status 64", arguments: ["--records=0", "--partitions=0"])
-    func wrongNumber(_ argument: String) async throws {
-        let child = try ChildProcess(try Tools.product("carillon"), ["bench", "pipeline", argument])
+    @Test("every request is scheduled once, and what is pending is on disk")
+    func timers() async throws {
+        struct Timers: Decodable {
+            struct Subject: Decodable {
+                var name: String
+                var entries: Int
+                var inserts_per_second: Double
+                var resident_bytes_per_pending: Double
+                var resident_bytes_per_pending_restarted: Double
+                var disk_bytes_per_pending: Double
+                var seconds_until_written: Double
+            }
+
+            var benchmark: String
+            var subjects: [Subject]
+        }
+
+        let result: Timers = try await run([
+            "timers", "--entries", "2000", "--partitions", "4", "--subjects", "carillon",
+        ])
+        #expect(result.benchmark == "timers")
+        let carillon = try #require(result.subjects.first)
+        #expect(carillon.name == "carillon" && carillon.entries == 2_000)
+        #expect(carillon.inserts_per_second > 0 && carillon.disk_bytes_per_pending > 400)
+    }
+
+    @Test("all that is due is delivered once, and nothing early")
+    func deviation() async throws {
+        struct Deviation: Decodable {
+            struct Lateness: Decodable {
+                var min: Int
+                var p50: Int
+                var p99: Int
+                var max: Int
+                var events: Int
+            }
+
+            var benchmark: String
+            var spread_ms: Lateness
+            var burst_ms: Lateness
+        }
+
+        let result: Deviation = try await run([
+            "deviation", "--pending", "1000", "--rate", "200", "--seconds", "2", "--burst", "500", "--partitions", "4",
+        ])
+        #expect(result.benchmark == "deviation")
+        #expect(result.spread_ms.events == 400 && result.burst_ms.events == 500)
+        for lateness in [result.spread_ms, result.burst_ms] {
+            #expect(0 <= lateness.min && lateness.min <= lateness.p50)
+            #expect(lateness.p50 <= lateness.p99 && lateness.p99 <= lateness.max)
+        }
+    }
+
+    @Test("what is pending comes back, from the changelog and with the files")
+    func restore() async throws {
+        struct Restore: Decodable {
+            var benchmark: String
+            var entries: Int
+            var records: Int
+            var records_per_second: Double
+            var seconds_with_current_file: Double
+        }
+
+        let result: Restore = try await run(["restore", "--entries", "2000", "--partitions", "4"])
+        #expect(result.benchmark == "restore")
+        // A marker of each partition at least.
+        #expect(result.entries == 2_000 && result.records >= 2_004)
+        #expect(result.records_per_second > 0 && result.seconds_with_current_file > 0)
+    }
+
+    @Test(
+        "a number out of its range is refused with status 64",
+        arguments: [
+            ["pipeline", "--records=0"], ["pipeline", "--partitions=0"], ["timers", "--entries=0"],
+            ["timers", "--apscheduler-entries=0"], ["deviation", "--rate=0"], ["deviation", "--burst=0"],
+            ["restore", "--partitions=1001"],
+        ]
+    )
+    func wrongNumber(_ arguments: [String]) async throws {
+        let child = try ChildProcess(try Tools.product("carillon"), ["bench"] + arguments)
         #expect(try await child.ended() == 64)
-        #expect(child.errorText.contains(argument.prefix { $0 != "=" }))
+        #expect(child.errorText.contains(arguments[1].prefix { $0 != "=" }))
     }
 }

@@ -25,12 +25,18 @@ struct TimersBenchmark {
             let resident = try settledMemory(of: service) - idle
             let seconds = try scheduling(of: broker, topics)
             try service.end()
+            let disk = try service.storeBytes()
+            try service.start()
+            try service.awaitAssignment()
+            try service.awaitQuiet(pending: entries)
+            let restarted = try settledMemory(of: service) - idle
             return TimersReport.Subject(
                 name: "carillon",
                 entries: entries,
                 insertsPerSecond: Double(entries) / seconds,
                 residentBytesPerPending: Double(resident) / Double(entries),
-                diskBytesPerPending: Double(try service.storeBytes()) / Double(entries),
+                restartedBytesPerPending: Double(restarted) / Double(entries),
+                diskBytesPerPending: Double(disk) / Double(entries),
                 secondsUntilWritten: Double(written.rawValue - resumed.rawValue) / 1000
             )
         }

@@ -5,8 +5,10 @@ struct TimersReport: Encodable {
         /// APScheduler has fewer.
         var entries: Int
         var insertsPerSecond: Double
-        /// Beyond idle.
+        /// Beyond idle, with what the allocator keeps of the buffers that the requests went through.
         var residentBytesPerPending: Double
+        /// Beyond idle, of a process that was started with them on disk; nil where nothing is.
+        var restartedBytesPerPending: Double?
         /// Of the closed files; nil where nothing is on disk.
         var diskBytesPerPending: Double?
         /// From the first record that could be read until all was in the changelog and on disk, seen every half a second.
@@ -16,6 +18,7 @@ struct TimersReport: Encodable {
             case name, entries
             case insertsPerSecond = "inserts_per_second"
             case residentBytesPerPending = "resident_bytes_per_pending"
+            case restartedBytesPerPending = "resident_bytes_per_pending_restarted"
             case diskBytesPerPending = "disk_bytes_per_pending"
             case secondsUntilWritten = "seconds_until_written"
         }
@@ -40,11 +43,12 @@ struct TimersReport: Encodable {
 
     var table: String {
         TextTable.text(
-            [["", "pending", "inserts/s", "memory, bytes each", "disk, bytes each"]]
+            [["", "pending", "inserts/s", "memory, bytes each", "started again", "disk, bytes each"]]
                 + subjects.map { subject in
                     [
                         subject.name, "\(subject.entries)", "\(Int(subject.insertsPerSecond))",
                         "\(Int(subject.residentBytesPerPending))",
+                        subject.restartedBytesPerPending.map { "\(Int($0))" } ?? "-",
                         subject.diskBytesPerPending.map { "\(Int($0))" } ?? "-",
                     ]
                 }
