@@ -125,7 +125,8 @@ let package = Package(
             name: "carillon",
             dependencies: [
                 "CarillonBench", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel",
-                "NotificationPublisher", "NotificationProducer", "NotificationConsumer", "ServiceSupport", log, lifecycle, unixSignals,
+                "NotificationPublisher", "NotificationProducer", "NotificationConsumer", "ServiceSupport", log,
+                lifecycle, unixSignals,
                 argumentParser,
             ]
         ),
