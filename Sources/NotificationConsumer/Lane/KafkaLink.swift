@@ -14,7 +14,6 @@ package final class KafkaLink: LaneLink {
     /// Read `state`, as committed and as it is; made when first needed.
     private var stateReader: KafkaConsumer?
     private var uncommittedReader: KafkaConsumer?
-    private var freed = FreedMemory()
     /// When the group last saw this thread at work.
     private var lastPoll: ContinuousClock.Instant?
     /// Rebalances so far: what they do may take longer than a session, which librdkafka keeps alive.
@@ -102,11 +101,7 @@ package final class KafkaLink: LaneLink {
         let message = try consumer.poll(within: time)
         // It may have stood still in there just as well: timers and sends of its partitions would come next.
         if rebalances == rebalancesBefore, now - began > configuration.sessionTimeout { throw LaneEnd.stoodStill }
-        guard let message else {
-            freed.giveBackWhenQuiet(at: now)
-            return false
-        }
-        freed.noteWork(at: began)
+        guard let message else { return false }
         try apply(Self.record(of: message)) { message.record() }
         return true
     }
