@@ -43,6 +43,8 @@ extension NotificationCenter {
                 }
                 entry.delivered = nil
                 (found, recalls) = (true, true)
+                // Between two attempts the device shows what is removed: as with what is in doubt, the end must leave nothing.
+                if let sending = entry.sending, case .waiting = sending.phase { entry.sending?.isInDoubt = true }
             }
             // Answered at the end of the send, and so one removal only: the next finds nothing that is left to recall.
             if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase,
