@@ -239,17 +239,17 @@ struct SimulatedLinkTests {
         left.process.crash()
         cluster.broker.log(cluster.topics.state, 0).append(record("k", "kept"))
         let link = cluster.link()
-        let (low, high) = try link.stateBounds(of: 0, within: .seconds(10))
+        let (low, high) = try #require(try link.stateBounds(of: [0], within: .seconds(10))[0])
         #expect((low, high) == (0, 2))
         var read: [String] = []
         let begin = link.now
-        try link.readState(of: 0, from: low, to: high, stallingAtMost: .seconds(30)) {
-            read.append(String(decoding: $2 ?? [], as: UTF8.self))
+        try link.readState(of: [0: low..<high], stallingAtMost: .seconds(30)) {
+            read.append(String(decoding: $3 ?? [], as: UTF8.self))
         }
         #expect(read == ["kept"])
         #expect(link.now - begin > .seconds(5), "it waited for the coordinator to abort")
         #expect(throws: LaneLinkError.stalled(partition: 0, at: 3, end: 9)) {
-            try link.readState(of: 0, from: 3, to: 9, stallingAtMost: .seconds(1)) { _, _, _ in }
+            try link.readState(of: [0: 3..<9], stallingAtMost: .seconds(1)) { _, _, _, _ in }
         }
     }
 

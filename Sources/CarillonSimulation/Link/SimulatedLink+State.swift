@@ -3,16 +3,29 @@ import NotificationConsumer
 import NotificationModel
 
 extension SimulatedLink {
-    func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
-        try ask(.bounds, within: time) { () throws(KafkaError) in bounds(configuration.topics.requests, partition) }
+    func requestBounds(
+        of partitions: [Int32],
+        within time: Duration
+    ) throws -> [Int32: (low: Int64, high: Int64)] {
+        try bounds(configuration.topics.requests, partitions, within: time)
     }
 
     func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
         isDead || isClosed ? nil : bounds(configuration.topics.requests, partition)
     }
 
-    func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
-        try ask(.bounds, within: time) { () throws(KafkaError) in bounds(configuration.topics.state, partition) }
+    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
+        try bounds(configuration.topics.state, partitions, within: time)
+    }
+
+    private func bounds(
+        _ topic: String,
+        _ partitions: [Int32],
+        within time: Duration
+    ) throws -> [Int32: (low: Int64, high: Int64)] {
+        try ask(.bounds, within: time) { () throws(KafkaError) in
+            Dictionary(uniqueKeysWithValues: partitions.map { ($0, bounds(topic, $0)) })
+        }
     }
 
     func bounds(_ topic: String, _ partition: Int32) -> (low: Int64, high: Int64) {
@@ -23,31 +36,31 @@ extension SimulatedLink {
     func endReadingState() {}
 
     func readState(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws {
         let isCommitted = !configuration.bugs.contains(.readsUncommitted)
-        let end = rewrite(stateEnd: end, from: offset)
-        try read(configuration.topics.state, partition, from: offset, to: end, isCommitted, stallingAtMost: time) {
-            record in
-            if let key = record.key { try apply(record.offset, key, record.value) }
+        for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            let (start, end) = (range.lowerBound, rewrite(stateEnd: range.upperBound, from: range.lowerBound))
+            try read(configuration.topics.state, partition, from: start, to: end, isCommitted, stallingAtMost: time) {
+                record in
+                if let key = record.key { try apply(partition, record.offset, key, record.value) }
+            }
         }
     }
 
     func readRequests(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
-        let end = rewrite(replayEnd: end, from: offset)
-        try read(configuration.topics.requests, partition, from: offset, to: end, true, stallingAtMost: time) {
-            record in
-            try apply(Self.input(record, of: partition))
+        for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            let (start, end) = (range.lowerBound, rewrite(replayEnd: range.upperBound, from: range.lowerBound))
+            try read(configuration.topics.requests, partition, from: start, to: end, true, stallingAtMost: time) {
+                record in
+                try apply(Self.input(record, of: partition))
+            }
         }
     }
 

@@ -230,6 +230,31 @@ public final class KafkaConsumer {
         return (low, high)
     }
 
+    /// The same of many partitions, with two requests a broker however many they are.
+    ///
+    /// - Throws: `KafkaError`, also when only one partition could not be asked.
+    public func watermarks(
+        of partitions: Set<KafkaTopicPartition>,
+        within time: Duration
+    ) throws(KafkaError) -> [KafkaTopicPartition: (low: Int64, high: Int64)] {
+        let deadline = ContinuousClock.now.advanced(by: time)
+        let lows = try listOffsets(partitions, Int64(RD_KAFKA_OFFSET_BEGINNING), within: time, doing: "low watermarks")
+        let highs = try listOffsets(
+            partitions,
+            Int64(RD_KAFKA_OFFSET_END),
+            within: deadline - .now,
+            doing: "high watermarks"
+        )
+        var found: [KafkaTopicPartition: (low: Int64, high: Int64)] = [:]
+        for place in partitions {
+            guard let low = lows[place], let high = highs[place] else {
+                throw KafkaError(RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, doing: "watermarks of \(place)")
+            }
+            found[place] = (low, high)
+        }
+        return found
+    }
+
     /// The same as the last fetch told it, without asking; nil before there was one.
     public func cachedWatermarks(of place: KafkaTopicPartition) -> (low: Int64, high: Int64)? {
         var (low, high): (Int64, Int64) = (-1, -1)
@@ -250,21 +275,31 @@ public final class KafkaConsumer {
         since timestamp: Int64,
         within time: Duration
     ) throws(KafkaError) -> [KafkaTopicPartition: Int64] {
-        let client = try client()
-        for place in partitions { try KafkaError.checkName(place.topic) }
         // A negative one would mean the beginning or the end.
         guard timestamp >= 0 else {
             throw KafkaError(code: .invalidArgument, reason: "offsets by time: a timestamp is 0 or more")
         }
+        return try listOffsets(partitions, timestamp, within: time, doing: "offsets by time")
+    }
+
+    /// - Parameter timestamp: or one of Kafka's marks for the beginning and the end.
+    private func listOffsets(
+        _ partitions: Set<KafkaTopicPartition>,
+        _ timestamp: Int64,
+        within time: Duration,
+        doing what: String
+    ) throws(KafkaError) -> [KafkaTopicPartition: Int64] {
+        let client = try client()
+        for place in partitions { try KafkaError.checkName(place.topic) }
         guard !partitions.isEmpty else { return [:] }
         let list = RDKafkaTopicPartitionList(partitions, offset: timestamp)
         try KafkaError.check(
             list.withPointer { rd_kafka_offsets_for_times(client, $0, time.librdkafkaMilliseconds) },
-            doing: "offsets by time"
+            doing: what
         )
         var found: [KafkaTopicPartition: Int64] = [:]
         for element in list.elements {
-            try KafkaError.check(element.error, doing: "the offset by time of \(element.place)")
+            try KafkaError.check(element.error, doing: "\(what) of \(element.place)")
             if element.offset >= 0 { found[element.place] = element.offset }
         }
         return found

@@ -121,8 +121,17 @@ package final class KafkaLink: LaneLink {
 
     package func resumeReading() { consumer.resume(consumer.assignment) }
 
-    package func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
-        try consumer.watermarks(of: request(partition), within: time)
+    package func requestBounds(
+        of partitions: [Int32],
+        within time: Duration
+    ) throws -> [Int32: (low: Int64, high: Int64)] {
+        try Self.bounds(consumer.watermarks(of: Set(partitions.map(request)), within: time))
+    }
+
+    private static func bounds(
+        _ found: [KafkaTopicPartition: (low: Int64, high: Int64)]
+    ) -> [Int32: (low: Int64, high: Int64)] {
+        Dictionary(uniqueKeysWithValues: found.map { ($0.key.partition, $0.value) })
     }
 
     package func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
@@ -141,59 +150,70 @@ package final class KafkaLink: LaneLink {
         return reader
     }
 
-    package func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
+    package func stateBounds(
+        of partitions: [Int32],
+        within time: Duration
+    ) throws -> [Int32: (low: Int64, high: Int64)] {
         // Asked as `read_committed` it would be the last stable offset.
-        try reader(uncommitted: true).watermarks(of: state(partition), within: time)
+        try Self.bounds(reader(uncommitted: true).watermarks(of: Set(partitions.map(state)), within: time))
     }
 
     package func readState(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws {
-        try read(state(partition), from: offset, to: end, stallingAtMost: time) { message in
-            if let key = message.key() { try apply(message.offset, key, message.value()) }
+        try read(ranges, at: state, stallingAtMost: time) { message in
+            if let key = message.key() { try apply(message.partition, message.offset, key, message.value()) }
         }
     }
 
     package func readRequests(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
-        try read(request(partition), from: offset, to: end, stallingAtMost: time) { message in
+        try read(ranges, at: request, stallingAtMost: time) { message in
             try apply(Self.record(of: message))
         }
     }
 
+    /// Of all partitions at once: one after the other each would wait for its own first fetch.
     private func read(
-        _ place: KafkaTopicPartition,
-        from offset: Int64,
-        to end: Int64,
+        _ ranges: [Int32: Range<Int64>],
+        at place: (Int32) -> KafkaTopicPartition,
         stallingAtMost time: Duration,
         _ apply: (borrowing KafkaMessage) throws -> Void
     ) throws {
+        var left = ranges.filter { !$0.value.isEmpty }
+        guard !left.isEmpty else { return }
         let reader = try reader(uncommitted: false)
-        try reader.assign([place: offset])
+        try reader.assign(Dictionary(uniqueKeysWithValues: left.map { (place($0.key), $0.value.lowerBound) }))
         defer { try? reader.assign([:]) }
-        var position = offset
         var deadline = now.advanced(by: time)
-        while position < end {
+        func advance(_ partition: Int32, to position: Int64) {
+            guard let range = left[partition], position > range.lowerBound else { return }
+            left[partition] = position < range.upperBound ? position..<range.upperBound : nil
+            deadline = now.advanced(by: time)
+        }
+        while !left.isEmpty {
             if let message = try reader.poll(within: .milliseconds(100)) {
-                if message.offset < end { try apply(message) }
-                position = message.offset + 1
-                deadline = now.advanced(by: time)
-            } else if let reached = reader.endPosition(of: place), reached > position {
+                let partition = message.partition
+                if let range = left[partition], message.offset < range.upperBound {
+                    try apply(message)
+                    advance(partition, to: message.offset + 1)
+                } else {
+                    // What comes after the end is not wanted, and may be much.
+                    left[partition] = nil
+                    reader.pause([place(partition)])
+                }
+            } else {
                 // What is not visible at the end: markers of transactions, and what compaction took.
-                position = reached
-                deadline = now.advanced(by: time)
+                for partition in left.keys { reader.endPosition(of: place(partition)).map { advance(partition, to: $0) } }
             }
             guard now < deadline else {
-                throw LaneLinkError.stalled(partition: place.partition, at: position, end: end)
+                guard let (partition, range) = left.min(by: { $0.key < $1.key }) else { return }
+                throw LaneLinkError.stalled(partition: partition, at: range.lowerBound, end: range.upperBound)
             }
         }
     }

@@ -11,22 +11,21 @@ extension Lane {
         epoch = context.newEpoch()
         ownedNumbers = []
         let began = link.now
-        var starts: [Int32: Int64] = [:]
-        for number in numbers {
-            let store = try context.stores.take(number)
-            let offset: Int64
-            do {
-                let result = try restore(number, into: store)
-                owned[Int(number)] = try begin(number, result)
-                offset = result.offset
-            } catch {
-                // Half filled is no base; what is wrong with it is found when it is opened again.
+        let stores = try context.stores.take(numbers)
+        do {
+            let results = try restore(stores)
+            for number in numbers { owned[Int(number)] = try results[number].map { try begin(number, $0) } }
+            try replay(results)
+            noteRestored(results)
+        } catch {
+            // Half filled is no base; what is wrong with it is found when it is opened again.
+            for (number, store) in stores {
+                owned[Int(number)] = nil
                 store.close(flushing: false)
-                throw error
             }
-            ownedNumbers.append(number)
-            starts[number] = offset
+            throw error
         }
+        ownedNumbers = numbers
         isPaused = false
         if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
@@ -36,10 +35,10 @@ extension Lane {
         context.status.update { $0.restoring = nil }
         context.health.ready()
         reportStatus()
-        return starts
+        return Dictionary(uniqueKeysWithValues: numbers.map { ($0, owned[Int($0)]?.position ?? 0) })
     }
 
-    private func restore(_ number: Int32, into store: any EntryStore) throws -> Restore.Result {
+    private func restore(_ stores: [Int32: any EntryStore]) throws -> [Int32: Restore.Result] {
         let restore = Restore(
             rules: .init(
                 requests: configuration.topics.requests,
@@ -47,14 +46,14 @@ extension Lane {
                 partitions: partitions,
                 start: configuration.start,
                 gap: configuration.gap,
-                deletionsKept: configuration.deletionsKept.milliseconds
+                deletionsKept: configuration.deletionsKept.milliseconds,
+                unwritten: configuration.unwrittenChanges
             ),
             logger: logger,
-            progress: { [unowned self] read, total in report(restoring: number, read: read, of: total) }
+            progress: { [unowned self] read, total in report(restoring: stores.count, read: read, of: total) }
         )
         return try restore.run(
-            number,
-            into: store,
+            stores,
             over: link,
             at: context.clock(),
             newLineage: context.newLineage
@@ -68,7 +67,7 @@ extension Lane {
         (rules.epoch, rules.partition) = (epoch, number)
         // What is sent inside of a transaction was not sent when that was not committed.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
-        var center = try PartitionCenter(
+        let center = try PartitionCenter(
             rules: rules,
             limits: .init(
                 maximumEntries: configuration.maximumEntries,
@@ -79,15 +78,6 @@ extension Lane {
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
             at: context.clock()
         )
-        try replay(number, result, in: &center)
-        if result.records > 0 {
-            logger.info(
-                "restored",
-                metadata: [
-                    "partition": "\(number)", "records": "\(result.records)", "pending": "\(center.pendingCount)",
-                ]
-            )
-        }
         return OwnedPartition(
             center: center,
             position: result.offset,
@@ -98,32 +88,35 @@ extension Lane {
     }
 
     /// Reads again what was finished at once and is not in the changelog yet.
-    private func replay(_ number: Int32, _ result: Restore.Result, in center: inout PartitionCenter) throws {
-        guard let marker = result.marker, let from = marker.replay[configuration.topics.requests],
-            let end = marker.offsets[configuration.topics.requests]
-        else { return }
-        let low = try link.requestBounds(of: number, within: Restore.brokerDeadline).low
-        guard max(from, low) < end else { return }
-        try link.readRequests(
-            of: number,
-            from: max(from, low),
-            to: min(end, result.offset),
-            stallingAtMost: Restore.brokerDeadline
-        ) { record in
+    private func replay(_ results: [Int32: Restore.Result]) throws {
+        let ranges = results.mapValues(\.replay).filter { !$0.value.isEmpty }
+        guard !ranges.isEmpty else { return }
+        try link.readRequests(of: ranges, stallingAtMost: Restore.brokerDeadline) { record in
+            guard let then = results[record.partition]?.marker?.wallTime else { return }
             // What is a dead letter is one already.
-            guard let input = try? intake.input(from: record, at: marker.wallTime) else { return }
-            try center.replay(input, at: marker.wallTime)
+            guard let input = try? intake.input(from: record, at: then) else { return }
+            try owned[Int(record.partition)]?.center.replay(input, at: then)
         }
     }
 
-    private func report(restoring number: Int32, read: Int64, of total: Int64) {
-        context.health.notReady("restoring partition \(number): \(read) of at most \(total) records of the changelog")
-        context.status.update { $0.restoring = (number, read, total) }
+    private func noteRestored(_ results: [Int32: Restore.Result]) {
+        let records = results.values.reduce(0) { $0 + $1.records }
+        let pending = results.keys.reduce(0) { $0 + (owned[Int($1)]?.center.pendingCount ?? 0) }
+        guard records > 0 else { return }
+        logger.info(
+            "restored",
+            metadata: ["partitions": "\(results.count)", "records": "\(records)", "pending": "\(pending)"]
+        )
+    }
+
+    private func report(restoring partitions: Int, read: Int64, of total: Int64) {
+        context.health.notReady("restoring \(partitions) partitions: \(read) of at most \(total) records of the changelog")
+        context.status.update { $0.restoring = (read, total) }
         guard nextStatus <= link.now else { return }
         nextStatus = link.now.advanced(by: .seconds(5))
         logger.info(
             "restoring",
-            metadata: ["partition": "\(number)", "read": "\(read)", "of": "\(total)"]
+            metadata: ["partitions": "\(partitions)", "read": "\(read)", "of": "\(total)"]
         )
     }
 

@@ -29,33 +29,30 @@ package protocol LaneLink: AnyObject {
     func pauseReading()
     func resumeReading()
 
-    /// The first offset that a partition of `requests` holds and the one after its last; asked, or as last told (nil when not).
-    func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64)
+    /// The first offset that each partition of `requests` holds and the one after its last; asked, or as last told (nil when
+    /// not).
+    func requestBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)]
     func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)?
 
     // MARK: Reading the changelog
 
-    /// The first offset that a partition of `state` holds and the one after its last, as a `read_uncommitted` client sees it.
-    func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64)
+    /// The first offset that each partition of `state` holds and the one after its last, as a `read_uncommitted` client sees
+    /// it.
+    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)]
 
-    /// Reads committed records of `state` from an offset until the position reaches `end`: transactions that are open before it
-    /// are waited for, at most so long without progress.
+    /// Reads committed records of `state`, of all given partitions at once, each from the range's start until the position
+    /// reaches its end: transactions that are open before it are waited for, at most so long without progress anywhere.
     ///
     /// - Throws: `LaneLinkError.stalled` when nothing came for that time.
     func readState(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws
 
-    /// Reads committed records of `requests` again, from an offset to an earlier end than the partition's, apart from what `poll`
-    /// reads.
+    /// Reads committed records of `requests` again, up to an earlier end than the partition's, apart from what `poll` reads.
     func readRequests(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws

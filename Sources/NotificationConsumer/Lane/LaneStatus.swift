@@ -10,8 +10,8 @@ package final class LaneStatus: Sendable {
         var resident = 0
         /// Changes that the stores have not written yet.
         var unwritten = 0
-        /// The partition that is being restored, and how much of how much of its changelog was read.
-        var restoring: (partition: Int32, read: Int64, of: Int64)?
+        /// While partitions are restored, how much of how much of their changelog was read.
+        var restoring: (read: Int64, of: Int64)?
         /// Events that the broker has not acknowledged yet.
         var outstanding = 0
         /// Records behind the end of the log, by partition.

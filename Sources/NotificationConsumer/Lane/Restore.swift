@@ -1,11 +1,12 @@
 import Logging
 import NotificationModel
 
-/// Takes over a partition: what is pending comes back, and nothing fires before all of it is known.
+/// Takes over partitions: what is pending comes back, and nothing fires before all of it is known. Each step is done for all
+/// partitions together: many that have little to read take hardly longer than one.
 ///
-/// 1. The end of the changelog is taken as a `read_uncommitted` client sees it: a transaction that is open before it will be
-///    committed or aborted, and is waited for.
-/// 2. The local store is the base when it is a copy of this changelog at a place that the changelog still tells from: not
+/// 1. The ends of the changelog are taken as a `read_uncommitted` client sees them: a transaction that is open before one will
+///    be committed or aborted, and is waited for.
+/// 2. A local store is the base when it is a copy of this changelog at a place that the changelog still tells from: not
 ///    ahead of its end, not before its beginning, not older than deletions are kept, of the same lineage. Otherwise it is
 ///    emptied and the changelog is read from its beginning, which must not have been thrown away.
 /// 3. Committed records from there to the end go into the store; the last marker counts.
@@ -15,11 +16,13 @@ import NotificationModel
 ///    changelog was not told is made again, and nothing of it is published.
 /// 6. What may have been sent is in doubt (`firedThrough`); everything else waits for its time.
 struct Restore {
-    /// What is found.
+    /// What is found of a partition.
     struct Result {
         var store: any EntryStore
         /// The next request to read.
         var offset: Int64
+        /// Requests to read again in silence; empty when there are none.
+        var replay: Range<Int64>
         /// nil when a first one is yet to be written.
         var marker: StateMarker?
         /// As of the changelog, or made now.
@@ -37,11 +40,11 @@ struct Restore {
         var gap: ConsumerServiceConfiguration.Gap
         /// A store that was written longer ago may have missed a deletion, in milliseconds.
         var deletionsKept: Int64
+        /// Changes that the stores may be behind, all together.
+        var unwritten: Int
     }
 
     static let brokerDeadline = Duration.seconds(30)
-    /// Changes given to the store at a time.
-    private static let batch = 10_000
 
     let rules: Rules
     let logger: Logger
@@ -49,68 +52,111 @@ struct Restore {
     let progress: (_ read: Int64, _ of: Int64) -> Void
 
     /// - Throws: `ConsumerRefusal` when going on would lose or guess something, `KafkaError` and `LaneLinkError` when the broker
-    ///   does not answer, and what makes the store unusable.
+    ///   does not answer, and what makes a store unusable.
     func run(
-        _ partition: Int32,
-        into store: any EntryStore,
+        _ stores: [Int32: any EntryStore],
         over link: some LaneLink,
         at now: Timestamp,
         newLineage: () -> String
-    ) throws -> Result {
-        let (low, high) = try link.stateBounds(of: partition, within: Self.brokerDeadline)
-        var (marker, records) = try resume(partition, store, low: low, high: high, over: link, at: now)
-        if marker == nil {
-            try store.discard()
-            if low > 0 {
-                guard rules.gap == .continue else {
-                    throw ConsumerRefusal.changelogCut(topic: rules.state, partition: partition, low: low)
-                }
-                logger.error(
-                    "part of the changelog is lost, and with it pending notifications; going on as configured",
-                    metadata: ["partition": "\(partition)", "low": "\(low)"]
-                )
+    ) throws -> [Int32: Result] {
+        let bounds = try link.stateBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
+        var found = ChangelogReplay(stores: stores, topic: rules.state, unwritten: rules.unwritten, progress: progress)
+        try resume(stores, bounds, at: now, over: link, into: &found)
+        try begin(stores, bounds, over: link, into: &found)
+        try flush(stores)
+        let held = try link.requestBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
+        var results: [Int32: Result] = [:]
+        for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
+            let (marker, held) = (found[number].marker, held[number] ?? (0, 0))
+            let offset = try startingOffset(of: number, marker, held: held)
+            results[number] = Result(
+                store: store,
+                offset: offset,
+                replay: replay(after: marker, from: held.low, to: offset),
+                marker: marker,
+                lineage: marker?.lineage ?? newLineage(),
+                records: found[number].records
+            )
+        }
+        return results
+    }
+
+    /// Reads on from where the stores are that are a base; of the others nothing is found.
+    private func resume(
+        _ stores: [Int32: any EntryStore],
+        _ bounds: [Int32: (low: Int64, high: Int64)],
+        at now: Timestamp,
+        over link: some LaneLink,
+        into found: inout ChangelogReplay
+    ) throws {
+        var bases: [Int32: StorePosition] = [:]
+        var ranges: [Int32: Range<Int64>] = [:]
+        for (number, (low, high)) in bounds {
+            guard let position = stores[number]?.position else { continue }
+            if let reason = Self.refusal(of: position, low: low, high: high, at: now, deletionsKept: rules.deletionsKept) {
+                noteUnused(number, because: reason)
+            } else {
+                // The record before the position is the marker that the store was written with, or a newer one follows.
+                ranges[number] = position.offset - 1..<high
+                bases[number] = position
             }
-            (marker, records) = try replay(partition, into: store, from: low, to: high, over: link)
         }
-        // What the store counts is what it has written.
-        do {
-            try store.flush()
-        } catch EntryStoreError.unwritten(let reason) {
-            logger.error("the store cannot be written", metadata: ["partition": "\(partition)", "error": "\(reason)"])
+        try found.read(ranges, over: link)
+        for (number, base) in bases where found[number].marker?.lineage != base.lineage {
+            noteUnused(
+                number,
+                because: found[number].marker == nil
+                    ? "the changelog has no marker after it" : "it is a copy of another changelog"
+            )
+            found.forget(number)
         }
-        return Result(
-            store: store,
-            offset: try startingOffset(of: partition, marker, over: link),
-            marker: marker,
-            lineage: marker?.lineage ?? newLineage(),
-            records: records
+    }
+
+    private func noteUnused(_ number: Int32, because reason: String) {
+        logger.notice(
+            "the local store is not used; the changelog is read from its beginning",
+            metadata: ["partition": "\(number)", "reason": "\(reason)"]
         )
     }
 
-    /// Reads on from where the store is.
-    ///
-    /// - Returns: no marker when the store is no base.
-    private func resume(
-        _ partition: Int32,
-        _ store: any EntryStore,
-        low: Int64,
-        high: Int64,
+    /// Reads the changelog from its beginning where nothing was found yet.
+    private func begin(
+        _ stores: [Int32: any EntryStore],
+        _ bounds: [Int32: (low: Int64, high: Int64)],
         over link: some LaneLink,
-        at now: Timestamp
-    ) throws -> (StateMarker?, Int64) {
-        guard let position = store.position else { return (nil, 0) }
-        var reason = Self.refusal(of: position, low: low, high: high, at: now, deletionsKept: rules.deletionsKept)
-        if reason == nil {
-            // The record before the position is the marker that the store was written with, or a newer one follows.
-            let (marker, records) = try replay(partition, into: store, from: position.offset - 1, to: high, over: link)
-            if let marker, marker.lineage == position.lineage { return (marker, records) }
-            reason = marker == nil ? "the changelog has no marker after it" : "it is a copy of another changelog"
+        into found: inout ChangelogReplay
+    ) throws {
+        var ranges: [Int32: Range<Int64>] = [:]
+        for (number, store) in stores.sorted(by: { $0.key < $1.key }) where found[number].marker == nil {
+            try store.discard()
+            guard let (low, high) = bounds[number] else { continue }
+            if low > 0 {
+                guard rules.gap == .continue else {
+                    throw ConsumerRefusal.changelogCut(topic: rules.state, partition: number, low: low)
+                }
+                logger.error(
+                    "part of the changelog is lost, and with it pending notifications; going on as configured",
+                    metadata: ["partition": "\(number)", "low": "\(low)"]
+                )
+            }
+            ranges[number] = low..<max(low, high)
         }
-        logger.notice(
-            "the local store is not used; the changelog is read from its beginning",
-            metadata: ["partition": "\(partition)", "reason": "\(reason ?? "")"]
-        )
-        return (nil, 0)
+        try found.read(ranges, over: link)
+    }
+
+    /// What a store counts is what it has written.
+    private func flush(_ stores: [Int32: any EntryStore]) throws {
+        for store in stores.values { store.beginFlush() }
+        for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
+            do {
+                try store.flush()
+            } catch EntryStoreError.unwritten(let reason) {
+                logger.error(
+                    "the store cannot be written",
+                    metadata: ["partition": "\(number)", "error": "\(reason)"]
+                )
+            }
+        }
     }
 
     /// Why a store is no base; nil when it is one.
@@ -130,88 +176,13 @@ struct Restore {
         return nil
     }
 
-    // MARK: - Reading the changelog
-
-    private func replay(
-        _ partition: Int32,
-        into store: any EntryStore,
-        from start: Int64,
-        to end: Int64,
-        over link: some LaneLink
-    ) throws -> (StateMarker?, Int64) {
-        guard start < end else { return (nil, 0) }
-        var marker: StateMarker?
-        var position = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
-        var batch: [[UInt8]: StoreChange] = [:]
-        var records: Int64 = 0
-        func hand() throws {
-            try store.write(Array(batch.values), position: position)
-            batch.removeAll(keepingCapacity: true)
-            // The changelog is read faster than a disk writes.
-            if store.unwritten > 4 * Self.batch { try store.flush() }
-            progress(records, end - start)
-        }
-        try link.readState(of: partition, from: start, to: end, stallingAtMost: Self.brokerDeadline) {
-            offset,
-            key,
-            value in
-            records += 1
-            if key == StateMarker.key {
-                guard let value else { return }
-                let read = try checked(partition, offset) { () throws(ModelError) in try StateMarker(json: value) }
-                marker = read
-                position = StorePosition(
-                    lineage: read.lineage ?? "",
-                    offset: offset + 1,
-                    writtenAt: read.wallTime
-                )
-            } else {
-                batch[key] = try checked(partition, offset) { () throws(ModelError) in try change(key, value) }
-                if batch.count >= Self.batch { try hand() }
-            }
-        }
-        if marker != nil || !batch.isEmpty { try hand() }
-        return (marker, records)
-    }
-
-    private func change(_ key: [UInt8], _ value: [UInt8]?) throws(ModelError) -> StoreChange {
-        _ = try NotificationKey(encoded: key)
-        guard let value else {
-            return StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0))
-        }
-        let head = try StateEntry.head(of: value)
-        return StoreChange(key: key, value: value, due: head.due, touched: head.touched)
-    }
-
-    private func checked<Value>(
-        _ partition: Int32,
-        _ offset: Int64,
-        _ read: () throws(ModelError) -> Value
-    ) throws -> Value {
-        do throws(ModelError) {
-            return try read()
-        } catch {
-            guard error.reason == .unsupportedForm else {
-                throw ConsumerRefusal.stateUnreadable(
-                    topic: rules.state,
-                    partition: partition,
-                    offset: offset,
-                    error.detail
-                )
-            }
-            throw ConsumerRefusal.stateOfNewerForm(
-                topic: rules.state,
-                partition: partition,
-                offset: offset,
-                error.detail
-            )
-        }
-    }
-
     // MARK: - The marker
 
-    private func startingOffset(of partition: Int32, _ marker: StateMarker?, over link: some LaneLink) throws -> Int64 {
-        let held = try link.requestBounds(of: partition, within: Self.brokerDeadline)
+    private func startingOffset(
+        of partition: Int32,
+        _ marker: StateMarker?,
+        held: (low: Int64, high: Int64)
+    ) throws -> Int64 {
         guard let marker, let offset = marker.offsets[rules.requests] else {
             return try startWithoutMarker(of: partition, held: held)
         }
@@ -251,5 +222,12 @@ struct Restore {
                 records: held.high - held.low
             )
         }
+    }
+
+    /// What was finished at once and is not in the changelog yet, as far as the topic still has it.
+    private func replay(after marker: StateMarker?, from low: Int64, to offset: Int64) -> Range<Int64> {
+        guard let from = marker?.replay[rules.requests], let end = marker?.offsets[rules.requests] else { return 0..<0 }
+        let start = max(from, low)
+        return start..<max(start, min(end, offset))
     }
 }

@@ -34,6 +34,9 @@ package protocol EntryStore: AnyObject {
     /// - Parameter position: what the store stands for with them.
     func write(_ changes: [StoreChange], position: StorePosition) throws
 
+    /// Begins to write everything that was taken, so that many stores do at the same time.
+    func beginFlush()
+
     /// Writes everything that was taken; blocking.
     ///
     /// - Throws: ``EntryStoreError/unwritten(_:)`` when it cannot for now; nothing is lost.
@@ -48,6 +51,7 @@ package protocol EntryStore: AnyObject {
 
 extension EntryStore {
     package var trouble: String? { nil }
+    package func beginFlush() {}
 }
 
 /// Why a store is of no use.

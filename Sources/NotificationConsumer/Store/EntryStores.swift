@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 import NotificationModel
 import Synchronization
@@ -10,11 +11,27 @@ package protocol EntryStores: AnyObject, Sendable {
     /// - Throws: what makes it unusable, with the setting to change.
     func take(_ partition: Int32) throws -> any EntryStore
 
+    /// Those of many partitions; blocking. When one cannot be had, none is.
+    func take(_ partitions: [Int32]) throws -> [Int32: any EntryStore]
+
     /// Takes a store back that stands for everything committed.
     func giveBack(_ store: any EntryStore, of partition: Int32)
 
     /// Ends the use of all that was given back; blocking. What is on disk is whole then.
     func closeAll()
+}
+
+extension EntryStores {
+    package func take(_ partitions: [Int32]) throws -> [Int32: any EntryStore] {
+        var taken: [Int32: any EntryStore] = [:]
+        do {
+            for partition in partitions { taken[partition] = try take(partition) }
+        } catch {
+            for (partition, store) in taken { giveBack(store, of: partition) }
+            throw error
+        }
+        return taken
+    }
 }
 
 /// A store that nobody uses; whoever takes it out has it alone.
@@ -85,6 +102,24 @@ final class DiskEntryStores: EntryStores {
             )
         }
         return store
+    }
+
+    /// Several at a time: to open a file is to go through its keys, and a lane has many.
+    func take(_ partitions: [Int32]) throws -> [Int32: any EntryStore] {
+        let results = Mutex<[Int32: Result<Parked, any Error>]>([:])
+        DispatchQueue.concurrentPerform(iterations: partitions.count) { index in
+            let result = Result { Parked(store: try take(partitions[index])) }
+            results.withLock { $0[partitions[index]] = result }
+        }
+        let all = results.withLock(\.self)
+        do {
+            return try all.mapValues { try $0.get().store }
+        } catch {
+            for (partition, result) in all {
+                if case .success(let taken) = result { giveBack(taken.store, of: partition) }
+            }
+            throw error
+        }
     }
 
     func giveBack(_ store: any EntryStore, of partition: Int32) {

@@ -68,36 +68,35 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
     func pauseReading() { base.pauseReading() }
     func resumeReading() { base.resumeReading() }
 
-    func requestBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
-        try base.requestBounds(of: partition, within: time)
+    func requestBounds(
+        of partitions: [Int32],
+        within time: Duration
+    ) throws -> [Int32: (low: Int64, high: Int64)] {
+        try base.requestBounds(of: partitions, within: time)
     }
 
     func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
         base.knownRequestBounds(of: partition)
     }
 
-    func stateBounds(of partition: Int32, within time: Duration) throws -> (low: Int64, high: Int64) {
-        try base.stateBounds(of: partition, within: time)
+    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
+        try base.stateBounds(of: partitions, within: time)
     }
 
     func readState(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
     ) throws {
-        try base.readState(of: partition, from: offset, to: end, stallingAtMost: time, apply)
+        try base.readState(of: ranges, stallingAtMost: time, apply)
     }
 
     func readRequests(
-        of partition: Int32,
-        from offset: Int64,
-        to end: Int64,
+        of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
-        try base.readRequests(of: partition, from: offset, to: end, stallingAtMost: time, apply)
+        try base.readRequests(of: ranges, stallingAtMost: time, apply)
     }
 
     func endReadingState() { base.endReadingState() }

@@ -159,6 +159,8 @@ package final class SQLiteEntryStore: EntryStore {
         self.position = position
     }
 
+    package func beginFlush() { behind?.beginFlush() }
+
     package func flush() throws { try behind?.flush() }
 
     package func discard() throws {

@@ -25,6 +25,9 @@ final class WriteBehind: Sendable {
         var counts: StoreCounts
         var trouble: String?
         var damage: String?
+        /// Nothing waits for a batch to fill.
+        var isHurried = false
+        /// Somebody waits until nothing is left to write.
         var isFlushing = false
         var ending: Ending?
         /// Nobody writes or answers any more.
@@ -126,6 +129,11 @@ final class WriteBehind: Sendable {
         }
     }
 
+    func beginFlush() {
+        state.withLock { $0.isHurried = true }
+        wake.signal()
+    }
+
     func flush() throws {
         let isWaiting = state.withLock { state in
             state.isFlushing = !state.hasEnded
@@ -223,10 +231,13 @@ final class WriteBehind: Sendable {
         }
         guard !state.pending.isEmpty, state.ending != .dropping else {
             finishFlush(&state)
+            state.isHurried = false
             return state.ending == nil ? .wait(until: nil) : .end
         }
         let deadline = state.since + limits.batchAge
-        guard state.pending.count >= limits.batchSize || deadline <= now || state.isFlushing || state.ending != nil
+        guard
+            state.pending.count >= limits.batchSize || deadline <= now || state.isHurried || state.isFlushing
+                || state.ending != nil
         else {
             return .wait(until: deadline)
         }
