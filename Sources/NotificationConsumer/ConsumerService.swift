@@ -178,9 +178,11 @@ public struct ConsumerService: Service {
         whenWorking: () -> Void
     ) throws {
         do {
+            var memory = FreedMemory()
             try lane.start()
             while !stop.isRequested {
                 try lane.turn()
+                memory.note(work: lane.work, at: .now)
                 if lane.commits == 1 { whenWorking() }
             }
             lane.drain()

@@ -58,8 +58,8 @@ struct ChangelogReplay {
     private mutating func take(_ number: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws {
         found[number, default: Found()].records += 1
         guard key == StateMarker.key else {
-            let change = try checked(number, offset) { () throws(ModelError) in try change(key, value) }
-            let count = found[number, default: Found()].take(change)
+            let read = try checked(number, offset) { () throws(ModelError) in try change(key, value) }
+            let count = found[number, default: Found()].take(read)
             if count >= Self.batch { try hand(number) }
             return
         }

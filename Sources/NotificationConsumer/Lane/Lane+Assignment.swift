@@ -26,7 +26,7 @@ extension Lane {
             throw error
         }
         ownedNumbers = numbers
-        isPaused = false
+        (heldSince, isPaused) = (nil, false)
         if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
             guard try finishCheckpoint(by: deadline, waiting: false) else { throw LaneEnd.firstMarkersNotWritten }

@@ -26,6 +26,9 @@ package final class Lane<Link: LaneLink> {
     /// Records applied before timers, reports and the checkpoint get their turn.
     static var recordsPerTurn: Int { 1000 }
     static var timersPerTurn: Int { 1000 }
+    /// How long a bound may be reached before reading is paused: librdkafka then drops what it has read ahead, and fetches it
+    /// again later, while not to ask for it costs nothing.
+    private static var holdBeforePause: Duration { .seconds(2) }
 
     let context: LaneContext
     let configuration: ConsumerServiceConfiguration
@@ -45,7 +48,11 @@ package final class Lane<Link: LaneLink> {
     var effects = NotificationCenter.Effects()
     var isInTransaction = false
     var transactionBegan: ContinuousClock.Instant
+    /// Since when a bound is reached; nil when none is.
+    var heldSince: ContinuousClock.Instant?
     var isPaused = false
+    /// Records applied and timers fired so far.
+    private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
     /// Where among the owned partitions timers have their turn first.
     private var firstToFire = 0
@@ -98,7 +105,11 @@ package final class Lane<Link: LaneLink> {
     package func turn() throws {
         let isHeld = try regulate()
         if ledger.checkpoint.allowsWork {
-            try read(upTo: Self.recordsPerTurn, waiting: waitingTime(isHeld: isHeld))
+            if isHeld, !isPaused {
+                try settle(within: .milliseconds(2))
+            } else {
+                try read(upTo: Self.recordsPerTurn, waiting: waitingTime(isHeld: isHeld))
+            }
             if let mustRestart { throw mustRestart }
             try takeOutcomes()
             if !isHeld { try fireTimers() }
@@ -112,12 +123,12 @@ package final class Lane<Link: LaneLink> {
         if nextStatus <= link.now { reportStatus() }
     }
 
-    /// At a bound reading waits: nothing is buffered beyond it. At half of it reading goes on.
+    /// At a bound nothing more is read: nothing is buffered beyond it. At half of it reading goes on.
     ///
     /// - Returns: whether nothing may be read or fired now.
     private func regulate() throws -> Bool {
         let (outstanding, unwritten, dirty) = (link.outstanding, unwrittenChanges(), dirtyEntries())
-        let limits = configuration
+        let (limits, isHeld) = (configuration, heldSince != nil)
         var reason: String?
         if let since = uncommittedSince, link.now - since > configuration.sessionTimeout {
             // Another owner may be at work by now: what is sent from here on would be sent twice.
@@ -125,23 +136,30 @@ package final class Lane<Link: LaneLink> {
             reason = "nothing could be committed for longer than the session timeout"
         } else if isInTransaction, link.now - transactionBegan > configuration.transactionTimeout {
             throw LaneEnd.checkpointStalled
-        } else if outstanding >= limits.outstandingRecords / (isPaused ? 2 : 1) {
+        } else if outstanding >= limits.outstandingRecords / (isHeld ? 2 : 1) {
             reason = "the broker does not acknowledge: \(outstanding) records outstanding"
-        } else if unwritten >= limits.unwrittenChanges / (isPaused ? 2 : 1) {
+        } else if unwritten >= limits.unwrittenChanges / (isHeld ? 2 : 1) {
             reason = storeTrouble() ?? "the disk store is behind: \(unwritten) changes are not written"
-        } else if dirty >= limits.checkpointEntries * (isPaused ? 1 : 2) {
+        } else if dirty >= limits.checkpointEntries * (isHeld ? 1 : 2) {
             reason = "a checkpoint is under way and \(dirty) entries have changed since"
         }
-        if let reason {
+        guard let reason else {
+            heldSince = nil
+            if isPaused {
+                link.resumeReading()
+                isPaused = false
+                context.health.ready()
+            }
+            return false
+        }
+        let since = heldSince ?? link.now
+        heldSince = since
+        if isPaused || link.now - since >= Self.holdBeforePause {
             if !isPaused { link.pauseReading() }
             isPaused = true
             context.health.notReady("\(reason); reading is paused")
-        } else if isPaused {
-            link.resumeReading()
-            isPaused = false
-            context.health.ready()
         }
-        return isPaused
+        return true
     }
 
     private func unwrittenChanges() -> Int {
@@ -200,6 +218,7 @@ package final class Lane<Link: LaneLink> {
             if let outcome { context.metrics.count(outcome) }
         }
         try carryOut(at: now)
+        work += 1
         owned[index]?.position = record.offset + 1
         owned[index]?.isTouched = true
     }
@@ -234,7 +253,9 @@ package final class Lane<Link: LaneLink> {
             let fired = owned[index]?.fireDue(at: now, limit: Self.timersPerTurn, effects: &effects) {
                 context.metrics.record(lateness: $0)
             }
-            if fired ?? 0 > 0 { try carryOut(at: now) }
+            guard let fired, fired > 0 else { continue }
+            work += fired
+            try carryOut(at: now)
         }
     }
 

@@ -36,7 +36,8 @@ extension StateEntry {
     /// The entry's JSON.
     public var json: [UInt8] {
         var out: [UInt8] = []
-        out.reserveCapacity(256 + (pending?.content.count ?? 0) + 32 * known.count)
+        // What is around the content is some 400 bytes: growing would copy all of it.
+        out.reserveCapacity(512 + (pending?.content.count ?? 0) + (sending?.content?.count ?? 0) + 32 * known.count)
         write(to: &out)
         return out
     }
