@@ -96,8 +96,7 @@ final class SimulatedLink: LaneLink {
         guard isMember else { return }
         let id = memberID
         broker.group.fallSilent(id)
-        let resumed = process.pausedUntil
-        timeline.add(at: resumed) { [weak self] in
+        process.whenResumed { [weak self] in
             guard let self, !isDead, !process.isPaused else { return }
             broker.group.speak(id)
             nextHeartbeat = timeline.now + random.number(0...self.configuration.heartbeatInterval)
@@ -200,6 +199,7 @@ final class SimulatedLink: LaneLink {
             producer.note(error)
             throw error
         }
+        if broker.isAway { try awaitBroker(call, within: time) }
         let answer = try effect()
         switch fault {
         case .crashAfter:
@@ -214,6 +214,14 @@ final class SimulatedLink: LaneLink {
         }
         try checkAlive()
         return answer
+    }
+
+    private func awaitBroker(_ call: LinkCall, within time: Duration) throws(KafkaError) {
+        pass(time.microseconds) { !broker.isAway }
+        try checkAlive()
+        guard !broker.isAway else { throw .noReply }
+        let isForCoordinator = call != .bounds && call != .readState
+        if isForCoordinator, random.chance(300) { throw .coordinatorLoading }
     }
 
     func checkAlive() throws(KafkaError) {
@@ -245,7 +253,7 @@ final class SimulatedLink: LaneLink {
 
     /// What the heartbeats have told since the last call; hooks run here.
     private func followGroup() throws {
-        guard onAssign != nil, !isInHook, timeline.now >= nextHeartbeat else { return }
+        guard onAssign != nil, !isInHook, !broker.isAway, timeline.now >= nextHeartbeat else { return }
         isInHook = true
         defer { isInHook = false }
         switch broker.group.standing(of: memberID) {
@@ -356,7 +364,7 @@ final class SimulatedLink: LaneLink {
     private func upcoming(of partition: Int32) -> LogRecord? {
         let log = broker.log(configuration.topics.requests, partition)
         let position = positions[partition] ?? log.end
-        guard position < log.lastStable else { return nil }
+        guard position < log.lastStable, !broker.isAway else { return nil }
         return log.read(from: position, committed: true, atMost: 1).records.first
     }
 
@@ -390,7 +398,9 @@ final class SimulatedLink: LaneLink {
             let standing = broker.group.standing(of: memberID)
             isInHook = true
             revoke(lost: standing == .unknown)
-            if !isDead { broker.group.leave(memberID) }
+            if !isDead {
+                if broker.isAway { broker.group.fallSilent(memberID) } else { broker.group.leave(memberID) }
+            }
         }
         (onAssign, onRevoke) = (nil, nil)
         isMember = false
