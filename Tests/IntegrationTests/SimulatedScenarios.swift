@@ -27,8 +27,33 @@ struct SimulatedScenarios {
         try await Self.play(scenario, .init(seed: seed))
     }
 
-    @Test("played without transactions", arguments: Scenario.all.filter { !$0.needs.contains(.transactions) }, seeds)
+    @Test(
+        "played without transactions",
+        arguments: Scenario.all.filter { !$0.needs.contains(.transactions) },
+        [1, 2] as [UInt64]
+    )
     func atLeastOnce(scenario: Scenario, seed: UInt64) async throws {
         try await Self.play(scenario, .init(seed: seed, isExactlyOnce: false))
+    }
+
+    /// Each with the same seeds that pass without the bug.
+    @Test(
+        "a planted bug is found",
+        arguments: [
+            (.offsetsFirst, .killUnderLoad), (.markerBeforeEntries, .handOver), (.readsUncommitted, .killUnderLoad),
+            (.firesBeforeRestored, .compaction), (.dropsFence, .oneKilledOneFrozen),
+            (.commitsInsteadOfAborting, .brokerRestart),
+        ] as [(PlantedBug, Scenario)]
+    )
+    func found(bug: PlantedBug, by scenario: Scenario) async throws {
+        var findings: [String] = []
+        for seed in Self.seeds where findings.isEmpty {
+            do {
+                try await Self.play(scenario, .init(seed: seed, bug: bug))
+            } catch {
+                findings.append("\(error)")
+            }
+        }
+        #expect(!findings.isEmpty, "\(bug.rawValue) is not found")
     }
 }

@@ -193,13 +193,18 @@ final class SimulatedLink: LaneLink {
     ) throws(KafkaError) -> Answer {
         let fault = enter(call)
         try checkAlive()
+        let wasAway = broker.isAway
         pass(random.number(200...4_000))
         try checkAlive()
         if case .fail(let error) = fault {
             producer.note(error)
             throw error
         }
-        if broker.isAway { try awaitBroker(call, within: time) }
+        if broker.isAway {
+            // It may have done what it was asked before it left.
+            if !wasAway, random.chance(500) { _ = try? effect() }
+            try awaitBroker(call, within: time)
+        }
         let answer = try effect()
         switch fault {
         case .crashAfter:
@@ -221,7 +226,7 @@ final class SimulatedLink: LaneLink {
         try checkAlive()
         guard !broker.isAway else { throw .noReply }
         let isForCoordinator = call != .bounds && call != .readState
-        if isForCoordinator, random.chance(300) { throw .coordinatorLoading }
+        if isForCoordinator, random.chance(500) { throw .coordinatorLoading }
     }
 
     func checkAlive() throws(KafkaError) {

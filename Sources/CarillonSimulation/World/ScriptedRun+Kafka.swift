@@ -62,11 +62,19 @@ extension ScriptedRun {
         try proceed(for: .zero)
     }
 
-    /// The broker answers nobody for a while, and is there again.
+    /// The broker answers nobody for a while, and is there again. It goes at once, or in the middle of a commit.
     package func restartBroker() throws {
         let time = world.random.number(500_000...15_000_000)
-        world.note("broker", "is away for \(time) us")
-        world.broker.goAway(for: time)
+        let latest = world.timeline.now + (world.random.chance(500) ? 3_000_000 : 0)
+        var isGone = false
+        world.onEvent = { [unowned world] in
+            guard !isGone, world.isCommitting || world.timeline.now >= latest else { return }
+            isGone = true
+            world.note("broker", "is away for \(time) us")
+            world.broker.goAway(for: time)
+        }
+        defer { world.onEvent = {} }
+        try proceed(until: "the broker goes") { isGone }
         try proceed(until: "the broker is back") { !world.broker.isAway }
     }
 

@@ -37,6 +37,8 @@ package final class ScriptedRun {
     private var number = 0
     private var unacknowledged = 0
     private var loaded = 0
+    /// Of the load, in microseconds.
+    private let longestPause: Int64
     private var isLoading = false
     /// The ids of all requests that were acknowledged.
     package private(set) var acknowledged: [String] = []
@@ -44,6 +46,7 @@ package final class ScriptedRun {
     package init(_ options: Options) {
         random = SeededGenerator(seed: options.seed)
         partitions = options.partitions
+        longestPause = random.number(5_000...40_000)
         var scenarioRandom = random.split()
         world = World(
             Simulation.Options(seed: options.seed, isExactlyOnce: options.isExactlyOnce, bug: options.bug),
@@ -127,9 +130,10 @@ package final class ScriptedRun {
         return seats.allSatisfy { $0.health.status == .ready } && seats.contains { $0.status.snapshot.assigned > 0 }
     }
 
-    /// Ends it at once.
+    /// Ends it at once: at a time, or at a call.
     package func kill(_ name: String) throws {
         let process = try running(name).process
+        if random.chance(500) { world.crash(process, withinCalls: Int(random.number(1...40))) }
         world.timeline.add(after: random.number(Self.someTime)) { process.crash() }
         try proceed(until: "\(name) ends") { process.isDead }
     }
@@ -137,7 +141,12 @@ package final class ScriptedRun {
     package func freeze(_ name: String) throws {
         let process = try running(name).process
         try proceedSomewhat()
-        // Between two steps of this thread no lane is in the middle of one of its own.
+        if random.chance(500) {
+            // No transaction that runs out keeps it away when it goes on: only the fence does.
+            let latest = now + .seconds(1)
+            while now < latest, !world.isBetweenTransactions(process) { try proceed(for: .milliseconds(5)) }
+        }
+        // Between two steps of the timeline no lane is in the middle of a call.
         world.note(process.name, "stands still")
         process.freeze()
     }
@@ -238,7 +247,7 @@ package final class ScriptedRun {
             guard isLoading, world.violation == nil else { return }
             try? send("load-\(loaded)", to: Self.recipient(loaded % 64), due: nil)
             loaded += 1
-            load(after: random.number(1_000...19_000))
+            load(after: random.number(1_000...longestPause))
         }
     }
 

@@ -144,6 +144,19 @@ final class World {
         return waiting.map { "\($0.text.prefix(8)) is open" }
     }
 
+    /// Whether the end of a transaction is asked for just now.
+    var isCommitting: Bool { links.contains { !$0.isDead && $0.producer.state == .committing } }
+
+    /// Whether a lane of a process is between two transactions, or has none at all.
+    func isBetweenTransactions(_ process: SimulatedProcess) -> Bool {
+        links.contains { $0.process === process && !$0.isClosed && $0.producer.state == .ready }
+    }
+
+    /// Ends a process at one of its next calls.
+    func crash(_ process: SimulatedProcess, withinCalls calls: Int) {
+        for link in links where link.process === process { link.faults.callsToCrash = calls }
+    }
+
     // MARK: - Processes
 
     @discardableResult
