@@ -204,6 +204,7 @@ final class SimulatedProducer {
         for queue in queues where !queue.waiting.isEmpty {
             let late = Array(queue.waiting.prefix(random.index(queue.waiting.count + 1)))
             timeline.add(after: random.number(1_000...2_000_000)) { [self] in
+                guard !broker.isAway else { return }
                 for item in late { _ = report(item, queue.topic, queue.partition, nil) }
             }
         }

@@ -35,6 +35,11 @@ final class Instance {
         disk = SimulatedDisk()
     }
 
+    /// Lanes know their instance.
+    func forget() {
+        (seats, runners) = ([], [])
+    }
+
     /// Whether all its lanes have a lane at work.
     var isRunning: Bool { process?.isDead == false && !runners.isEmpty && runners.allSatisfy(\.isRunning) }
 }

@@ -59,7 +59,7 @@ package final class ScriptedRun {
     /// Nothing more happens.
     package func end() {
         for instance in world.instances { instance.process?.crash() }
-        world.timeline.end()
+        world.end()
     }
 
     // MARK: - Time

@@ -35,6 +35,7 @@ final class SeededRun {
     }
 
     func run() -> Simulation.Result {
+        defer { world.end() }
         prepareAgenda()
         for instance in world.instances {
             world.timeline.add(after: world.random.number(0...5_000_000)) { [self] in world.begin(instance) }

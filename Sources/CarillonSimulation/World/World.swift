@@ -88,6 +88,12 @@ final class World {
         for instance in instances { instance.process?.crash() }
     }
 
+    /// Nothing more happens, and nothing is kept.
+    func end() {
+        timeline.end()
+        for instance in instances { instance.forget() }
+    }
+
     private func observe() {
         guard violation == nil, !isObserving else { return }
         happenings += 1
