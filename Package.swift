@@ -171,7 +171,9 @@ let package = Package(
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["LocalBroker", "NotificationConsumer", "NotificationProducer", "ServiceSupport"],
+            dependencies: [
+                "CarillonSimulation", "LocalBroker", "NotificationConsumer", "NotificationProducer", "ServiceSupport",
+            ],
             resources: [.copy("Clients")]
         ),
     ],

@@ -25,6 +25,6 @@ package enum Simulation {
 
     /// The same options give the same result, in every process.
     package static func run(_ options: Options) -> Result {
-        World(options).run()
+        SeededRun(options).run()
     }
 }

@@ -40,6 +40,26 @@ final class SimulatedBroker {
         lastActivity = timeline.now
     }
 
+    // MARK: - Away
+
+    /// When it is back, in microseconds; what it keeps is kept.
+    private(set) var awayUntil: Int64 = 0
+
+    /// It answers nobody.
+    var isAway: Bool { timeline.now < awayUntil }
+
+    func goAway(for microseconds: Int64) {
+        awayUntil = max(awayUntil, timeline.now + microseconds)
+    }
+
+    /// Runs an action now, or so many microseconds after it is back.
+    func whenThere(after microseconds: Int64 = 0, _ action: @escaping () -> Void) {
+        guard isAway else { return action() }
+        timeline.add(at: awayUntil + microseconds) { [unowned self] in
+            whenThere(after: microseconds, action)
+        }
+    }
+
     // MARK: - Topics
 
     func addTopic(_ name: String, partitions: Int32) {

@@ -96,8 +96,10 @@ final class TransactionCoordinator {
         entries[id]?.number += 1
         let number = entry.number + 1
         broker.timeline.add(after: Self.timeout) { [unowned self] in
-            guard let entry = entries[id], entry.state == .ongoing, entry.number == number else { return }
-            end(id, commit: false, bumping: true)
+            broker.whenThere { [unowned self] in
+                guard let entry = entries[id], entry.state == .ongoing, entry.number == number else { return }
+                end(id, commit: false, bumping: true)
+            }
         }
     }
 

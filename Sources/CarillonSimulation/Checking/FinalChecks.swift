@@ -2,14 +2,17 @@ import NotificationModel
 
 /// What holds once everything is quiet.
 extension Observer {
-    /// - Parameter isEnd: everything was removed: nothing may wait any more.
-    func checkCounting(isEnd: Bool, isExactlyOnce: Bool) throws(Violation) {
-        for id in model.order {
+    /// - Parameters:
+    ///   - isEnd: everything was removed: nothing may wait any more.
+    ///   - horizon: what is due later may wait; nil when all was waited for.
+    func checkCounting(isEnd: Bool, isExactlyOnce: Bool, horizon: Timestamp? = nil) throws(Violation) {
+        for id in model.order where !lost.contains(id) {
             guard let entry = model.requests[id], let key = entry.record.key else { continue }
             let name = "\(id.text.prefix(8)) \(key.text) at \(entry.record.place)"
             guard !events(of: id).isEmpty else { throw Violation(.nothingLost, "\(name) has no event") }
             guard closings[id] == nil else { continue }
-            let waits = !isEnd && entry.request.repeats && model.mayWait(key, before: .max) == id
+            let isLater = horizon.map { entry.request.nominal(from: entry.record.timestamp) > $0 } ?? false
+            let waits = !isEnd && (entry.request.repeats || isLater) && model.mayWait(key, before: .max) == id
             guard waits else { throw Violation(.nothingLost, "\(name) is not closed") }
         }
         for (place, reason) in model.bad.sorted(by: { $0.key < $1.key }) where deadLetters[place] == nil {

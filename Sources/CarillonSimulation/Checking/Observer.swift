@@ -23,6 +23,7 @@ final class Observer {
     /// By request: what closed it, once each.
     private(set) var closings: [RequestID: [Int]] = [:]
     private(set) var deadLetters: [Place: Int] = [:]
+    private(set) var lost: Set<RequestID> = []
     /// By key: the largest offset of an input that an event shows to be applied.
     private var applied: [NotificationKey: Int64] = [:]
 
@@ -61,8 +62,15 @@ final class Observer {
         }
     }
 
-    /// Requests that count and that nothing has closed.
-    var open: [RequestID] { model.order.filter { closings[$0] == nil } }
+    /// Requests that count, that nothing has closed, and that were not gone before they were read.
+    var open: [RequestID] { model.order.filter { closings[$0] == nil && !lost.contains($0) } }
+
+    /// Requests from `first` on that a partition of the topic holds no longer: nobody read them.
+    func lose(_ partition: Int32, from first: Int64, before end: Int64) {
+        for record in published()[Int(partition)] where (first..<max(first, end)).contains(record.offset) {
+            if let id = record.id { lost.insert(id) }
+        }
+    }
 
     func events(of id: RequestID) -> [ObservedEvent] { (eventsOfRequest[id] ?? []).map { events[$0] } }
 

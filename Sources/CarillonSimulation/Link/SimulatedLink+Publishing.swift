@@ -56,6 +56,7 @@ extension SimulatedLink {
             // Nobody waits: whatever becomes of it, nobody hears of it.
             guard enter(.commitOffsets) == nil else { return try checkAlive() }
             try checkAlive()
+            guard !broker.isAway else { return }
             try? broker.group.commit(sorted, from: memberID, generation: generation)
             return
         }

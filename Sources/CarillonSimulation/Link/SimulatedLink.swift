@@ -96,8 +96,7 @@ final class SimulatedLink: LaneLink {
         guard isMember else { return }
         let id = memberID
         broker.group.fallSilent(id)
-        let resumed = process.pausedUntil
-        timeline.add(at: resumed) { [weak self] in
+        process.whenResumed { [weak self] in
             guard let self, !isDead, !process.isPaused else { return }
             broker.group.speak(id)
             nextHeartbeat = timeline.now + random.number(0...self.configuration.heartbeatInterval)
@@ -186,41 +185,6 @@ final class SimulatedLink: LaneLink {
         }
     }
 
-    /// A call that asks the broker for something.
-    func ask<Answer>(
-        _ call: LinkCall,
-        within time: Duration,
-        _ effect: () throws(KafkaError) -> Answer
-    ) throws(KafkaError) -> Answer {
-        let fault = enter(call)
-        try checkAlive()
-        pass(random.number(200...4_000))
-        try checkAlive()
-        if case .fail(let error) = fault {
-            producer.note(error)
-            throw error
-        }
-        let answer = try effect()
-        switch fault {
-        case .crashAfter:
-            process.crash()
-        case .repeated:
-            _ = try? effect()
-        case .loseReply:
-            pass(time.microseconds)
-            try checkAlive()
-            throw .noReply
-        default: break
-        }
-        try checkAlive()
-        return answer
-    }
-
-    func checkAlive() throws(KafkaError) {
-        guard !isDead else { throw .processEnded }
-        guard !isClosed else { throw KafkaError(code: .destroyed, reason: "the link is closed (simulated)") }
-    }
-
     // MARK: - The group
 
     func subscribe(
@@ -245,7 +209,7 @@ final class SimulatedLink: LaneLink {
 
     /// What the heartbeats have told since the last call; hooks run here.
     private func followGroup() throws {
-        guard onAssign != nil, !isInHook, timeline.now >= nextHeartbeat else { return }
+        guard onAssign != nil, !isInHook, !broker.isAway, timeline.now >= nextHeartbeat else { return }
         isInHook = true
         defer { isInHook = false }
         switch broker.group.standing(of: memberID) {
@@ -356,7 +320,7 @@ final class SimulatedLink: LaneLink {
     private func upcoming(of partition: Int32) -> LogRecord? {
         let log = broker.log(configuration.topics.requests, partition)
         let position = positions[partition] ?? log.end
-        guard position < log.lastStable else { return nil }
+        guard position < log.lastStable, !broker.isAway else { return nil }
         return log.read(from: position, committed: true, atMost: 1).records.first
     }
 
@@ -390,16 +354,13 @@ final class SimulatedLink: LaneLink {
             let standing = broker.group.standing(of: memberID)
             isInHook = true
             revoke(lost: standing == .unknown)
-            if !isDead { broker.group.leave(memberID) }
+            if !isDead {
+                if broker.isAway { broker.group.fallSilent(memberID) } else { broker.group.leave(memberID) }
+            }
         }
         (onAssign, onRevoke) = (nil, nil)
         isMember = false
         isClosed = true
         if !isDead { producer.close() }
     }
-}
-
-extension KafkaError {
-    /// What every call of a process that ended answers: nobody is there to see it.
-    static let processEnded = KafkaError(code: .destroyed, reason: "the process ended (simulated)", isFatal: true)
 }

@@ -101,7 +101,11 @@ final class SimulatedProducer {
     private func arrive(_ index: Int, _ life: Int) {
         guard life == self.life, !process.isDead, !isClosed else { return }
         guard !process.isPaused else {
-            timeline.add(at: process.pausedUntil) { [self] in arrive(index, life) }
+            process.whenResumed { [self] in arrive(index, life) }
+            return
+        }
+        guard !broker.isAway else {
+            broker.whenThere(after: random.number(1_000...200_000)) { [self] in arrive(index, life) }
             return
         }
         let fault = fault(.produce)
@@ -128,13 +132,18 @@ final class SimulatedProducer {
         }
         let retry = fault == .loseReply ? random.number(100_000...1_000_000) : 0
         timeline.add(after: retry + random.number(300...latency)) { [self] in
-            guard life == self.life else { return }
-            queues[index].inFlight = []
-            reports += answers
-            queues[index].isSending = false
-            if let error = answers.lazy.compactMap(\.error).first { fail(with: error) }
-            send(index)
+            // An answer that a broker took with it is given to the client's own retry.
+            broker.whenThere(after: latency) { [self] in answer(index, life, answers) }
         }
+    }
+
+    private func answer(_ index: Int, _ life: Int, _ answers: [KafkaDeliveryReport]) {
+        guard life == self.life else { return }
+        queues[index].inFlight = []
+        reports += answers
+        queues[index].isSending = false
+        if let error = answers.lazy.compactMap(\.error).first { fail(with: error) }
+        send(index)
     }
 
     private func report(
@@ -195,6 +204,7 @@ final class SimulatedProducer {
         for queue in queues where !queue.waiting.isEmpty {
             let late = Array(queue.waiting.prefix(random.index(queue.waiting.count + 1)))
             timeline.add(after: random.number(1_000...2_000_000)) { [self] in
+                guard !broker.isAway else { return }
                 for item in late { _ = report(item, queue.topic, queue.partition, nil) }
             }
         }

@@ -48,6 +48,11 @@ final class Timeline {
         clock.advance(to: instant)
     }
 
+    /// Nothing more happens.
+    func end() {
+        events = Heap()
+    }
+
     /// Runs the next event.
     ///
     /// - Returns: false when there is none.

@@ -1,33 +1,43 @@
+import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 
 /// A machine that runs the consumer service: its clock and disk outlive the processes on it.
 final class Instance {
     let number: Int
+    let name: String
     let clock: MachineClock
     private(set) var disk = SimulatedDisk()
     private(set) var process: SimulatedProcess?
+    /// Of the process, one a lane.
+    private(set) var seats: [LaneSeat] = []
     private(set) var runners: [LaneRunner] = []
     private var lives = 0
     /// It is not started again.
     var isDown = false
 
-    init(number: Int, clock: MachineClock) {
-        self.number = number
-        self.clock = clock
+    init(number: Int, name: String, clock: MachineClock) {
+        (self.number, self.name, self.clock) = (number, name, clock)
     }
 
     /// Begins a process; the one before is gone, or is left behind as a zombie.
-    func begin(on timeline: Timeline, _ makeRunners: (SimulatedProcess) -> [LaneRunner]) {
+    func begin(on timeline: Timeline, _ makeRunners: (SimulatedProcess) -> [(LaneSeat, LaneRunner)]) {
         lives += 1
-        let process = SimulatedProcess(name: "p\(number).\(lives)", clock: clock, timeline: timeline)
+        let process = SimulatedProcess(name: "\(name).\(lives)", clock: clock, timeline: timeline)
         self.process = process
-        runners = makeRunners(process)
+        let lanes = makeRunners(process)
+        (seats, runners) = (lanes.map(\.0), lanes.map(\.1))
         for runner in runners { runner.run() }
     }
 
     /// The next process runs on another machine in its place.
     func move() {
         disk = SimulatedDisk()
+    }
+
+    /// Lanes know their instance.
+    func forget() {
+        (seats, runners) = ([], [])
     }
 
     /// Whether all its lanes have a lane at work.

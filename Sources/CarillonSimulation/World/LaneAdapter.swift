@@ -29,8 +29,8 @@ extension World {
     func makeLane(_ seat: LaneSeat) throws -> any LaneDriver {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
         configuration.topics = topics
-        // Requests may be there before the first marker.
-        configuration.start = .earliest
+        configuration.start = scenario.start
+        configuration.gap = seat.settings.gap
         let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
         configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
         // Closed ones are remembered for as long as a simulation may take: what is forgotten when is not its concern.
@@ -47,8 +47,8 @@ extension World {
                 epochs += 1
                 return epochs
             },
-            status: LaneStatus(),
-            health: Health().component(seat.name),
+            status: seat.status,
+            health: seat.health,
             metrics: LaneMetrics(factory: NOOPMetricsHandler.instance),
             logger: Logger(label: seat.name) { _ in SwiftLogNoOpLogHandler() }
         )

@@ -68,7 +68,7 @@ final class LaneRunner {
             return
         }
         guard !process.isPaused else {
-            schedule(after: process.pausedUntil - timeline.now)
+            process.whenResumed { [self] in step() }
             return
         }
         do {

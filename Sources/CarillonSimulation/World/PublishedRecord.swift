@@ -40,7 +40,7 @@ struct PublishedRecord {
         case .request(let request): return "request \(name): \(request.json(id: nil))"
         case .removal(let scope, let version):
             return "removal \(name): \(scope.rawValue) \(version.map { "v\($0)" } ?? "")"
-        case .bad(let reason): return "bad \(place): \(reason.rawValue)"
+        case .bad(let reason): return "a bad record at \(place): \(reason.rawValue)"
         }
     }
 }

@@ -1,4 +1,6 @@
-/// What a seed decides about a run before it begins.
+import NotificationConsumer
+
+/// What is decided about a run before it begins.
 struct Scenario {
     var instances: Int
     var lanesEach: Int
@@ -19,7 +21,10 @@ struct Scenario {
     var residentEntries: Int
     /// Gaps of weeks and months between scenes.
     var isLong: Bool
+    /// Without a marker.
+    var start: ConsumerServiceConfiguration.Start
 
+    /// What a seed decides.
     init(random: inout SeededGenerator) {
         instances = Int(random.number(1...3))
         lanesEach = random.chance(300) ? 2 : 1
@@ -41,5 +46,18 @@ struct Scenario {
         compactionRate = rate(500, &random)
         residentEntries = random.chance(500) ? Int(random.number(0...3)) : 1000
         isLong = random.chance(300)
+        // Requests may be there before the first marker.
+        start = .earliest
+    }
+
+    /// Nothing happens by itself: a seed decides what nobody should notice.
+    init(partitions: Int32, random: inout SeededGenerator) {
+        (instances, scenes, isLong, usesChannel) = (0, 0, false, false)
+        (faultRate, crashRate, pauseRate, clockRate) = (0, 0, 0, 0)
+        (restartRate, eraseRate, compactionRate) = (0, 0, 0)
+        self.partitions = partitions
+        lanesEach = Int(random.number(1...2))
+        residentEntries = random.chance(500) ? Int(random.number(0...3)) : 1000
+        start = .refuse
     }
 }

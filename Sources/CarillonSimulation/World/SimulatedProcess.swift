@@ -7,6 +7,8 @@ final class SimulatedProcess {
     /// Stopped until then, in microseconds; nothing of it runs meanwhile.
     private(set) var pausedUntil: Int64 = 0
     private(set) var pausedSince: Int64 = 0
+    /// What waits for `thaw`.
+    private var onThaw: [() -> Void] = []
     private var onDeath: [() -> Void] = []
     private var onPause: [() -> Void] = []
 
@@ -32,6 +34,29 @@ final class SimulatedProcess {
         if !isPaused { pausedSince = timeline.now }
         pausedUntil = max(pausedUntil, timeline.now + microseconds)
         for action in onPause { action() }
+    }
+
+    /// Stops everything of it until `thaw`; to be called while nothing of it is in the middle of a call.
+    func freeze() {
+        guard !isDead, !isFrozen else { return }
+        if !isPaused { pausedSince = timeline.now }
+        pausedUntil = .max
+        for action in onPause { action() }
+    }
+
+    func thaw() {
+        guard isFrozen else { return }
+        pausedUntil = timeline.now
+        let waiting = onThaw
+        onThaw = []
+        for action in waiting { timeline.add(after: 0, action) }
+    }
+
+    private var isFrozen: Bool { pausedUntil == .max }
+
+    /// Runs an action of a stopped process once it goes on.
+    func whenResumed(_ action: @escaping () -> Void) {
+        if isFrozen { onThaw.append(action) } else { timeline.add(at: pausedUntil, action) }
     }
 
     /// - Parameters:

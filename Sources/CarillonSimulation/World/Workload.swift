@@ -1,46 +1,29 @@
-import Kafka
 import NotificationModel
 
-/// Writes a seeded workload into `requests`, and keeps what it wrote.
+/// Writes a seeded workload into `requests`.
 final class Workload {
     private let broker: SimulatedBroker
     private let topics: TopicNames
-    private let partitions: Int32
+    private let requests: RequestLog
     private var random: SeededGenerator
     private var number = 0
     private let recipients: [String]
     private let identifiers: [String]
     private var versions: [NotificationKey: Int64] = [:]
-    /// By partition, in the order of the log.
-    private(set) var published: [[PublishedRecord]]
     /// Requests of the last hour, which may be published again.
     private var repeatable: [(record: PublishedRecord, value: [UInt8]?, at: Int64)] = []
-
-    private let note: (String) -> Void
 
     /// Milliseconds for which a record may come again.
     private static let repeatWindow: Int64 = 3_600_000
 
-    init(
-        broker: SimulatedBroker,
-        topics: TopicNames,
-        partitions: Int32,
-        random: SeededGenerator,
-        note: @escaping (String) -> Void
-    ) {
-        self.note = note
-        (self.broker, self.topics, self.partitions, self.random) = (broker, topics, partitions, random)
-        published = Array(repeating: [], count: Int(partitions))
+    init(broker: SimulatedBroker, topics: TopicNames, requests: RequestLog, random: SeededGenerator) {
+        (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
         recipients = (0..<Int(self.random.number(1...4))).map { "user-\($0)" }
         identifiers = (0..<Int(self.random.number(1...4))).map { "id-\($0)" }
     }
 
     private func key(_ recipient: String, _ identifier: String) -> NotificationKey? {
         try? NotificationKey(application: "shop", recipient: recipient, identifier: identifier)
-    }
-
-    private func home(of key: NotificationKey) -> Int32 {
-        key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: partitions) }
     }
 
     // MARK: - Records
@@ -133,7 +116,7 @@ final class Workload {
     private func bad(_ key: NotificationKey) {
         let good = PublishedRecord.Request(content: "{\"title\":\"bad\"}").json(id: nil)
         var (bytes, value, reason): ([UInt8]?, String?, ReasonCode) = (key.encoded, good, .invalid)
-        var (partition, timestamp) = (home(of: key), broker.wall)
+        var (partition, timestamp) = (requests.home(of: key), broker.wall)
         switch random.index(6) {
         case 0: value = "{\"content\":"
         case 1: bytes = nil
@@ -141,23 +124,14 @@ final class Workload {
         case 3: (value, reason) = ("{\"content\":{\"title\":\"x\"},\"colour\":\"red\"}", .unknownField)
         case 4: (timestamp, reason) = (broker.wall + 400 * 86_400_000, .inFuture)
         default:
-            guard partitions > 1 else { return }
-            partition = (partition + 1) % partitions
+            guard requests.partitions > 1 else { return }
+            partition = (partition + 1) % requests.partitions
             reason = .misrouted
         }
-        let offset = broker.append(
+        requests.append(
             LogRecord(timestamp: timestamp, key: bytes, value: value.map { Array($0.utf8) }),
-            to: topics.requests,
-            partition
-        )
-        note("writes a bad record at \(partition)/\(offset): \(reason.rawValue)")
-        published[Int(partition)].append(
-            PublishedRecord(
-                partition: partition,
-                offset: offset,
-                timestamp: Timestamp(rawValue: timestamp),
-                content: .bad(reason)
-            )
+            to: partition,
+            .bad(reason)
         )
     }
 
@@ -168,7 +142,7 @@ final class Workload {
         record.isTransactional = true
         let producer = ProducerStamp(id: broker.newProducerID(), epoch: 0)
         record.producer = producer
-        let log = broker.log(topics.requests, home(of: key))
+        let log = broker.log(topics.requests, requests.home(of: key))
         log.append(record)
         broker.timeline.add(after: random.number(1_000...3_000_000)) { [broker] in
             log.endTransaction(of: producer, commit: false, at: broker.wall)
@@ -191,24 +165,15 @@ final class Workload {
         _ content: PublishedRecord.Content,
         isRepeat: Bool
     ) {
-        let partition = home(of: key)
         // The producer's clock is not quite ours.
         let timestamp = broker.wall + random.number(-100...100)
-        let offset = broker.append(
+        let record = requests.append(
             LogRecord(timestamp: timestamp, key: key.encoded, value: value),
-            to: topics.requests,
-            partition
-        )
-        let record = PublishedRecord(
-            partition: partition,
-            offset: offset,
-            timestamp: Timestamp(rawValue: timestamp),
-            id: id ?? .derive(topic: topics.requests, partition: partition, offset: offset),
+            to: requests.home(of: key),
+            id: id,
             key: key,
-            content: content
+            content
         )
-        note("writes \(record.text)")
-        published[Int(partition)].append(record)
         // Only what names itself is recognised when it comes again.
         if !isRepeat, id != nil { repeatable.append((record, value, broker.wall)) }
     }

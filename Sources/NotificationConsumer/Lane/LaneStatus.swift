@@ -2,9 +2,9 @@ import Synchronization
 
 /// What a lane tells the rest of the process: written by its thread, read by health and metrics.
 package final class LaneStatus: Sendable {
-    struct Snapshot: Sendable {
-        var assigned = 0
-        var pending = 0
+    package struct Snapshot: Sendable {
+        package internal(set) var assigned = 0
+        package internal(set) var pending = 0
         var entries = 0
         /// Of the entries, those in memory.
         var resident = 0
@@ -15,7 +15,7 @@ package final class LaneStatus: Sendable {
         /// Events that the broker has not acknowledged yet.
         var outstanding = 0
         /// Records behind the end of the log, by partition.
-        var lag: [Int32: Int64] = [:]
+        package internal(set) var lag: [Int32: Int64] = [:]
         /// How late the oldest due timer is, in milliseconds; 0 when none is due.
         var oldestDueAge: Int64 = 0
     }
@@ -24,7 +24,7 @@ package final class LaneStatus: Sendable {
 
     package init() {}
 
-    var snapshot: Snapshot { current.withLock { $0 } }
+    package var snapshot: Snapshot { current.withLock { $0 } }
 
     func update(_ change: (inout Snapshot) -> Void) {
         current.withLock { change(&$0) }

@@ -1,7 +1,7 @@
 import Testing
 
 /// A course of events, and what must be so at its end, wherever it is played.
-struct Scenario: Sendable {
+struct Scenario: Sendable, CustomStringConvertible {
     var title: String
     /// What the stage has to be able to do.
     var needs: Set<StageCapability> = []
@@ -15,7 +15,13 @@ struct Scenario: Sendable {
         (self.title, self.needs, self.play) = (title, needs, play)
     }
 
+    var description: String { title }
+
     static let partitions = 8
+
+    static let all = [
+        killUnderLoad, oneKilledOneFrozen, joinUnderLoad, handOver, compaction, brokerRestart, readerAwayTooLong,
+    ]
 
     /// No request without its event, none open but so many; and no repeat where transactions promise it.
     @discardableResult

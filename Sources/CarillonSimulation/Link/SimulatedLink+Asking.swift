@@ -1,0 +1,59 @@
+import Kafka
+import NotificationConsumer
+
+/// Calls to the broker, and what becomes of them.
+extension SimulatedLink {
+    /// A call that asks the broker for something.
+    func ask<Answer>(
+        _ call: LinkCall,
+        within time: Duration,
+        _ effect: () throws(KafkaError) -> Answer
+    ) throws(KafkaError) -> Answer {
+        let fault = enter(call)
+        try checkAlive()
+        let wasAway = broker.isAway
+        pass(random.number(200...4_000))
+        try checkAlive()
+        if case .fail(let error) = fault {
+            producer.note(error)
+            throw error
+        }
+        if broker.isAway {
+            // It may have done what it was asked before it left.
+            if !wasAway, random.chance(500) { _ = try? effect() }
+            try awaitBroker(call, within: time)
+        }
+        let answer = try effect()
+        switch fault {
+        case .crashAfter:
+            process.crash()
+        case .repeated:
+            _ = try? effect()
+        case .loseReply:
+            pass(time.microseconds)
+            try checkAlive()
+            throw .noReply
+        default: break
+        }
+        try checkAlive()
+        return answer
+    }
+
+    private func awaitBroker(_ call: LinkCall, within time: Duration) throws(KafkaError) {
+        pass(time.microseconds) { !broker.isAway }
+        try checkAlive()
+        guard !broker.isAway else { throw .noReply }
+        let isForCoordinator = call != .bounds && call != .readState
+        if isForCoordinator, random.chance(500) { throw .coordinatorLoading }
+    }
+
+    func checkAlive() throws(KafkaError) {
+        guard !isDead else { throw .processEnded }
+        guard !isClosed else { throw KafkaError(code: .destroyed, reason: "the link is closed (simulated)") }
+    }
+}
+
+extension KafkaError {
+    /// What every call of a process that ended answers: nobody is there to see it.
+    static let processEnded = KafkaError(code: .destroyed, reason: "the process ended (simulated)", isFatal: true)
+}

@@ -1,0 +1,185 @@
+import NotificationModel
+
+/// A run of a world in which a seed decides everything: deployment, workload, and what goes wrong; in the end all is calm and
+/// everything is counted.
+final class SeededRun {
+    private static let longestQuiet: Int64 = 86_400_000_000
+
+    let world: World
+    let workload: Workload
+    private var isAwaitingRest = false
+    private var isRested = false
+    /// When something of the agenda happens, in order.
+    private var agenda: [Int64] = []
+
+    init(_ options: Simulation.Options) {
+        var random = SeededGenerator(seed: options.seed)
+        var scenarioRandom = random.split()
+        let scenario = Scenario(random: &scenarioRandom)
+        let workloadRandom = random.split()
+        world = World(options, scenario, random: random)
+        workload = Workload(
+            broker: world.broker,
+            topics: world.topics,
+            requests: world.requests,
+            random: workloadRandom
+        )
+        for _ in 0..<scenario.instances { world.addInstance() }
+        world.onEvent = { [unowned self] in
+            if isAwaitingRest, world.happenings % 32 == 0, isAtRest { (isAwaitingRest, isRested) = (false, true) }
+        }
+        world.onDeath = { [unowned self] in died($0, $1) }
+        world.onRefusal = { [unowned world] in world.fail(Violation(.refusal, $1)) }
+        world.quietUntil = { [unowned self] in quietUntil }
+        world.isWakingLanes = { [unowned self] in isRested }
+    }
+
+    func run() -> Simulation.Result {
+        defer { world.end() }
+        prepareAgenda()
+        for instance in world.instances {
+            world.timeline.add(after: world.random.number(0...5_000_000)) { [self] in world.begin(instance) }
+        }
+        let end = agenda.last ?? 0
+        world.proceed(until: { world.timeline.now > end }, atMost: .max)
+        calm()
+        rest("after the workload")
+        checkCounting(isEnd: false)
+        if world.violation == nil, world.random.chance(500) {
+            restartAll(erasing: world.random.chance(500))
+            rest("after a restart of everything")
+        }
+        world.check { () throws(Violation) in try world.checkDevices() }
+        if world.violation == nil {
+            world.note("world", "removes everything")
+            workload.removeAll()
+            rest("after the removal of everything")
+            checkCounting(isEnd: true)
+            world.check { () throws(Violation) in try world.checkDevices() }
+        }
+        return Simulation.Result(
+            violation: world.violation,
+            trace: world.trace,
+            requests: world.observer.model.order.count,
+            events: world.observer.events.count,
+            time: world.timeline.now
+        )
+    }
+
+    private func checkCounting(isEnd: Bool) {
+        world.check { () throws(Violation) in
+            try world.observer.checkCounting(isEnd: isEnd, isExactlyOnce: world.options.isExactlyOnce)
+        }
+    }
+
+    /// Everything that can go wrong stops doing so, and everything runs.
+    private func calm() {
+        guard world.violation == nil else { return }
+        world.note("world", "is calm")
+        world.calm()
+        for instance in world.instances {
+            instance.clock.set(error: max(-100, min(100, instance.clock.currentError)))
+            instance.isDown = false
+            if instance.process?.isDead != false { world.begin(instance) }
+        }
+    }
+
+    private func restartAll(erasing: Bool) {
+        world.note("world", "restarts everything\(erasing ? " without disks" : "")")
+        for instance in world.instances {
+            instance.process?.crash()
+            if erasing { instance.disk.erase() }
+            world.begin(instance)
+        }
+    }
+
+    /// Somebody starts again what ended.
+    private func died(_ instance: Instance, _ process: SimulatedProcess) {
+        guard instance.process === process else { return }
+        if world.random.chance(world.scenario.eraseRate), !world.isCalm {
+            world.note(instance.name, "loses its disk")
+            instance.disk.erase()
+        }
+        world.timeline.add(after: world.random.number(500_000...20_000_000)) { [self] in
+            if instance.process === process { world.begin(instance) }
+        }
+    }
+
+    // MARK: - The agenda
+
+    func schedule(at instant: Int64, _ action: @escaping () -> Void) {
+        agenda.append(instant)
+        world.timeline.add(at: instant, action)
+    }
+
+    func sortAgenda() {
+        agenda.sort()
+    }
+
+    // MARK: - Rest
+
+    /// Waits until all that is due was handed over.
+    private func rest(_ when: String) {
+        guard world.violation == nil else { return }
+        let begun = world.timeline.now
+        (isAwaitingRest, isRested) = (true, false)
+        world.proceed(until: { isRested }, atMost: lastDue + 3_600_000_000)
+        isAwaitingRest = false
+        guard world.violation == nil, !isRested else {
+            isRested = false
+            return
+        }
+        checkCounting(isEnd: false)
+        let seconds = (world.timeline.now - begun) / 1_000_000
+        world.fail(Violation(.rest, "\(when), \(seconds) s later: \(world.unrest ?? "")"))
+    }
+
+    private var isAtRest: Bool { world.unrest == nil }
+
+    /// When the last of what fires once is due, in microseconds.
+    private var lastDue: Int64 {
+        let observer = world.observer
+        return observer.open.reduce(world.timeline.now) { last, id in
+            guard let entry = observer.model.requests[id], !entry.request.repeats else { return last }
+            let due = entry.request.nominal(from: entry.record.timestamp).rawValue + entry.request.jitter
+            return max(last, SimulatedClock.elapsed(at: Timestamp(rawValue: due)))
+        }
+    }
+
+    /// When nothing moves: an instant shortly before something may happen again, in microseconds.
+    private var quietUntil: Int64? {
+        let (now, broker, observer) = (world.timeline.now, world.broker, world.observer)
+        guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
+            world.devices.openCount == 0, world.instances.allSatisfy({ $0.isDown || $0.isRunning })
+        else {
+            return nil
+        }
+        if isAwaitingRest, isAtRest {
+            (isAwaitingRest, isRested) = (false, true)
+            return nil
+        }
+        let errors = world.instances.map { $0.clock.currentError * 1000 }
+        let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
+        var next = agenda.first { $0 > now } ?? .max
+        // The pause between two attempts is not known here.
+        if world.state.isSending { next = min(next, now + 1_000_000) }
+        for id in observer.open {
+            guard let entry = observer.model.requests[id] else { continue }
+            let anchor = entry.record.timestamp
+            let held = observer.events(of: id).last { $0.event.name == .held }?.event.until
+            var due = SimulatedClock.elapsed(at: held ?? entry.request.nominal(from: anchor))
+            // Jitter, and a clock that is behind.
+            let spread = entry.request.jitter * 1000 - behind + 3_000_000
+            if entry.request.repeats, let interval = entry.request.interval, due + spread < now {
+                let passed = (now - spread - SimulatedClock.elapsed(at: anchor)) / (interval * 1000)
+                due = SimulatedClock.elapsed(at: entry.request.nominal(max(1, passed + 1), from: anchor))
+            }
+            if due - ahead - 2_000_000 <= now, now <= due + spread { return nil }
+            // Late, or between two attempts.
+            if !entry.request.repeats, due + spread < now { next = min(next, now + 1_000_000) }
+            if due > now { next = min(next, due - ahead - 2_000_000) }
+        }
+        guard next > now else { return nil }
+        return min(next, now + Self.longestQuiet)
+    }
+}
