@@ -87,7 +87,7 @@ final class RequestClients: Sendable {
             try Tools.python(),
             [
                 Tools.client("settle.py"), "--bootstrap", cluster.bootstrapServers, "--prefix", cluster.prefix,
-                "--recipients", Self.recipients, "--open", "\(open)",
+                "--recipients", Self.recipients, "--acknowledged", "--open", "\(open)",
             ],
             input: Data(JSONLine.text(["requests": accepted, "events": []]).utf8)
         )
