@@ -8,6 +8,8 @@ final class ScheduleService {
     /// What is read ahead stays at librdkafka's default: with less it stands still for a second whenever it has enough.
     private static let properties = [
         "compression.type": "lz4", "fetch.wait.max.ms": "10",
+        // Many partitions, and little for each at a time.
+        "linger.ms": "50",
         // Longer than the requests take to be published, while it stands still.
         "session.timeout.ms": "120000", "socket.timeout.ms": "300000",
     ]
@@ -24,7 +26,15 @@ final class ScheduleService {
     private var starts = 1
 
     /// Starts it with an empty store.
-    init(_ workload: ScheduleWorkload, on broker: LocalBroker, _ topics: TopicNames, logger: Logger) throws {
+    ///
+    /// - Parameter lanes: nil for as many as it has by default.
+    init(
+        _ workload: ScheduleWorkload,
+        on broker: LocalBroker,
+        _ topics: TopicNames,
+        lanes: Int? = nil,
+        logger: Logger
+    ) throws {
         self.workload = workload
         self.broker = broker
         self.logger = logger
@@ -34,7 +44,9 @@ final class ScheduleService {
         var subject = try Subject.carillon()
         let environment = subject.environment
         subject.environment = { work in
-            environment(work).merging(["CARILLON_STORE_DIRECTORY": place.path, "CARILLON_OPS_PORT": "\(port)"]) { $1 }
+            var settings = environment(work)
+            settings["CARILLON_CONSUMER_LANES"] = lanes.map { "\($0)" }
+            return settings.merging(["CARILLON_STORE_DIRECTORY": place.path, "CARILLON_OPS_PORT": "\(port)"]) { $1 }
         }
         self.subject = subject
         work = Subject.Work(

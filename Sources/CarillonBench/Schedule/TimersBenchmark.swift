@@ -42,13 +42,13 @@ struct TimersBenchmark {
         }
     }
 
-    /// Resident bytes, once they have stopped changing.
+    /// Resident bytes, once they have not changed for a while: the service gives back what a burst needed when it rests.
     private func settledMemory(of service: ScheduleService) throws -> Int {
-        var before = 0
-        for _ in 0..<10 {
+        var (before, calm) = (0, 0)
+        for _ in 0..<20 where calm < 4 {
             Thread.sleep(forTimeInterval: 1)
             let now = try service.process.sample().residentBytes
-            if abs(now - before) < 1 << 20 { return now }
+            calm = abs(now - before) < 1 << 20 ? calm + 1 : 0
             before = now
         }
         return before

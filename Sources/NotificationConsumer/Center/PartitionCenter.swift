@@ -317,6 +317,7 @@ struct PartitionCenter {
         inUse.evict(beyond: limits.maximumResident + inUse.armed)
         guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
         nextForgetting = now.adding(milliseconds: 1000)
+        if cutSlots.isEmpty { inUse.shrink() }
         // What the store is yet to hear of is found at the next call.
         guard forgottenKeys.isEmpty else { return 0 }
         let old = now.adding(milliseconds: -limits.retention)

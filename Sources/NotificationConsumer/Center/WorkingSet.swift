@@ -75,7 +75,9 @@ struct WorkingSet {
     var totals = StoreCounts()
     /// How many entries are here.
     var count: Int { links.count - free.count }
-    /// How many of them have a timer.
+    /// How many places there are for them, taken or free.
+    var slotCount: Int { links.count }
+    /// How many entries have a timer.
     var armed: Int { armedCount }
     /// How many are in the next cut.
     var dirtyCount: Int { dirty.count }
@@ -314,6 +316,20 @@ struct WorkingSet {
                 remove(Slot(hand))
             }
         }
+    }
+
+    /// Gives back the room of a burst: the slots at the end, once most are free. Not while slots are in a cut.
+    mutating func shrink() {
+        guard links.count > 1024, count < links.count / 4 else { return }
+        // The lowest are taken first from here on, so that the next time more is free at the end.
+        free.sort(by: >)
+        let last = max(links.lastIndex { $0.isUsed } ?? -1, lazy.lazy.map { Int($0.slot) }.max() ?? -1)
+        guard last < links.count / 2 else { return }
+        (keys, entries, links) = (Array(keys.prefix(last + 1)), Array(entries.prefix(last + 1)), Array(links.prefix(last + 1)))
+        free = Array(free.drop { $0 > last })
+        if count == 0 { (firstOfKey, firstOfRecipient, dirty) = ([:], [:], []) }
+        hand = 0
+        rebuildAlarms()
     }
 
     /// Drops an entry without a trace: the changelog has a newer one.

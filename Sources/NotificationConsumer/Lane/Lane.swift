@@ -51,6 +51,7 @@ package final class Lane<Link: LaneLink> {
     /// Since when a bound is reached; nil when none is.
     var heldSince: ContinuousClock.Instant?
     var isPaused = false
+    private var areStoresHurried = false
     /// Records applied and timers fired so far.
     private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
@@ -129,6 +130,7 @@ package final class Lane<Link: LaneLink> {
     private func regulate() throws -> Bool {
         let (outstanding, unwritten, dirty) = (link.outstanding, unwrittenChanges(), dirtyEntries())
         let (limits, isHeld) = (configuration, heldSince != nil)
+        hurryStores(unwritten)
         var reason: String?
         if let since = uncommittedSince, link.now - since > configuration.sessionTimeout {
             // Another owner may be at work by now: what is sent from here on would be sent twice.
@@ -160,6 +162,14 @@ package final class Lane<Link: LaneLink> {
             context.health.notReady("\(reason); reading is paused")
         }
         return true
+    }
+
+    /// At half of the bound the stores no longer wait for their batches to fill: the bound is for a disk that is slow.
+    private func hurryStores(_ unwritten: Int) {
+        if unwritten < configuration.unwrittenChanges / 4 { areStoresHurried = false }
+        guard unwritten >= configuration.unwrittenChanges / 2, !areStoresHurried else { return }
+        areStoresHurried = true
+        for number in ownedNumbers { owned[Int(number)]?.center.store.beginFlush() }
     }
 
     private func unwrittenChanges() -> Int {

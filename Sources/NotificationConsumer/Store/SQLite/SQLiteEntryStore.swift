@@ -27,6 +27,8 @@ package final class SQLiteEntryStore: EntryStore {
         package var retention: Duration = .seconds(23 * 3600)
         /// How long closing waits for the last batch and the disk.
         package var closing: Duration = .seconds(10)
+        /// Of all stores with these limits.
+        package var turns = WriteTurns()
         /// Of SQLite's page cache while it writes, in bytes; reading takes a quarter.
         package var cacheBytes = 8 << 20
         /// Keys that have gone and may stay in the filter, besides as many as there are entries.

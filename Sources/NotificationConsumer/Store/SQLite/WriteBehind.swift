@@ -68,6 +68,7 @@ final class WriteBehind: Sendable {
             // A name reaches the kernel once Foundation knows the thread, which is after it has started.
             isStarted.wait()
             Thread.current.name = "store-\(file.identity.partition)"
+            WriteTurns.giveWay()
             if run(lineage: lineage) { lock.release() }
             ended.signal()
         }
@@ -250,7 +251,7 @@ final class WriteBehind: Sendable {
     /// - Throws: when the file is damaged.
     private func write(_ batch: ChangeBatch, _ writer: StoreWriter, _ lineage: inout String?) throws {
         do {
-            let counts = try writer.write(batch, counts, lineage: &lineage)
+            let counts = try limits.turns.take { try writer.write(batch, self.counts, lineage: &lineage) }
             let (isIdle, keys) = state.withLock { state in
                 (state.writing, state.trouble, state.counts) = (nil, nil, counts)
                 return (state.pending.isEmpty, state.filter.count)
