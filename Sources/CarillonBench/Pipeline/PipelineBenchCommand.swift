@@ -96,8 +96,7 @@ struct PipelineBenchCommand: AsyncParsableCommand {
         if subjects.contains(.disk) { found.append(try .disk(in: stores)) }
         if subjects.contains(.native) { found.append(try .native()) }
         if subjects.contains(.jemalloc) {
-            let library = "/usr/lib/\(Self.architecture)-linux-gnu/libjemalloc.so.2"
-            if FileManager.default.fileExists(atPath: library) {
+            if let library = Subject.jemalloc {
                 found += found.filter { $0.name != SubjectName.disk.rawValue }.map { $0.preloading(library) }
             } else {
                 output.progress("without jemalloc: apt-get install libjemalloc2")
@@ -118,13 +117,5 @@ struct PipelineBenchCommand: AsyncParsableCommand {
             output.progress("without the Python subjects: \(error)")
         }
         return found
-    }
-
-    private static var architecture: String {
-        #if arch(arm64)
-        "aarch64"
-        #else
-        "x86_64"
-        #endif
     }
 }

@@ -89,6 +89,16 @@ struct Subject {
         return subject
     }
 
+    /// Debian's library of the other allocator; nil when it is not installed.
+    static var jemalloc: String? {
+        #if arch(arm64)
+        let library = "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2"
+        #else
+        let library = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
+        #endif
+        return FileManager.default.fileExists(atPath: library) ? library : nil
+    }
+
     func start(_ work: Work) throws -> SubjectProcess {
         try SubjectProcess(executable, arguments(work), environment: environment(work))
     }

@@ -15,7 +15,7 @@ final class ScheduleService {
     ]
     private static let patience = Duration.seconds(600)
 
-    private let subject: Subject
+    let subject: Subject
     private let work: Subject.Work
     private let workload: ScheduleWorkload
     private let broker: LocalBroker
@@ -27,12 +27,15 @@ final class ScheduleService {
 
     /// Starts it with an empty store.
     ///
-    /// - Parameter lanes: nil for as many as it has by default.
+    /// - Parameters:
+    ///   - lanes: nil for as many as it has by default.
+    ///   - library: another allocator.
     init(
         _ workload: ScheduleWorkload,
         on broker: LocalBroker,
         _ topics: TopicNames,
         lanes: Int? = nil,
+        preloading library: String? = nil,
         logger: Logger
     ) throws {
         self.workload = workload
@@ -42,6 +45,7 @@ final class ScheduleService {
         let port = try FreePort.find()
         (store, metricsPort) = (place, port)
         var subject = try Subject.carillon()
+        if let library { subject = subject.preloading(library) }
         let environment = subject.environment
         subject.environment = { work in
             var settings = environment(work)

@@ -5,7 +5,7 @@ import Kafka
 /// `carillon bench timers`.
 struct TimersBenchCommand: AsyncParsableCommand {
     enum SubjectName: String, CaseIterable, ExpressibleByArgument {
-        case carillon, redis, apscheduler
+        case carillon, jemalloc, redis, apscheduler
     }
 
     static let configuration = CommandConfiguration(
@@ -28,7 +28,7 @@ struct TimersBenchCommand: AsyncParsableCommand {
     var apschedulerEntries = 50_000
     @Option(help: "Partitions of the topics; the embedded broker keeps 5 MiB of each.")
     var partitions: Int32 = 64
-    @Option(parsing: .upToNextOption, help: "What runs.")
+    @Option(parsing: .upToNextOption, help: "What runs; jemalloc is carillon with that allocator.")
     var subjects: [SubjectName] = SubjectName.allCases
     @Option(help: ArgumentHelp("Where Python's packages are kept.", valueName: "directory"))
     var python = ".build/python-bench"
@@ -49,15 +49,13 @@ struct TimersBenchCommand: AsyncParsableCommand {
 
     private func measure() throws -> TimersReport {
         var results: [TimersReport.Subject] = []
-        if subjects.contains(.carillon) {
-            results.append(
-                try TimersBenchmark(
-                    entries: entries,
-                    workload: .init(partitions: partitions),
-                    logger: output.logger,
-                    report: output.progress
-                ).run()
-            )
+        if subjects.contains(.carillon) { results.append(try carillon(with: nil)) }
+        if subjects.contains(.jemalloc) {
+            if let library = Subject.jemalloc {
+                results.append(try carillon(with: library))
+            } else {
+                output.progress("without jemalloc: apt-get install libjemalloc2")
+            }
         }
         do {
             results += try comparators()
@@ -65,6 +63,16 @@ struct TimersBenchCommand: AsyncParsableCommand {
             output.progress("without the other subjects: \(error)")
         }
         return TimersReport(entries: entries, partitions: partitions, subjects: results)
+    }
+
+    private func carillon(with allocator: String?) throws -> TimersReport.Subject {
+        try TimersBenchmark(
+            entries: entries,
+            workload: .init(partitions: partitions),
+            allocator: allocator,
+            logger: output.logger,
+            report: output.progress
+        ).run()
     }
 
     private func comparators() throws -> [TimersReport.Subject] {

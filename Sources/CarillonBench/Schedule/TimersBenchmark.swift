@@ -8,14 +8,16 @@ import NotificationModel
 struct TimersBenchmark {
     var entries: Int
     var workload: ScheduleWorkload
+    /// An allocator to preload; nil for the C library's.
+    var allocator: String?
     var logger: Logger
     var report: (String) -> Void
 
     /// - Throws: ``BenchmarkError`` when a request was not scheduled exactly once.
     func run() throws -> TimersReport.Subject {
-        report("carillon: \(entries) pending over \(workload.partitions) partitions")
-        return try LocalBroker.with(partitions: workload.partitions) { broker, topics in
-            let service = try ScheduleService(workload, on: broker, topics, logger: logger)
+        try LocalBroker.with(partitions: workload.partitions) { broker, topics in
+            let service = try ScheduleService(workload, on: broker, topics, preloading: allocator, logger: logger)
+            report("\(service.subject.name): \(entries) pending over \(workload.partitions) partitions")
             try service.awaitAssignment()
             let idle = try settledMemory(of: service)
             try service.fill(entries, topics)
@@ -31,7 +33,7 @@ struct TimersBenchmark {
             try service.awaitQuiet(pending: entries)
             let restarted = try settledMemory(of: service) - idle
             return TimersReport.Subject(
-                name: "carillon",
+                name: service.subject.name,
                 entries: entries,
                 insertsPerSecond: Double(entries) / seconds,
                 residentBytesPerPending: Double(resident) / Double(entries),
@@ -45,7 +47,7 @@ struct TimersBenchmark {
     /// Resident bytes, once they have not changed for a while: the service gives back what a burst needed when it rests.
     private func settledMemory(of service: ScheduleService) throws -> Int {
         var (before, calm) = (0, 0)
-        for _ in 0..<20 where calm < 4 {
+        for _ in 0..<30 where calm < 6 {
             Thread.sleep(forTimeInterval: 1)
             let now = try service.process.sample().residentBytes
             calm = abs(now - before) < 1 << 20 ? calm + 1 : 0

@@ -10,12 +10,13 @@ import Darwin
 
 /// Gives memory back to the system when a lane comes to rest after a burst.
 ///
-/// glibc keeps what was freed as long as something next to it is in use: after a burst most of a lane's memory is librdkafka's
-/// buffers and SQLite's pages of then.
+/// An allocator keeps what was freed, glibc's as long as something next to it is in use: after a burst most of a lane's memory is
+/// librdkafka's buffers and SQLite's pages of then.
 struct FreedMemory {
     /// Less work than this leaves little behind.
     private static let burst = 10_000
-    private static let rest = Duration.seconds(2)
+    /// Longer than the store takes to write the last of it.
+    private static let rest = Duration.seconds(5)
 
     private var seen = 0
     private var seenAt: ContinuousClock.Instant?
@@ -36,11 +37,25 @@ struct FreedMemory {
         Self.release()
     }
 
-    /// On another thread, since it goes through everything that is free; nothing where the C library does not offer it.
+    /// On another thread, since it goes through everything that is free; nothing where the allocator does not offer it.
     private static func release() {
-        // The module Glibc leaves malloc.h out.
-        guard let symbol = dlsym(nil, "malloc_trim") else { return }
-        let trim = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)
-        DispatchQueue.global(qos: .utility).async { _ = trim(0) }
+        // The module Glibc leaves malloc.h out, and jemalloc is there only when it was preloaded.
+        let (trim, control) = (dlsym(nil, "malloc_trim"), dlsym(nil, "mallctl"))
+        let trimming = trim.map { unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self) }
+        let controlling = control.map { unsafeBitCast($0, to: Control.self) }
+        DispatchQueue.global(qos: .utility).async {
+            if let controlling {
+                // Of all its arenas.
+                _ = controlling("arena.4096.purge", nil, nil, nil, 0)
+            } else {
+                _ = trimming?(0)
+            }
+        }
     }
+
+    /// jemalloc's `mallctl`.
+    private typealias Control =
+        @convention(c) (
+            UnsafePointer<CChar>, UnsafeMutableRawPointer?, UnsafeMutablePointer<Int>?, UnsafeMutableRawPointer?, Int
+        ) -> Int32
 }

@@ -20,7 +20,7 @@ package final class SQLiteEntryStore: EntryStore {
         /// Changes that make a batch.
         package var batchSize = 10_000
         /// How long a change waits for a batch to fill.
-        package var batchAge: Duration = .seconds(1)
+        package var batchAge: Duration = .seconds(3)
         /// How long after a failure to write it is tried again.
         package var retryInterval: Duration = .seconds(1)
         /// A file whose position was written longer ago is discarded: the changelog keeps deletions only so long.
@@ -30,7 +30,7 @@ package final class SQLiteEntryStore: EntryStore {
         /// Of all stores with these limits.
         package var turns = WriteTurns()
         /// Of SQLite's page cache while it writes, in bytes; reading takes a quarter.
-        package var cacheBytes = 8 << 20
+        package var cacheBytes = 2 << 20
         /// Keys that have gone and may stay in the filter, besides as many as there are entries.
         package var forgottenKeys = 100_000
 
