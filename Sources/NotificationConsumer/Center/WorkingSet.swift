@@ -325,7 +325,9 @@ struct WorkingSet {
         free.sort(by: >)
         let last = max(links.lastIndex { $0.isUsed } ?? -1, lazy.lazy.map { Int($0.slot) }.max() ?? -1)
         guard last < links.count / 2 else { return }
-        (keys, entries, links) = (Array(keys.prefix(last + 1)), Array(entries.prefix(last + 1)), Array(links.prefix(last + 1)))
+        (keys, entries, links) = (
+            Array(keys.prefix(last + 1)), Array(entries.prefix(last + 1)), Array(links.prefix(last + 1))
+        )
         free = Array(free.drop { $0 > last })
         if count == 0 { (firstOfKey, firstOfRecipient, dirty) = ([:], [:], []) }
         hand = 0

@@ -209,7 +209,9 @@ package final class KafkaLink: LaneLink {
                 }
             } else {
                 // What is not visible at the end: markers of transactions, and what compaction took.
-                for partition in left.keys { reader.endPosition(of: place(partition)).map { advance(partition, to: $0) } }
+                for partition in left.keys {
+                    reader.endPosition(of: place(partition)).map { advance(partition, to: $0) }
+                }
             }
             guard now < deadline else {
                 guard let (partition, range) = left.min(by: { $0.key < $1.key }) else { return }

@@ -110,7 +110,9 @@ extension Lane {
     }
 
     private func report(restoring partitions: Int, read: Int64, of total: Int64) {
-        context.health.notReady("restoring \(partitions) partitions: \(read) of at most \(total) records of the changelog")
+        context.health.notReady(
+            "restoring \(partitions) partitions: \(read) of at most \(total) records of the changelog"
+        )
         context.status.update { $0.restoring = (read, total) }
         guard nextStatus <= link.now else { return }
         nextStatus = link.now.advanced(by: .seconds(5))

@@ -93,7 +93,13 @@ struct Restore {
         var ranges: [Int32: Range<Int64>] = [:]
         for (number, (low, high)) in bounds {
             guard let position = stores[number]?.position else { continue }
-            if let reason = Self.refusal(of: position, low: low, high: high, at: now, deletionsKept: rules.deletionsKept) {
+            if let reason = Self.refusal(
+                of: position,
+                low: low,
+                high: high,
+                at: now,
+                deletionsKept: rules.deletionsKept
+            ) {
                 noteUnused(number, because: reason)
             } else {
                 // The record before the position is the marker that the store was written with, or a newer one follows.

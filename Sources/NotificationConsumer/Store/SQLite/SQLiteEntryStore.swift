@@ -1,7 +1,7 @@
 import GRDB
 package import NotificationModel
 
-/// The entries of one partition in a file, written behind by a thread of its own.
+/// The entries of one partition in a file, written behind by the thread of `StoreWriters`.
 ///
 /// ## A change's way
 /// `write` puts it into the batch in memory, where reads find it, and returns. The thread takes the batch when it is large or
@@ -27,8 +27,8 @@ package final class SQLiteEntryStore: EntryStore {
         package var retention: Duration = .seconds(23 * 3600)
         /// How long closing waits for the last batch and the disk.
         package var closing: Duration = .seconds(10)
-        /// Of all stores with these limits.
-        package var turns = WriteTurns()
+        /// Who writes; shared by all stores with these limits.
+        package var writers = StoreWriters()
         /// Of SQLite's page cache while it writes, in bytes; reading takes a quarter.
         package var cacheBytes = 2 << 20
         /// Keys that have gone and may stay in the filter, besides as many as there are entries.

@@ -34,17 +34,18 @@ final class WriteBehind: Sendable {
         var hasEnded = false
     }
 
-    private enum Step {
+    /// What its writer is to do.
+    enum Step {
         case write(ChangeBatch)
         case wait(until: ContinuousClock.Instant?)
-        case end
+        /// - Parameter isSound: the file is kept, and may say that it was closed.
+        case end(isSound: Bool)
     }
 
     let connection: DatabaseQueue
     private let file: StoreFile
     private let limits: Limits
     private let state: Mutex<State>
-    private let wake = DispatchSemaphore(value: 0)
     private let flushed = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
@@ -61,20 +62,11 @@ final class WriteBehind: Sendable {
         state = Mutex(State(filter: filter, counts: contents.counts))
     }
 
-    /// - Parameter lock: let go when it has ended to be closed, however long the last write takes.
+    /// - Parameters:
+    ///   - lineage: as written in the file.
+    ///   - lock: let go of when it has ended to be closed, however long the last write takes.
     func start(lineage: String?, holding lock: StoreLock) {
-        let isStarted = DispatchSemaphore(value: 0)
-        let thread = Thread { [self] in
-            // A name reaches the kernel once Foundation knows the thread, which is after it has started.
-            isStarted.wait()
-            Thread.current.name = "store-\(file.identity.partition)"
-            WriteTurns.giveWay()
-            if run(lineage: lineage) { lock.release() }
-            ended.signal()
-        }
-        thread.stackSize = 1 << 20
-        thread.start()
-        isStarted.signal()
+        limits.writers.add(.init(behind: self, lineage: lineage, lock: lock))
     }
 
     // MARK: - The lane's side
@@ -102,7 +94,7 @@ final class WriteBehind: Sendable {
             if wasEmpty { state.since = .now }
             return wasEmpty || (count < limits.batchSize && state.pending.count >= limits.batchSize)
         }
-        if isWanted { wake.signal() }
+        if isWanted { limits.writers.signal() }
     }
 
     enum Found {
@@ -132,7 +124,7 @@ final class WriteBehind: Sendable {
 
     func beginFlush() {
         state.withLock { $0.isHurried = true }
-        wake.signal()
+        limits.writers.signal()
     }
 
     func flush() throws {
@@ -141,7 +133,7 @@ final class WriteBehind: Sendable {
             return state.isFlushing
         }
         if isWaiting {
-            wake.signal()
+            limits.writers.signal()
             flushed.wait()
         }
         try state.withLock { state in
@@ -156,7 +148,7 @@ final class WriteBehind: Sendable {
     @discardableResult
     func end(_ ending: Ending) -> Bool {
         state.withLock { $0.ending = ending }
-        wake.signal()
+        limits.writers.signal()
         return ended.wait(timeout: .now() + limits.closing.dispatchInterval) == .success
     }
 
@@ -169,28 +161,30 @@ final class WriteBehind: Sendable {
         }
         guard isFirst else { return }
         file.noteDamage(what)
-        wake.signal()
+        limits.writers.signal()
     }
 
     private static func check(_ state: borrowing State) throws {
         if let damage = state.damage { throw EntryStoreError.damaged(damage) }
     }
 
-    // MARK: - The thread
+    // MARK: - The writer's side
 
-    /// - Returns: whether it was asked to close.
-    private func run(lineage: String?) -> Bool {
-        var lineage = lineage
+    /// Runs what touches the file; trouble with the file itself ends its use.
+    func notingDamage(_ body: () throws -> Void) {
         do {
-            let writer = try StoreWriter(connection)
-            while let batch = next() { try write(batch, writer, &lineage) }
-            if state.withLock({ $0.damage == nil && $0.ending != .abandoning }) { try noteClosed(writer) }
+            try body()
         } catch let error as DatabaseError {
             noteDamage(error.reason)
         } catch {
             noteDamage("\(error)")
         }
-        // Whatever is wrong with it, the file is as its last transaction left it.
+    }
+
+    /// Closes the file, as its last transaction left it, whatever is wrong with it.
+    ///
+    /// - Returns: whether that was asked for.
+    func close() -> Bool {
         try? connection.close()
         return state.withLock { state in
             state.hasEnded = true
@@ -199,32 +193,20 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// Where there is no room for the note, the file is kept as after a crash.
-    private func noteClosed(_ writer: StoreWriter) throws {
-        do { try writer.noteClosed() } catch let error as DatabaseError where !error.isDamage {}
-    }
+    /// Nothing of it is in use any more.
+    func noteEnd() { ended.signal() }
 
     private func finishFlush(_ state: inout State) {
         if state.isFlushing { flushed.signal() }
         state.isFlushing = false
     }
 
-    private func next() -> ChangeBatch? {
-        while true {
-            switch state.withLock({ step(&$0, now: .now) }) {
-            case .write(let batch): return batch
-            case .end: return nil
-            case .wait(until: nil): wake.wait()
-            case .wait(let instant?):
-                _ = wake.wait(timeout: .now() + (instant - .now).dispatchInterval)
-            }
-        }
-    }
+    func nextStep() -> Step { state.withLock { step(&$0, now: .now) } }
 
     private func step(_ state: inout State, now: ContinuousClock.Instant) -> Step {
-        if state.damage != nil || state.ending == .abandoning { return .end }
+        if state.damage != nil || state.ending == .abandoning { return .end(isSound: false) }
         if let writing = state.writing, let retryAt = state.retryAt {
-            if state.ending == .dropping { return .end }
+            if state.ending == .dropping { return .end(isSound: true) }
             // Whoever waits for it may have made room.
             guard retryAt <= now || state.isFlushing || state.ending != nil else { return .wait(until: retryAt) }
             state.retryAt = nil
@@ -233,7 +215,7 @@ final class WriteBehind: Sendable {
         guard !state.pending.isEmpty, state.ending != .dropping else {
             finishFlush(&state)
             state.isHurried = false
-            return state.ending == nil ? .wait(until: nil) : .end
+            return state.ending == nil ? .wait(until: nil) : .end(isSound: true)
         }
         let deadline = state.since + limits.batchAge
         guard
@@ -249,9 +231,9 @@ final class WriteBehind: Sendable {
     }
 
     /// - Throws: when the file is damaged.
-    private func write(_ batch: ChangeBatch, _ writer: StoreWriter, _ lineage: inout String?) throws {
+    func write(_ batch: ChangeBatch, _ writer: StoreWriter, _ lineage: inout String?) throws {
         do {
-            let counts = try limits.turns.take { try writer.write(batch, self.counts, lineage: &lineage) }
+            let counts = try writer.write(batch, counts, lineage: &lineage)
             let (isIdle, keys) = state.withLock { state in
                 (state.writing, state.trouble, state.counts) = (nil, nil, counts)
                 return (state.pending.isEmpty, state.filter.count)
