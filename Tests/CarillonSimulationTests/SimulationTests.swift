@@ -30,7 +30,7 @@ struct SimulationTests {
     @Test(
         "a planted bug is found",
         arguments: [
-            (.readsUncommitted, 40), (.firesBeforeRestored, 20), (.skipsReplay, 30), (.dropsFence, 60),
+            (.readsUncommitted, 40), (.firesBeforeRestored, 20), (.skipsReplay, 30), (.dropsFence, 100),
             (.offsetsFirst, 10), (.markerBeforeEntries, 10), (.forgetsFiredThrough, 10), (.trustsUnknownCommit, 40),
             (.commitsInsteadOfAborting, 40), (.acceptsLateOutcomes, 40), (.storePositionFirst, 20),
         ] as [(PlantedBug, UInt64)]

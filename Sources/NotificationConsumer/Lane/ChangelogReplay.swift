@@ -44,6 +44,8 @@ struct ChangelogReplay {
     ///
     /// - Throws: `ConsumerRefusal` for what cannot be read, and what the link and the stores throw.
     mutating func read(_ ranges: [Int32: Range<Int64>], over link: some LaneLink) throws {
+        let ranges = ranges.filter { !$0.value.isEmpty }
+        guard !ranges.isEmpty else { return }
         let total = ranges.values.reduce(0) { $0 + Int64($1.count) }
         var count: Int64 = 0
         try link.readState(of: ranges, stallingAtMost: Restore.brokerDeadline) { number, offset, key, value in

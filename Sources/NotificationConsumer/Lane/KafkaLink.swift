@@ -185,8 +185,7 @@ package final class KafkaLink: LaneLink {
         stallingAtMost time: Duration,
         _ apply: (borrowing KafkaMessage) throws -> Void
     ) throws {
-        var left = ranges.filter { !$0.value.isEmpty }
-        guard !left.isEmpty else { return }
+        var left = ranges
         let reader = try reader(uncommitted: false)
         try reader.assign(Dictionary(uniqueKeysWithValues: left.map { (place($0.key), $0.value.lowerBound) }))
         defer { try? reader.assign([:]) }

@@ -40,8 +40,9 @@ package protocol LaneLink: AnyObject {
     /// it.
     func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)]
 
-    /// Reads committed records of `state`, of all given partitions at once, each from the range's start until the position
-    /// reaches its end: transactions that are open before it are waited for, at most so long without progress anywhere.
+    /// Reads committed records of `state`, of all given partitions at once, each from the start of its range, which is not
+    /// empty, until the position reaches its end: transactions that are open before it are waited for, at most so long
+    /// without progress anywhere.
     ///
     /// - Throws: `LaneLinkError.stalled` when nothing came for that time.
     func readState(
