@@ -51,6 +51,14 @@ struct KafkaConsumerTests {
         try await consume(from: broker) { consumer in
             #expect(try consumer.watermarks(of: place, within: .seconds(10)) == (0, 10))
             #expect(try consumer.partitionCount(of: "t", within: .seconds(10)) == 2)
+            let both = Set([place, .init(topic: "t", partition: 1)])
+            let all = try consumer.watermarks(of: both, within: .seconds(10))
+            #expect(all.count == 2 && all[place] ?? (-1, -1) == (0, 10))
+            #expect(all[.init(topic: "t", partition: 1)] ?? (-1, -1) == (0, 0))
+            #expect(try consumer.watermarks(of: [], within: .seconds(10)).isEmpty)
+            #expect(throws: KafkaError.self) {
+                try consumer.watermarks(of: [place, .init(topic: "t", partition: 9)], within: .seconds(2))
+            }
             try consumer.assign([place: KafkaOffset.beginning])
             _ = try consumer.read(10)
             let cached = try #require(consumer.cachedWatermarks(of: place))

@@ -14,7 +14,8 @@ struct TimersBenchCommand: AsyncParsableCommand {
         discussion: """
             Requests of about 400 bytes, due in weeks, on keys of their own. They are on the broker before the consumer \
             service, which stands still, goes on: it has the cores to itself and to the broker. Inserts count from the first \
-            `scheduled` event to the last; memory is what the process has beyond idle once all is in the changelog and on disk.
+            `scheduled` event to the last; memory is what the process has beyond idle once all is in the changelog and on disk. \
+            It has as many lanes as by default.
 
             Redis (Debian's redis-server, nothing on disk) gets the same bodies from redis-py, a sorted set and a string each, \
             in pipelines of 1,000; APScheduler keeps fewer jobs in its memory store, so that its figures an entry are those of \

@@ -54,6 +54,29 @@ struct SQLiteEntryStoreTests {
         }
     }
 
+    @Test func `one thread writes many stores, whatever becomes of one of them`() throws {
+        try withDirectory { directory in
+            let writers = StoreWriters()
+            // After the first round nobody is left, and the thread ends.
+            for round in 0..<2 as Range<Int32> {
+                let stores = try (0..<4).map { number in
+                    try openStore(in: directory, partition: 4 * round + number) { $0.writers = writers }.store
+                }
+                try limitPages(of: try #require(stores[1].behind), to: 20)
+                for store in stores {
+                    let value = String(repeating: "v", count: 900)
+                    try store.write((0..<200).map { change("shop/a/\($0)", value) }, position: position(1))
+                }
+                stores[2].close(flushing: false)
+                for store in stores { store.beginFlush() }
+                try waitUntil { stores[0].unwritten + stores[3].unwritten == 0 && stores[1].trouble != nil }
+                #expect(stores[0].counts.entries == 200 && stores[3].counts.entries == 200)
+                #expect(stores[1].unwritten == 200)
+                for store in stores { store.close(flushing: true) }
+            }
+        }
+    }
+
     @Test func `closing without flushing keeps what was written before, and its position`() throws {
         try withDirectory { directory in
             let store = try openStore(in: directory).store
