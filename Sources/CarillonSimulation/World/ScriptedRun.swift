@@ -30,7 +30,6 @@ package final class ScriptedRun {
     private static let someTime: ClosedRange<Int64> = 0...200_000
 
     let world: World
-    private let partitions: Int32
     private var random: SeededGenerator
     private var refusals: [String: String] = [:]
     // Of the publisher.
@@ -45,7 +44,6 @@ package final class ScriptedRun {
 
     package init(_ options: Options) {
         random = SeededGenerator(seed: options.seed)
-        partitions = options.partitions
         longestPause = random.number(5_000...40_000)
         var scenarioRandom = random.split()
         world = World(

@@ -85,7 +85,6 @@ struct ChangelogReplay {
         guard given > unwritten else { return }
         given = stores.values.reduce(0) { $0 + $1.unwritten }
         guard given > unwritten else { return }
-        for store in stores.values { store.beginFlush() }
         for (_, store) in stores.sorted(by: { $0.key < $1.key }) { try store.flush() }
         given = 0
     }

@@ -21,6 +21,11 @@ struct FreedMemory {
     private var seen = 0
     private var seenAt: ContinuousClock.Instant?
     private var released = 0
+    private let release: () -> Void
+
+    init(release: @escaping () -> Void = Self.release) {
+        self.release = release
+    }
 
     /// Told after each turn.
     ///
@@ -34,7 +39,7 @@ struct FreedMemory {
         }
         guard now - seenAt >= Self.rest else { return }
         released = work
-        Self.release()
+        release()
     }
 
     /// On another thread, since it goes through everything that is free; nothing where the allocator does not offer it.

@@ -209,7 +209,7 @@ package final class KafkaLink: LaneLink {
             } else {
                 // What is not visible at the end: markers of transactions, and what compaction took.
                 for partition in left.keys {
-                    reader.endPosition(of: place(partition)).map { advance(partition, to: $0) }
+                    if let end = reader.endPosition(of: place(partition)) { advance(partition, to: end) }
                 }
             }
             guard now < deadline else {

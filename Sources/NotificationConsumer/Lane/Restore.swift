@@ -152,7 +152,6 @@ struct Restore {
 
     /// What a store counts is what it has written.
     private func flush(_ stores: [Int32: any EntryStore]) throws {
-        for store in stores.values { store.beginFlush() }
         for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
             do {
                 try store.flush()

@@ -34,7 +34,7 @@ package protocol EntryStore: AnyObject {
     /// - Parameter position: what the store stands for with them.
     func write(_ changes: [StoreChange], position: StorePosition) throws
 
-    /// Begins to write everything that was taken, so that many stores do at the same time.
+    /// Begins to write everything that was taken, whether or not it is much; does not wait.
     func beginFlush()
 
     /// Writes everything that was taken; blocking.
