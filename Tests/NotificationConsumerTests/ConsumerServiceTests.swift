@@ -345,9 +345,11 @@ struct ConsumerServiceTests {
             ],
             on: broker
         )
+        try broker.setBroker(isUp: false)
         let page = try await Self.serving(Self.configuration(broker), health: health, registry: registry) {
             while health.notReady.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
             #expect(health.notReady.map(\.component).contains("lane-0"))
+            try broker.setBroker(isUp: true)
             _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 1 }
             #expect(health.notReady.isEmpty)
             while true {

@@ -34,6 +34,9 @@ struct CheckpointFaultTests {
             return cases.filter(\.isPossible)
         }
 
+        /// The embedded broker shows what was aborted, a marker too whose events it refused: the next owner believes it.
+        var showsLoss: Bool { guarantee == .atLeastOnce || fault != .recordsRefused }
+
         private var isPossible: Bool {
             switch (guarantee, step, fault) {
             case (.atLeastOnce, .commit, _): false
@@ -93,13 +96,20 @@ struct CheckpointFaultTests {
             one.happen(to: broker)
         }
         try await kafka.publish((0..<300).map { kafka.request("q\($0)", interval: $0 % 3 == 0 ? 86_400 : nil) })
+        let seen = Mutex("")
         try await lanes.run {
-            try await eventually("the fault happens, and all are delivered or kept", orSay: { "\(lanes.ends)" }) {
-                guard happened.load(ordering: .relaxed) else { return false }
+            try await eventually("the fault happens") {
+                happened.load(ordering: .relaxed) && (one.fault != .recordsRefused || !lanes.ends.isEmpty)
+            }
+            // It may have met the last checkpoint; the lane does not end in the middle of it.
+            try await kafka.publish([kafka.request("last")])
+            try await eventually("all are delivered or kept", orSay: { "\(seen.withLock(\.self)) \(lanes.ends)" }) {
                 let delivered = try await Set(kafka.events(.delivered).map(\.request))
+                guard one.showsLoss else { return delivered.contains(id("last")) }
                 let scheduled = try await Set(kafka.events(.scheduled).map(\.request))
-                guard delivered.count == 200, scheduled.count == 100 else { return false }
-                return try await kafka.pendingInState() == 100
+                let pending = try await kafka.pendingInState()
+                seen.withLock { $0 = "\(delivered.count) delivered, \(scheduled.count) scheduled, \(pending) pending" }
+                return delivered.count == 201 && scheduled.count == 100 && pending == 100
             }
         }
         for name in [DeliveryEventName.delivered, .scheduled] {
@@ -109,6 +119,7 @@ struct CheckpointFaultTests {
         if one.fault == .recordsRefused {
             #expect(lanes.ends.count == 1, "a lane that cannot write begins anew: \(lanes.ends)")
         }
+        guard one.showsLoss else { return await broker.shutDown() }
         // What the next owner finds.
         #expect(try await kafka.pendingInState() == 100)
         let next = TestLanes(kafka, one.guarantee) { _ in }

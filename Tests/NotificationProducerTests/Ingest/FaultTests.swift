@@ -10,7 +10,7 @@ import Testing
 struct FaultTests {
     @Test("With the broker away a call is answered 503 with Retry-After, and works when the broker is back")
     func callsWithoutBroker() async throws {
-        try await ProducerHarness.with(configure: { $0.httpDeadline = .seconds(1) }) { harness in
+        try await ProducerHarness.with(configure: { $0.httpDeadline = .seconds(4) }) { harness in
             let target = "/v1/recipients/u/notifications/i"
             let event = #"{"specversion":"1.0","id":"1","source":"/s","type":"t"}"#
             #expect(try await harness.http.put(target, #"{"content":{"body":"before"}}"#).status == 202)

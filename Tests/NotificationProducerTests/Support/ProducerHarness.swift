@@ -20,6 +20,7 @@ final class ProducerHarness: Sendable {
     let service: ProducerService
     let health: Health
     let http: RawHTTP
+    let log: CollectedLog
     private let group: ServiceGroup
     private let running: Task<Void, any Error>
 
@@ -28,6 +29,7 @@ final class ProducerHarness: Sendable {
         service: ProducerService,
         health: Health,
         http: RawHTTP,
+        log: CollectedLog,
         group: ServiceGroup,
         running: Task<Void, any Error>
     ) {
@@ -35,6 +37,7 @@ final class ProducerHarness: Sendable {
         self.service = service
         self.health = health
         self.http = http
+        self.log = log
         self.group = group
         self.running = running
     }
@@ -67,6 +70,9 @@ final class ProducerHarness: Sendable {
         defer { try? FileManager.default.removeItem(at: directory) }
         var configuration = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.httpPort = 0
+        // Those who test them set them; others are not to meet them on a busy machine.
+        configuration.httpDeadline = .seconds(60)
+        configuration.httpReceiveTimeout = .seconds(60)
         configuration.defaultApplication = "shop"
         configuration.deployment = "test"
         configuration.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { $1 }
@@ -82,7 +88,13 @@ final class ProducerHarness: Sendable {
         }
         configure(&configuration)
         let health = Health()
-        let service = try ProducerService(configuration: configuration, health: health, logger: logger, now: { now })
+        let log = CollectedLog()
+        let service = try ProducerService(
+            configuration: configuration,
+            health: health,
+            logger: Logger(label: "test") { _ in MultiplexLogHandler([logger.handler, log.handler]) },
+            now: { now }
+        )
         var groupConfiguration = ServiceGroupConfiguration(services: [.init(service: service)], logger: logger)
         groupConfiguration.maximumGracefulShutdownDuration = .seconds(60)
         let group = ServiceGroup(configuration: groupConfiguration)
@@ -94,6 +106,7 @@ final class ProducerHarness: Sendable {
                 service: service,
                 health: health,
                 http: RawHTTP(port: try await service.httpPort),
+                log: log,
                 group: group,
                 running: running
             )

@@ -288,14 +288,16 @@ struct ConnectionCallTests {
 
     @Test("A service that stops ends connections that wait, also those that were refused")
     func stop() async throws {
-        try await ProducerHarness.with { harness in
+        try await ProducerHarness.with {
+            $0.httpIdleTimeout = .seconds(60)
+        } _: { harness in
             let idle = try await RawConnection.open(port: harness.http.port)
             await idle.send(Self.put())
             #expect(try await idle.answer().status == 202)
             let refused = try await RawConnection.open(port: harness.http.port)
             await refused.send("GARBAGE\r\n\r\n")
             #expect(try await refused.answer().status == 400)
-            try await within(.seconds(9), "the stop, sooner than the time of a refused connection") {
+            try await within(.seconds(40), "the stop, sooner than the time of a refused connection") {
                 try await harness.stop()
             }
             #expect(await idle.end() == [])
