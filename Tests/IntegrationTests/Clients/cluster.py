@@ -1,12 +1,13 @@
 """What an operator, or time, does to a cluster.
 
 cluster.py expire BOOTSTRAP TOPIC RECIPIENT  everything that the recipient's partition holds by now is gone, as after its retention
-cluster.py compact BOOTSTRAP TOPIC           waits until the broker has compacted a topic; prints how many records there were and are
+cluster.py compact BOOTSTRAP TOPIC           waits until the broker has compacted all partitions of a topic; prints how it saw that
 """
 
 import json
 import sys
 import time
+from collections import Counter
 
 from common import DEADLINE, encode_key, partition_count, partition_of
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
@@ -25,40 +26,47 @@ def expire(bootstrap: str, topic: str, recipient: str) -> None:
     print(json.dumps({"partition": place.partition, "low": high}))
 
 
-def count(bootstrap: str, topic: str) -> int:
-    """Records that a reader of the whole topic gets."""
+def records(bootstrap: str, topic: str):
+    """What a reader of the whole topic gets."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reads-without-it", "enable.partition.eof": True})
     partitions = partition_count(consumer, topic)
     consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in range(partitions)])
-    records, ended = 0, set()
+    ended = set()
     while len(ended) < partitions:
         message = consumer.poll(30)
         if message is None:
             sys.exit(f"{topic} cannot be read to its end")
         if message.error() is None:
-            records += 1
+            yield message
         else:
             ended.add(message.partition())
     consumer.close()
-    return records
 
 
 def compact(bootstrap: str, topic: str) -> None:
-    """A segment is compacted only when a younger one was begun: a tombstone of a key that nobody has begins it."""
+    """A segment is compacted only when a younger one was begun: tombstones of a key that nobody has begin them.
+
+    Where one of these is gone, everything before it was gone over: that holds whatever others write meanwhile.
+    """
     producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
     partitions = partition_count(producer, topic)
-    nobody = {partition_of(f"nobody-{number}", partitions): f"nobody-{number}" for number in range(partitions * 20)}
-    before = count(bootstrap, topic)
+    nobody = {
+        partition_of(f"nobody-{number}", partitions): encode_key("shop", f"nobody-{number}", "none").encode()
+        for number in range(partitions * 20)
+    }
+    written = 0
     deadline = time.monotonic() + DEADLINE
     while time.monotonic() < deadline:
-        for partition, recipient in nobody.items():
-            producer.produce(topic, None, encode_key("shop", recipient, "none"), partition)
+        for partition, key in nobody.items():
+            producer.produce(topic, None, key, partition)
         producer.flush(30)
+        written += 1
         time.sleep(1)
-        if (now := count(bootstrap, topic)) < before:
-            print(json.dumps({"before": before, "after": now}))
+        left = Counter(message.partition() for message in records(bootstrap, topic) if message.key() in nobody.values())
+        if max(left.values()) < written:
+            print(json.dumps({"written": written, "left": left}))
             return
-    sys.exit(f"{topic} was not compacted within {DEADLINE} s: {before} records then, {count(bootstrap, topic)} now")
+    sys.exit(f"{topic} was not compacted within {DEADLINE} s: of {written} tombstones in each partition there are {dict(left)}")
 
 
 action, *arguments = sys.argv[1:]
