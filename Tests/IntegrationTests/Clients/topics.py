@@ -4,7 +4,9 @@ With settings `requests` is compacted, too, and they are for all that is compact
 """
 
 import sys
+import time
 
+from common import DEADLINE
 from confluent_kafka.admin import AdminClient, NewTopic
 
 NAMES = "business-events requests signals devices categories deliveries responses state dead-letters".split()
@@ -31,6 +33,25 @@ def main(action: str, bootstrap: str, prefix: str, partitions: str = "8", *setti
     failures = [f"{topic}: {error}" for topic, result in results.items() if (error := result.exception(60))]
     if failures:
         sys.exit(f"cannot {action} topics at {bootstrap}: " + "; ".join(failures))
+    if action == "create":
+        await_leaders(admin, {prefix + name for name in NAMES}, int(partitions))
+
+
+def await_leaders(admin: AdminClient, topics: set[str], partitions: int) -> None:
+    """The controller has made them; brokers hear of it later, and until then they know no such topic."""
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        known = admin.list_topics(timeout=30).topics
+        missing = {
+            topic
+            for topic in topics
+            if topic not in known or sum(place.leader >= 0 for place in known[topic].partitions.values()) < partitions
+        }
+        if not missing:
+            return
+        if time.monotonic() > deadline:
+            sys.exit(f"no leaders within {DEADLINE} s for the partitions of {sorted(missing)}")
+        time.sleep(0.1)
 
 
 main(*sys.argv[1:])
