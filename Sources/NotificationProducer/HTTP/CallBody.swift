@@ -38,9 +38,8 @@ struct CallBody {
     ///   `ModelError` when less came than was announced; ``Lost``.
     mutating func read(upTo limit: Int) async throws -> [UInt8] {
         guard announced ?? 0 <= limit else { throw Problem.bodyTooLarge(limit: limit) }
-        if expectsContinue {
-            guard request.headers[.expect]?.lowercased() == "100-continue" else { throw Problem.expectationFailed }
-            channel.triggerUserOutboundEvent(ConnectionGuard.BodyIsWanted(), promise: nil)
+        guard !expectsContinue || request.headers[.expect]?.lowercased() == "100-continue" else {
+            throw Problem.expectationFailed
         }
         isBegun = true
         var bytes: [UInt8] = []
@@ -48,6 +47,7 @@ struct CallBody {
             try take(announced)
             bytes.reserveCapacity(announced)
         }
+        if expectsContinue { channel.triggerUserOutboundEvent(ConnectionGuard.BodyIsWanted(), promise: nil) }
         var iterator = request.body.makeAsyncIterator()
         while let buffer = try await next(&iterator) {
             let count = bytes.count + buffer.readableBytes

@@ -208,20 +208,21 @@ struct ConnectionCallTests {
         try await ProducerHarness.with {
             $0.callBytes = 1 << 20
         } _: { harness in
-            let head = "PUT \(Self.target) HTTP/1.1\r\ncontent-type: application/json\r\ncontent-length: 262144\r\n\r\n"
+            let head = "PUT \(Self.target) HTTP/1.1\r\ncontent-type: application/json\r\nexpect: 100-continue\r\n"
             var holders: [RawConnection] = []
             for _ in 0..<4 {
                 let connection = try await RawConnection.open(port: harness.http.port)
-                await connection.send(head)
+                await connection.send(head + "content-length: 262144\r\n\r\n")
+                #expect(try await connection.answer().status == 100)
                 holders.append(connection)
             }
-            var answer: RawHTTP.Answer?
-            try await eventually("the memory is taken") {
-                try await harness.http.put(Self.target, Self.body).status == 503
-            }
-            answer = try await harness.http.put(Self.target, Self.body)
-            refused(try #require(answer), 503, "overloaded")
-            #expect(answer?.headers["retry-after"] == "1")
+            let answer = try await harness.http.put(Self.target, Self.body)
+            refused(answer, 503, "overloaded")
+            #expect(answer.headers["retry-after"] == "1")
+            // It is told before it sends the body, not after.
+            let late = try await RawConnection.open(port: harness.http.port)
+            await late.send(head + "content-length: 262144\r\n\r\n")
+            refused(try await late.answer(), 503, "overloaded")
             // Those that take no body work all the time.
             #expect(try await harness.http.send("DELETE", Self.target).status == 202)
             holders = []
