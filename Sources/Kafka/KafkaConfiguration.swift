@@ -75,6 +75,9 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
     /// How long a record may take until it fails, from when librdkafka took it; nil to wait for ever. A record that is
     /// published again after a fatal error gets that time once more.
     public var deliveryTimeout: Duration?
+    /// Requests that may be under way to one broker, 1 to 5. With 1 no record is ever ``KafkaError/Code/unconfirmed``, and
+    /// partitions wait for each other.
+    public var maximumRequestsInFlight = 5
     /// How long `KafkaProducer.send` may wait for room in the queue.
     public var queueFullTimeout: Duration = .seconds(30)
     /// Makes a `KafkaLaneProducer` transactional. The same at each start of one instance, so that the next one ends what
@@ -97,6 +100,7 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         properties["enable.idempotence"] = "true"
         properties["acks"] = "all"
         properties["partitioner"] = "murmur2_random"
+        properties["max.in.flight.requests.per.connection"] = "\(maximumRequestsInFlight)"
         properties["queue.buffering.max.ms"] = "\(linger.librdkafkaMilliseconds)"
         properties["queue.buffering.max.messages"] = "\(maximumBufferedRecords)"
         properties["queue.buffering.max.kbytes"] = "\(maximumBufferedKibibytes)"
@@ -113,6 +117,12 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
             properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
         }
         return client.properties(over: properties, except: Self.consumerOnly)
+    }
+
+    /// A property may say otherwise.
+    var isIdempotent: Bool {
+        let own = client.properties["enable.idempotence"]?.lowercased()
+        return own.map { !["false", "f", "0"].contains($0) } ?? true
     }
 
     /// One set of properties configures both kinds; librdkafka would warn at each start.

@@ -41,6 +41,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let purgedFromQueue = Code(rawValue: -152)
         /// Given up while it was on its way: it may have been written.
         public static let purgedInFlight = Code(rawValue: -151)
+        /// Nobody acknowledged it, and librdkafka took it for acknowledged: it is missing or was written.
+        public static let unconfirmed = Code(rawValue: -149)
         /// Nothing more is in the partition for now; only with `enable.partition.eof`.
         static let partitionEnd = Code(rawValue: -191)
         /// The client or its group is not in a state for the call.

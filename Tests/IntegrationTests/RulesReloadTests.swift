@@ -41,7 +41,6 @@ struct RulesReloadTests {
         let atStart = try #require(try await metric(time))
         #expect(atStart > 1_700_000_000)
         #expect(try await metric(success) == 0)
-        let readiness = try await service.health("ready").text
 
         _ = try folder.write(Self.rules("second") + "  - event: x\n", to: "rules.yaml")
         service.child.signal(SIGHUP)
@@ -51,7 +50,8 @@ struct RulesReloadTests {
         #expect(service.child.errorText.contains("rules.yaml"))
         #expect(service.child.errorText.contains("2:3: not YAML"), "\(service.child.lastWords)")
         #expect(try await metric(time) == atStart)
-        #expect(try await service.health("ready").text == readiness)
+        // It says why it is not ready, and the rules are no reason.
+        #expect(try await !service.health("ready").text.contains("rules"))
         #expect(try await service.health("live").status == 200)
 
         _ = try folder.write(Self.rules("third"), to: "rules.yaml")

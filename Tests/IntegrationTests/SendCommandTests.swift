@@ -370,7 +370,15 @@ struct SendCommandTests {
             try await eventually("some are sent", orSay: { child.lastWords }) { child.outputLines.count > 10 }
             child.signal(signal)
             #expect(try await child.ended() == status, "\(child.lastWords)")
-            let sent = try await carillon.records("requests").count
+            let said = Set(
+                child.outputLines.map { line in
+                    let place = ["partition", "offset"].map { JSONText.member($0, of: Data(line.utf8)) ?? "?" }
+                    return place.joined(separator: "/")
+                }
+            )
+            let read = Set(try await carillon.records("requests").map { "\($0.partition)/\($0.offset)" })
+            #expect(said == read, "not there: \(said.subtracting(read)), not said: \(read.subtracting(said))")
+            let sent = said.count
             #expect(sent > 10 && sent < 1_000_000)
             #expect(child.outputLines.count == sent)
             #expect(child.errorText.hasPrefix("sent \(sent), acknowledged \(sent), failed 0 in"))

@@ -82,6 +82,23 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
+    @Test(arguments: [5, 1])
+    func `a record that is refused while the next one is written is not taken for acknowledged`(
+        requestsInFlight: Int
+    ) async throws {
+        let properties = oneRecordARequest.merging(["max.in.flight": "\(requestsInFlight)"]) { $1 }
+        try await withDesk(id: nil, properties: properties) { broker, desk in
+            try desk.putBoth(0, 2, refusingFirstOn: broker)
+            let isAlone = requestsInFlight == 1
+            #expect(desk.reports.map(\.tag).sorted() == [0, 2])
+            #expect(desk.reports.first { $0.tag == 0 }?.error?.code == (isAlone ? nil : .unconfirmed))
+            #expect(desk.reports.first { $0.tag == 2 }?.error == nil)
+            try desk.consumer.assign([.init(topic: "t", partition: 0): KafkaOffset.beginning])
+            #expect(try desk.consumer.read(isAlone ? 2 : 1) == (isAlone ? ["0", "2"] : ["2"]))
+            #expect(try desk.consumer.isQuiet())
+        }
+    }
+
     @Test(.timeLimit(.minutes(2))) func `a fatal error makes the client anew and loses nothing`() async throws {
         let broker = try LocalBroker(topics: ["t": 4])
         let result = try await publish(1_000, to: broker) { number, producer in

@@ -213,6 +213,21 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
+    @Test func `what nobody acknowledged is published again`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+        configuration.client.properties.merge(oneRecordARequest) { $1 }
+        let producer = try KafkaProducer(configuration: configuration, logger: quiet)
+        try broker.setLatency(.milliseconds(200))
+        broker.inject(errors: [.notLeader], on: .produce)
+        async let first = producer.send(record("first"))
+        async let second = producer.send(record("second"))
+        #expect(try await Set([first.offset, second.offset]) == [0, 1])
+        await producer.shutDown(within: .seconds(10))
+        #expect(try await Set(values(on: broker, count: 2)) == ["first", "second"])
+        await broker.shutDown()
+    }
+
     @Test func `a lost acknowledgement loses nothing`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)

@@ -3,6 +3,9 @@ import Testing
 
 @testable import Kafka
 
+/// Makes a request of each record, and several of them can be under way.
+let oneRecordARequest = ["batch.num.messages": "1"]
+
 /// What one test does, on the thread of its producer and consumer.
 final class TransactionDesk {
     static let place = KafkaTopicPartition(topic: "in", partition: 0)
@@ -12,8 +15,14 @@ final class TransactionDesk {
     let topic: KafkaTopicHandle
     var reports: [KafkaDeliveryReport] = []
 
-    init(_ broker: LocalBroker, id: String? = "lane-1", linger: Duration = .milliseconds(5)) throws {
+    init(
+        _ broker: LocalBroker,
+        id: String? = "lane-1",
+        linger: Duration = .milliseconds(5),
+        properties: [String: String] = [:]
+    ) throws {
         var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+        configuration.client.properties.merge(properties) { $1 }
         configuration.transactionalID = id
         configuration.linger = linger
         configuration.transactionTimeout = max(.seconds(10), linger * 2)
@@ -43,6 +52,16 @@ final class TransactionDesk {
                 tag: number
             )
         }
+    }
+
+    /// Two records of one partition under way at once, the first of which is refused.
+    func putBoth(_ first: UInt, _ second: UInt, refusingFirstOn broker: LocalBroker) throws {
+        try broker.setLatency(.milliseconds(200))
+        broker.inject(errors: [.notLeader], on: .produce)
+        // Of a producer that the partition knows it would refuse the second too.
+        for number in [first, second] { try put(number..<number + 1) }
+        #expect(flush())
+        try broker.setLatency(.zero)
     }
 
     func flush() -> Bool { producer.flush(within: .seconds(30)) { reports.append($0) } }
@@ -110,11 +129,12 @@ final class TransactionDesk {
 func withDesk(
     id: String? = "lane-1",
     linger: Duration = .milliseconds(5),
+    properties: [String: String] = [:],
     _ body: @escaping @Sendable (LocalBroker, TransactionDesk) throws -> Void
 ) async throws {
     let broker = try LocalBroker(topics: ["t": 2, "in": 1])
     try await KafkaThread.run(name: "lane") {
-        let desk = try TransactionDesk(broker, id: id, linger: linger)
+        let desk = try TransactionDesk(broker, id: id, linger: linger, properties: properties)
         defer { desk.close() }
         try body(broker, desk)
     }

@@ -90,6 +90,22 @@ struct KafkaTransactionTests {
         }
     }
 
+    @Test func `a transaction with a record that nobody acknowledged is not committed`() async throws {
+        try await withDesk { broker, desk in
+            try desk.initialize()
+            try desk.transaction(0..<10)
+            try desk.producer.beginTransaction()
+            try desk.put(10..<11)
+            // Set by hand: the mock cluster refuses what follows a refused record of a transaction.
+            desk.producer.unconfirmed = .unconfirmed(in: "t")
+            let failure = try KafkaTests.failure { try desk.commit() }
+            #expect(failure.decision == .abort && failure.error.code == .unconfirmed)
+            try desk.abort()
+            try desk.transaction(20..<30)
+            #expect(desk.reports.count == 21)
+        }
+    }
+
     // MARK: - Errors of the broker
 
     /// Where an error is injected, its code, and what it leads to.

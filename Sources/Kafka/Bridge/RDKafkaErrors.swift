@@ -11,6 +11,13 @@ extension KafkaError {
     static let queueIsFull = KafkaError(RD_KAFKA_RESP_ERR__QUEUE_FULL, doing: "publish")
     static let clientIsClosed = KafkaError(code: .destroyed, reason: "the client is closed: make a new one")
 
+    static func unconfirmed(in topic: String) -> KafkaError {
+        KafkaError(
+            code: .unconfirmed,
+            reason: "publish to \(topic): others were acknowledged and this one was not: look for it, or send it again"
+        )
+    }
+
     /// librdkafka takes C strings: what follows a zero byte would be cut off, and another topic meant.
     static func checkName(_ topic: String) throws(KafkaError) {
         guard !topic.isEmpty, !topic.utf8.contains(0) else {

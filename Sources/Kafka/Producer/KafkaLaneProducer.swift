@@ -47,6 +47,12 @@ public struct KafkaDeliveryReport {
 /// Records that can never be written (too large, no such partition, not authorized) and those that ran out of their
 /// delivery timeout are reported with their error and not published again.
 ///
+/// ## What nobody acknowledged
+/// When a batch is refused and a later one of its partition, already under way, is written, librdkafka reports the first as
+/// acknowledged too, without an offset: right where only the reply was lost, wrong where a new producer met a leader that
+/// did not know yet that it is one (confluent-kafka-go issue 921). Here such a record is reported as `.unconfirmed`; what
+/// became of it only a reader can tell. It cannot happen with one request in flight.
+///
 /// ## With a transactional id
 /// Records are taken only between `beginTransaction` and `commitTransaction` or `abortTransaction`, and nothing is published
 /// again: after a fatal error each call that can throw throws it, what is outstanding is reported with an error by
@@ -57,6 +63,8 @@ public final class KafkaLaneProducer {
     private let logger: Logger
     /// Called on librdkafka's threads when there are reports.
     private let wake: (@Sendable () -> Void)?
+    /// What is unconfirmed is published again, behind what followed it, instead of reported.
+    private let repeatsUnconfirmed: Bool
     /// Called with the new client's handle before the old client goes.
     var onRecreation: ((RDKafkaHandle) -> Void)?
 
@@ -74,6 +82,10 @@ public final class KafkaLaneProducer {
     private var isClosing = false
     private(set) var isClosed = false
 
+    private let isIdempotent: Bool
+    /// In the transaction at hand, which librdkafka would commit.
+    var unconfirmed: KafkaError?
+
     var isTransactional: Bool { configuration.transactionalID != nil }
 
     /// How often the client was made anew after a fatal error.
@@ -84,17 +96,20 @@ public final class KafkaLaneProducer {
 
     /// - Throws: `KafkaError` that names a property librdkafka does not take. It does not connect.
     public convenience init(configuration: KafkaProducerConfiguration, logger: Logger) throws(KafkaError) {
-        try self.init(configuration: configuration, logger: logger, wake: nil)
+        try self.init(configuration: configuration, logger: logger, wake: nil, repeatsUnconfirmed: false)
     }
 
     init(
         configuration: KafkaProducerConfiguration,
         logger: Logger,
-        wake: (@Sendable () -> Void)?
+        wake: (@Sendable () -> Void)?,
+        repeatsUnconfirmed: Bool
     ) throws(KafkaError) {
         self.configuration = configuration
         self.logger = logger
         self.wake = wake
+        self.repeatsUnconfirmed = repeatsUnconfirmed
+        isIdempotent = configuration.isIdempotent
         client = try RDKafkaProducerClient(configuration, logger: logger, wake: wake)
     }
 
@@ -249,7 +264,15 @@ public final class KafkaLaneProducer {
             guard let entry = records.remove(slot) else { return }
             let code = message.pointee.err
             var error: KafkaError?
-            if code == RD_KAFKA_RESP_ERR_NO_ERROR {
+            if code == RD_KAFKA_RESP_ERR_NO_ERROR, isIdempotent, message.pointee.offset < 0 {
+                if repeatsUnconfirmed, !isClosing {
+                    logger.warning("a record that nobody acknowledged is published again")
+                    replay.append((RDKafkaProducerClient.record(from: message), entry))
+                    return
+                }
+                error = .unconfirmed(in: RDKafkaProducerClient.topic(of: message))
+                if isTransactional { unconfirmed = error }
+            } else if code == RD_KAFKA_RESP_ERR_NO_ERROR {
                 (failingSince, pause) = (nil, .milliseconds(50))
             } else if client.hasFailed, !isClosing, !isTransactional, RDKafkaProducerClient.isOfClient(code) {
                 replay.append((RDKafkaProducerClient.record(from: message), entry))

@@ -6,10 +6,11 @@ import Synchronization
 /// A record goes to librdkafka at once; a thread serves the reports. A full queue suspends the sender, with a
 /// deadline (`queueFullTimeout`). What waits is bounded by the number of tasks that wait.
 ///
-/// ## What a fatal error can repeat
+/// ## What can be there twice
 /// A fatal error of librdkafka's idempotent producer makes the client anew and publishes again what was not acknowledged, in
 /// order; the waiting `send` calls do not notice. Nothing is lost; a record that had been written, and whose
-/// acknowledgement was lost, is then there twice, and its `send` returns the offset of the second. See `KafkaLaneProducer`.
+/// acknowledgement was lost, is then there twice, and its `send` returns the offset of the second. So it is with a record that
+/// nobody acknowledged, though librdkafka says so. See `KafkaLaneProducer`.
 ///
 /// ## The end
 /// Call `shutDown`. A producer that is let go without it still publishes what it took, for at most 10 s, and then ends its thread.

@@ -86,7 +86,13 @@ final class ProducerLoop: Sendable {
     static func start(_ configuration: KafkaProducerConfiguration, _ logger: Logger) throws -> ProducerLoop {
         let waker = Waker()
         // Made here so that a wrong property is known at once.
-        let lane = try KafkaLaneProducer(configuration: configuration, logger: logger, wake: { waker.wake() })
+        // Records that wait at one time have no order.
+        let lane = try KafkaLaneProducer(
+            configuration: configuration,
+            logger: logger,
+            wake: { waker.wake() },
+            repeatsUnconfirmed: true
+        )
         let handle = lane.handle
         let loop = ProducerLoop(configuration, waker, handle, Desk(lane: lane))
         KafkaThread.start(name: "kafka-producer") { loop.run() }

@@ -27,6 +27,7 @@ extension KafkaLaneProducer {
     public func beginTransaction() throws(KafkaError) {
         try checkTransactional()
         try client.handle.beginTransaction()
+        unconfirmed = nil
     }
 
     /// Makes the group's offsets part of the transaction, for the group's member that the consumer is: a member that has lost
@@ -55,7 +56,7 @@ extension KafkaLaneProducer {
     /// not acknowledged in time nothing is committed.
     ///
     /// - Parameter body: called for the reports that come meanwhile; it may not call this producer.
-    /// - Throws: `KafkaError`; `requiresAbort` when a record was not written. After a retriable one the commit may be under way
+    /// - Throws: `KafkaError`; `requiresAbort` when a record was not written, or is `.unconfirmed`. After a retriable one the commit may be under way
     ///   or done: only repeating the call, which resumes it, tells.
     public func commitTransaction(
         within time: Duration,
@@ -68,6 +69,10 @@ extension KafkaLaneProducer {
             try checkTransactional()
             let reason = "commit a transaction: \(outstanding) records were not acknowledged in time"
             throw KafkaError(code: .timedOut, reason: reason, requiresAbort: true)
+        }
+        if var unconfirmed {
+            unconfirmed.requiresAbort = true
+            throw unconfirmed
         }
         try client.handle.commitTransaction(within: deadline - .now)
     }

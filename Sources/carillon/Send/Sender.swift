@@ -64,11 +64,14 @@ struct Sender {
         self.stop = stop
         let name = configuration.topic
         do throws(KafkaError) {
+            var producer = KafkaProducerConfiguration(
+                client: configuration.connection.client("carillon-send"),
+                deliveryTimeout: configuration.connection.timeout
+            )
+            // Its records are often the first of new topics: what it says was acknowledged has to be there.
+            producer.maximumRequestsInFlight = 1
             lane = try KafkaLaneProducer(
-                configuration: KafkaProducerConfiguration(
-                    client: configuration.connection.client("carillon-send"),
-                    deliveryTimeout: configuration.connection.timeout
-                ),
+                configuration: producer,
                 logger: configuration.connection.log.logger("carillon send")
             )
             topic = try lane.topic(name)

@@ -272,7 +272,7 @@ struct ConnectionCallTests {
     func neverReads() async throws {
         try await ProducerHarness.with {
             // Long enough for the others on a busy machine.
-            $0.httpIdleTimeout = .seconds(3)
+            $0.httpIdleTimeout = .seconds(10)
         } _: { harness in
             let deaf = try await RawConnection.open(port: harness.http.port)
             let get = RawHTTP.request("GET", "/\(String(repeating: "a", count: 10))")
