@@ -96,10 +96,11 @@ struct PipelineBenchCommand: AsyncParsableCommand {
         if subjects.contains(.disk) { found.append(try .disk(in: stores)) }
         if subjects.contains(.native) { found.append(try .native()) }
         if subjects.contains(.jemalloc) {
-            if let library = Subject.jemalloc {
+            do {
+                let library = try Subject.jemalloc()
                 found += found.filter { $0.name != SubjectName.disk.rawValue }.map { $0.preloading(library) }
-            } else {
-                output.progress("without jemalloc: apt-get install libjemalloc2")
+            } catch {
+                output.progress("\(error)")
             }
         }
         guard subjects.contains(.python) || subjects.contains(.quixstreams) else { return found }

@@ -89,14 +89,20 @@ struct Subject {
         return subject
     }
 
-    /// Debian's library of the other allocator; nil when it is not installed.
-    static var jemalloc: String? {
+    /// Debian's library of the other allocator.
+    ///
+    /// - Throws: ``BenchmarkError`` when it is not installed, or the programs are linked with it.
+    static func jemalloc() throws -> String {
+        guard dlsym(nil, "mallctl") == nil else { throw BenchmarkError("all programs are linked with jemalloc") }
         #if arch(arm64)
         let library = "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2"
         #else
         let library = "/usr/lib/x86_64-linux-gnu/libjemalloc.so.2"
         #endif
-        return FileManager.default.fileExists(atPath: library) ? library : nil
+        guard FileManager.default.fileExists(atPath: library) else {
+            throw BenchmarkError("without jemalloc: apt-get install libjemalloc2")
+        }
+        return library
     }
 
     func start(_ work: Work) throws -> SubjectProcess {

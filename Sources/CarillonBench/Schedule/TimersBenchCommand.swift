@@ -52,10 +52,10 @@ struct TimersBenchCommand: AsyncParsableCommand {
         var results: [TimersReport.Subject] = []
         if subjects.contains(.carillon) { results.append(try carillon(with: nil)) }
         if subjects.contains(.jemalloc) {
-            if let library = Subject.jemalloc {
-                results.append(try carillon(with: library))
-            } else {
-                output.progress("without jemalloc: apt-get install libjemalloc2")
+            do {
+                results.append(try carillon(with: Subject.jemalloc()))
+            } catch {
+                output.progress("\(error)")
             }
         }
         do {
