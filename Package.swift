@@ -14,10 +14,10 @@ let swiftSettings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// `CARILLON_ALLOCATOR=jemalloc swift build` links it: librdkafka allocates each header of a record by itself, and glibc's
+/// `LINK_JEMALLOC=1 swift build` links it: librdkafka allocates each header of a record by itself, and glibc's
 /// allocator takes a third of a lane's time for that.
 let allocator: [LinkerSetting] =
-    Context.environment["CARILLON_ALLOCATOR"] == "jemalloc" ? [.linkedLibrary("jemalloc")] : []
+    Context.environment["LINK_JEMALLOC"] == "1" ? [.linkedLibrary("jemalloc")] : []
 
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
