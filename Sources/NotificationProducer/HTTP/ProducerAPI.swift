@@ -60,6 +60,7 @@ struct ProducerAPI: HTTPResponder {
     }
 
     private func answer(_ request: Request, _ body: inout CallBody) async throws -> Response {
+        try checkBytes(of: request.headers)
         let roles = try tokens?.roles(of: request.headers)
         let target = RequestTarget(request.head.path ?? "")
         guard let resource = Resource(target.segments) else { throw Problem.notFound }
@@ -77,6 +78,19 @@ struct ProducerAPI: HTTPResponder {
         case (.notifications, .post): return try await notifications.post(call(), &body)
         case (.notifications, .delete): return try await notifications.deleteSeveral(call(), &body)
         case (.notifications, _): throw Problem.methodNotAllowed([.post, .delete])
+        }
+    }
+
+    /// Refuses header bytes that are not UTF-8. The decoder has made U+FFFD of them, so that different texts look the same: that
+    /// character is the sign. Who means it writes it percent-encoded, where the header allows that.
+    private func checkBytes(of headers: HTTPFields) throws(ModelError) {
+        for field in headers where field.value.utf8.contains(0xEF) && field.value.unicodeScalars.contains("\u{FFFD}") {
+            let name = field.name.canonicalName
+            throw ModelError(
+                .notUTF8,
+                field: name.hasPrefix("ce-") ? String(name.dropFirst(3)) : name,
+                "the header \(name) is not UTF-8; attributes of an event may be percent-encoded"
+            )
         }
     }
 
