@@ -150,7 +150,7 @@ struct MessageTests {
 
     // MARK: Events
 
-    @Test func `an event is in binary mode, its key the subject, else the id`() throws {
+    @Test func `an event is in binary mode, its key the subject, else the source`() throws {
         let line =
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"com.example.a","subject":"ana","data":{"a":1.50}}"#
         let message = try EventMessages.message(json: Array(line.utf8))
@@ -162,7 +162,7 @@ struct MessageTests {
         let without = try EventMessages.message(
             json: Array(line.replacingOccurrences(of: "subject", with: "other").utf8)
         )
-        #expect(without.key == Array("1".utf8))
+        #expect(without.key == Array("/shop".utf8))
     }
 
     @Test(arguments: [

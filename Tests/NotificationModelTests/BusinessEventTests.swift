@@ -56,6 +56,19 @@ struct BusinessEventTests {
         #expect(again == event)
     }
 
+    @Test("the key is the partition key, else the subject, else the source; never the id")
+    func key() throws {
+        func key(_ more: (String, String?)...) throws -> String {
+            String(decoding: try kafka(required + more).kafkaKey, as: UTF8.self)
+        }
+        #expect(try key() == "/shop")
+        #expect(try key(("ce_subject", "order-1")) == "order-1")
+        #expect(try key(("ce_subject", "order-1"), ("ce_partitionkey", "ana")) == "ana")
+        #expect(try key(("ce_partitionkey", "北京")) == "北京")
+        #expect(try key(("ce_subject", "order-1"), ("ce_partitionkey", "")) == "order-1")
+        #expect(try key(("partitionkey", "no attribute")) == "/shop")
+    }
+
     @Test(
         "structured mode is known by its content type in any case",
         arguments: [

@@ -137,9 +137,15 @@ extension BusinessEvent {
         return headers
     }
 
-    /// The record's key, which also decides its partition: the subject, and without one the id.
+    /// The record's key, which also decides its partition (murmur2, as the Java client's default): the extension `partitionkey`
+    /// of the CloudEvents partitioning extension, else the subject, else the source. Never empty: an empty `partitionkey`
+    /// counts as none.
+    ///
+    /// Events with one key that are accepted one after the other take effect in that order. Without `partitionkey` and subject
+    /// all events of a source share a partition: they are ordered by default, and a sender spreads them by choice.
     public var kafkaKey: [UInt8] {
-        Array((subject ?? id).utf8)
+        if let key = extensions["partitionkey"], !key.isEmpty { return Array(key.utf8) }
+        return Array((subject ?? source).utf8)
     }
 
     /// The record's value in binary mode; null when there is no data.

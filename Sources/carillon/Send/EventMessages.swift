@@ -1,7 +1,8 @@
 import Kafka
 import NotificationModel
 
-/// Records for the topic `business-events`, as the HTTP API makes them: binary mode, keyed by the subject, else the id.
+/// Records for the topic `business-events`, as the HTTP API makes them: binary mode, keyed by
+/// `partitionkey`, else the subject, else the source.
 enum EventMessages {
     /// - Throws: What is wrong with the event, by the CloudEvents name of the attribute.
     static func message(_ event: BusinessEvent) throws(ModelError) -> OutgoingMessage {

@@ -10,14 +10,15 @@ struct SendEvent: AsyncParsableCommand {
         discussion: """
             Examples:
 
-              carillon send event --type com.example.order.shipped --source /shop \\
+              carillon send event --type com.example.order.shipped --source /shop --subject order-1001 \\
                 --data '{"customer":"ana","order":"1001"}'
               carillon send event --type com.example.match.minute --subject match-7 \\
                 --data '{"minute":{n}}' --count 90 --rate 1
               carillon send event --file events.jsonl
 
             A file holds structured CloudEvents: one in JSON, JSON Lines, or an array. What is sent is in binary mode, its key \
-            the subject, else the id, as with the HTTP API.
+            the extension partitionkey, else the subject, else the source, as with the HTTP API: events with one key take \
+            effect in their order.
             """
     )
 
@@ -27,7 +28,7 @@ struct SendEvent: AsyncParsableCommand {
     @Option(help: ArgumentHelp("What produced it. Default: \(SendOptions.source)", valueName: "uri"))
     var source: String?
 
-    @Option(help: ArgumentHelp("What it is about; the record's key.", valueName: "name"))
+    @Option(help: ArgumentHelp("What it is about; orders events, see above.", valueName: "name"))
     var subject: String?
 
     @Option(help: ArgumentHelp("Unique for its source. Random if not given.", valueName: "id"))

@@ -23,7 +23,7 @@ struct EventsCallTests {
         )
     }
 
-    @Test("All three modes end as one: binary events under their subject, or their id")
+    @Test("All three modes end as one: binary events under their subject, or their source")
     func modes() async throws {
         try await ProducerHarness.with { harness in
             let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -66,7 +66,7 @@ struct EventsCallTests {
             #expect(first.header("tracestate") == "v=1")
             #expect(first.partition == KafkaPartitioner.partition(forKey: first.key ?? [], count: 3))
             let second = try #require(byID["s1"])
-            #expect(second.keyText == "s1")
+            #expect(second.keyText == "/shop")
             #expect(try JSONValue.parse(second.value ?? []) == JSONValue.parse(Array(#"{"b":2}"#.utf8)))
             #expect(second.header("traceparent") == nil)
             #expect(byID["m2"]?.keyText == "s2")
