@@ -21,6 +21,8 @@ package enum Simulation {
         package var events: Int
         /// Simulated microseconds.
         package var time: Int64
+        /// The longest that something due took while nothing was wrong, in microseconds.
+        package var lateness: Int64
     }
 
     /// The same options give the same result, in every process.

@@ -5,11 +5,13 @@ import Testing
 @testable import CarillonSimulation
 
 /// A topic of requests and a topic of deliveries, written by hand.
-private final class Desk {
+final class Desk {
     let cluster = Cluster(partitions: 1)
     var published: [[PublishedRecord]] = [[]]
     let observer: Observer
     let key: NotificationKey
+    /// Who writes the events.
+    var writer: ProducerStamp?
 
     init(isExactlyOnce: Bool = true, usesChannel: Bool = false) throws {
         key = try NotificationKey(application: "shop", recipient: "ana", identifier: "order")
@@ -77,7 +79,8 @@ private final class Desk {
                     KafkaHeader(name: "ce_id", value: id),
                     KafkaHeader(name: "ce_type", text: "\(name.type)"),
                     KafkaHeader(name: "ce_time", text: SimulatedClock.beginning.adding(milliseconds: time).rfc3339),
-                ]
+                ],
+                producer: writer
             )
         )
         try observer.follow()
@@ -137,7 +140,7 @@ struct ObserverTests {
         try desk.observer.follow()
         let broken1 = Desk.broken { try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true) }
         #expect(broken1 == .nothingLost)
-        try desk.event(.scheduled, "q")
+        try desk.event(.scheduled, "q") { $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 1000) }
         let broken2 = Desk.broken { try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true) }
         #expect(broken2 == .nothingLost)
     }
@@ -148,7 +151,7 @@ struct ObserverTests {
             $0.interval = 60_000
             $0.repeats = true
         }
-        try desk.event(.scheduled, "q")
+        try desk.event(.scheduled, "q") { $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 60_000) }
         try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true)
         let broken3 = Desk.broken { try desk.observer.checkCounting(isEnd: true, isExactlyOnce: true) }
         #expect(broken3 == .nothingLost)
@@ -219,7 +222,7 @@ struct ObserverTests {
         }
         let broken = Desk.broken { try desk.event(.expired, "q", closes: true) }
         #expect(broken == .closingReason)
-        try desk.event(.expired, "dropped", closes: true)
+        try desk.event(.expired, "dropped", closes: true, at: 11_001)
     }
 
     @Test(arguments: [("new", nil), ("old", Violation.Rule.closingReason)])
@@ -239,8 +242,8 @@ struct ObserverTests {
         let desk = try Desk()
         desk.request("a") { $0.interval = 1000 }
         desk.request("b") { $0.interval = 5000 }
-        try desk.event(.scheduled, "a")
-        try desk.event(.scheduled, "b")
+        try desk.event(.scheduled, "a") { $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 1000) }
+        try desk.event(.scheduled, "b") { $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 5000) }
         let broken = Desk.broken {
             try desk.event(.delivered, "a", closes: true, at: 2000) {
                 $0.occurrence = SimulatedClock.beginning.adding(milliseconds: 1000)

@@ -41,6 +41,9 @@ final class PartitionLog {
     /// Where `read_committed` ends.
     var lastStable: Int64 { open.map(\.first).min() ?? end }
 
+    /// Whether a transaction is not ended.
+    var hasOpen: Bool { !open.isEmpty }
+
     @discardableResult
     func append(_ record: LogRecord) -> Int64 {
         var record = record

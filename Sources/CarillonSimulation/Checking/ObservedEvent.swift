@@ -10,6 +10,8 @@ struct ObservedEvent {
     var time: Timestamp
     var partition: Int32
     var offset: Int64
+    /// Who wrote it.
+    var writer: ProducerStamp?
 
     /// - Throws: what makes it unreadable.
     init(_ record: LogRecord, partition: Int32) throws(Violation) {
@@ -25,6 +27,7 @@ struct ObservedEvent {
             throw Violation(.eventIdentity, "an event that cannot be read: \(error.detail)")
         }
         (self.id, self.time, self.partition, offset) = (id, time, partition, record.offset)
+        writer = record.producer
         var computed: [UInt8] = []
         event.writeEventID(to: &computed)
         guard String(decoding: computed, as: UTF8.self) == id, record.key == event.key.encoded else {

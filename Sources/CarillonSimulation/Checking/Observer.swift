@@ -24,8 +24,7 @@ final class Observer {
     private(set) var closings: [RequestID: [Int]] = [:]
     private(set) var deadLetters: [Place: Int] = [:]
     private(set) var lost: Set<RequestID> = []
-    /// By key: the largest offset of an input that an event shows to be applied.
-    private var applied: [NotificationKey: Int64] = [:]
+    private var order: OrderChecks
 
     init(
         broker: SimulatedBroker,
@@ -39,6 +38,7 @@ final class Observer {
         (self.broker, self.topics, self.published) = (broker, topics, published)
         (self.isExactlyOnce, self.usesChannel, self.note) = (isExactlyOnce, usesChannel, note)
         model = ReferenceModel(partitions: partitions)
+        order = OrderChecks(isExactlyOnce: isExactlyOnce, usesChannel: usesChannel)
         deliveryPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deliveries)))
         deadLetterPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deadLetters)))
     }
@@ -46,19 +46,20 @@ final class Observer {
     /// Reads on to the end.
     func follow() throws(Violation) {
         model.follow(published())
-        for partition in deliveryPositions.indices {
-            let log = broker.log(topics.deliveries, Int32(partition))
-            guard deliveryPositions[partition] < log.lastStable else { continue }
-            let (records, position) = log.read(from: deliveryPositions[partition], committed: true)
-            deliveryPositions[partition] = position
-            for record in records { try take(ObservedEvent(record, partition: Int32(partition))) }
-        }
+        // First, so that whatever comes of one of them is seen to be wrong.
         for partition in deadLetterPositions.indices {
             let log = broker.log(topics.deadLetters, Int32(partition))
             guard deadLetterPositions[partition] < log.lastStable else { continue }
             let (records, position) = log.read(from: deadLetterPositions[partition], committed: true)
             deadLetterPositions[partition] = position
             for record in records { try take(deadLetter: record) }
+        }
+        for partition in deliveryPositions.indices {
+            let log = broker.log(topics.deliveries, Int32(partition))
+            guard deliveryPositions[partition] < log.lastStable else { continue }
+            let (records, position) = log.read(from: deliveryPositions[partition], committed: true)
+            deliveryPositions[partition] = position
+            for record in records { try take(ObservedEvent(record, partition: Int32(partition))) }
         }
     }
 
@@ -79,6 +80,7 @@ final class Observer {
     private func take(_ observed: ObservedEvent) throws(Violation) {
         note("sees \(observed.text)")
         let event = observed.event
+        try order.take(observed, model)
         if let first = eventsByID[observed.id] {
             repeats[observed.id, default: 0] += 1
             try checkRepeat(observed, of: events[first])
@@ -95,7 +97,6 @@ final class Observer {
             try check(observed, of: request)
         }
         eventsOfRequest[event.requestID, default: []].append(number)
-        if isExactlyOnce, !usesChannel { try checkOrder(observed) }
         if event.closes { closings[event.requestID, default: []].append(number) }
     }
 
@@ -133,7 +134,20 @@ final class Observer {
         if event.name == .removed, !events(of: event.requestID).contains(where: { $0.event.name == .delivered }) {
             throw Violation(.removal, observed.text)
         }
-        guard event.name == .delivered else { return }
+        if event.name == .delivered { try checkDelivery(observed, of: request) }
+        let isDoubted = events(of: event.requestID).contains { $0.event.inDoubt }
+        if let objection = model.objection(
+            to: event,
+            at: observed.time,
+            usesChannel: usesChannel,
+            isDoubted: isDoubted
+        ) {
+            throw Violation(.timing, "\(objection): \(observed.text)")
+        }
+    }
+
+    private func checkDelivery(_ observed: ObservedEvent, of request: ReferenceModel.Request) throws(Violation) {
+        let event = observed.event
         guard event.content.map({ String(decoding: $0, as: UTF8.self) }) == request.request.content else {
             throw Violation(.content, observed.text)
         }
@@ -147,35 +161,6 @@ final class Observer {
         if isExactlyOnce, let until = held?.event.until, observed.time < until {
             throw Violation(.neverEarly, "\(observed.text), held until \(until)")
         }
-    }
-
-    /// What an event shows to be applied goes forward in the log, and nothing is delivered that it took away.
-    private func checkOrder(_ observed: ObservedEvent) throws(Violation) {
-        let event = observed.event
-        let reached = applied[event.key] ?? -1
-        var shown: Int64?
-        if let request = model.requests[event.requestID] {
-            let isFirst = eventsOfRequest[event.requestID]?.count == 1
-            if isFirst, event.name != .superseded || request.isOutdatedBy != nil { shown = request.record.offset }
-            if event.name == .delivered, !event.inDoubt, request.record.offset < reached,
-                let waiting = model.mayWait(event.key, before: reached + 1), waiting != event.requestID
-            {
-                throw Violation(.order, "\(observed.text), after \(waiting.text) was applied")
-            }
-            if event.name == .superseded, request.isOutdatedBy == nil, let by = event.by {
-                shown = model.requests[by]?.record.offset
-            }
-        }
-        if event.name == .cancelled || event.name == .removed, let by = event.by, let records = model.removals[by],
-            records.count == 1
-        {
-            shown = records[0].offset
-        }
-        guard let shown else { return }
-        guard shown >= reached else {
-            throw Violation(.order, "\(observed.text) tells of offset \(shown) after \(reached)")
-        }
-        applied[event.key] = shown
     }
 
     // MARK: - Dead letters

@@ -17,6 +17,11 @@ extension World {
         guard String(decoding: content, as: UTF8.self) == entry.request.content else { throw Violation(.content, text) }
         let (earliest, objection) = observer.model.earliest(send.id.requestID, occurrence: send.id.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
+        if scenario.faultRate == 0 {
+            let due = observer.model.handOver(of: entry, send.id.occurrence, observer.events(of: send.id.requestID))
+            let free = devices.toldAt[send.key] ?? 0
+            try punctuality.check(due: max(due + clockSlack, free), at: timeline.now, text)
+        }
         guard let earliest else { return }
         guard record.wall >= earliest else { throw Violation(.neverEarly, text) }
         // What is due when it is read is sent at once.

@@ -13,11 +13,17 @@ final class StateObserver {
 
     private let broker: SimulatedBroker
     private let topics: TopicNames
+    /// How far a marker lets timers fire ahead of the owner's clock, in milliseconds.
+    private static let aheadOfClock: Int64 = 1000
+
     private let isExactlyOnce: Bool
+    /// Owners stand still, or wait long for an answer: an earlier one may write late.
+    private let isDisturbed: Bool
     private var partitions: [Partition]
 
-    init(broker: SimulatedBroker, topics: TopicNames, isExactlyOnce: Bool) {
+    init(broker: SimulatedBroker, topics: TopicNames, isExactlyOnce: Bool, isDisturbed: Bool) {
         (self.broker, self.topics, self.isExactlyOnce) = (broker, topics, isExactlyOnce)
+        self.isDisturbed = isDisturbed
         partitions = Array(repeating: Partition(), count: Int(broker.partitionCount(of: topics.state)))
     }
 
@@ -85,14 +91,29 @@ final class StateObserver {
 
     private func take(_ marker: StateMarker, _ number: Int, _ offset: Int64) throws(Violation) {
         let next = marker.offsets[topics.requests] ?? 0
-        let before = resumption(Int32(number))
+        let before = partitions[number].marker
         partitions[number].marker = marker
+        let name = "\(number)/\(offset)"
         guard next <= broker.log(topics.requests, Int32(number)).lastStable else {
-            throw Violation(.marker, "\(number)/\(offset) says \(next), which is not there yet")
+            throw Violation(.marker, "\(name) says \(next), which is not there yet")
+        }
+        guard marker.replay[topics.requests] ?? next <= next else {
+            throw Violation(.marker, "\(name) reads again from beyond \(next)")
+        }
+        guard let before else { return }
+        guard marker.lineage == before.lineage else {
+            throw Violation(.marker, "\(name) is of another changelog")
         }
         // Without transactions nothing keeps a predecessor's late marker out.
-        guard next >= before || !isExactlyOnce else {
-            throw Violation(.marker, "\(number)/\(offset) goes back from \(before) to \(next)")
+        guard isExactlyOnce || !isDisturbed else { return }
+        let nextBefore = before.offsets[topics.requests] ?? 0
+        guard next >= nextBefore else {
+            throw Violation(.marker, "\(name) goes back from \(nextBefore) to \(next)")
+        }
+        // Timers may have fired as far as the marker before let them, whatever the clock says since.
+        let fired = before.wallTime.adding(milliseconds: Self.aheadOfClock)
+        guard let told = marker.firedThrough, told >= min(fired, before.firedThrough ?? fired) else {
+            throw Violation(.marker, "\(name) lets nothing fire beyond \(marker.firedThrough.map { "\($0)" } ?? "-")")
         }
     }
 

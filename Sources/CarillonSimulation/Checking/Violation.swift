@@ -9,6 +9,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case nothingAfterClosing = "nothing is sent after the closing event"
         case closingReason = "a request is closed by something that may close it"
         case neverEarly = "nothing is handed over before its time"
+        case timing = "what is sent, missed or expired is so by the clock and the policy"
         case order = "requests of one key take effect in the order of the log"
         case occurrences = "each occurrence of a repeat is delivered or missed, once"
         case removalAnswered = "a removal is answered"
@@ -21,6 +22,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case firedThrough = "nothing fires beyond a committed firedThrough"
         case overlap = "sends of one key do not overlap"
         case device = "each device shows what was delivered last"
+        case punctual = "while nothing is wrong what is due is handed over soon, and no lane fails"
         case rest = "the pipeline comes to rest"
         case refusal = "a lane goes on"
     }

@@ -25,6 +25,8 @@ final class SimulatedDevices {
     var onBegin: (Int) -> Void = { _ in }
     /// Sends of which somebody still waits to hear.
     private(set) var openCount = 0
+    /// When something of a key was last told, in microseconds: what is due goes after what is under way.
+    private(set) var toldAt: [NotificationKey: Int64] = [:]
     /// What each key shows.
     private(set) var shown: [NotificationKey: SendID] = [:]
 
@@ -46,6 +48,7 @@ final class SimulatedDevices {
 
     func tell(_ number: Int, at now: Int64) {
         records[number].told = now
+        toldAt[records[number].send.key] = now
         end(number)
     }
 

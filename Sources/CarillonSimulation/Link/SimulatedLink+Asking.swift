@@ -31,6 +31,7 @@ extension SimulatedLink {
             _ = try? effect()
         case .loseReply:
             pass(time.microseconds)
+            onFault()
             try checkAlive()
             throw .noReply
         default: break

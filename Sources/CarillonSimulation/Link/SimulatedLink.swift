@@ -34,6 +34,8 @@ final class SimulatedLink: LaneLink {
     var idleUntil: () -> Int64? = { nil }
     /// Whether something beside Kafka has come for the lane.
     var isWoken: () -> Bool = { false }
+    /// Called when a call meets a fault, and when that is over.
+    var onFault: () -> Void = {}
     private(set) var steps = 0
     // For planted bugs: what is held back, and what is said to be written.
     var heldBack: [(record: LogRecord, topic: LaneTopic, partition: Int32)] = []
@@ -167,9 +169,15 @@ final class SimulatedLink: LaneLink {
         guard !isDead else { return nil }
         steps += 1
         let fault = faults.fault(at: steps, call)
-        if let fault { note("\(call.rawValue) #\(steps) \(fault)") }
+        if let fault {
+            note("\(call.rawValue) #\(steps) \(fault)")
+            onFault()
+        }
         if fault == .crashBefore { process.crash() }
-        if case .delay(let time) = fault { pass(time) }
+        if case .delay(let time) = fault {
+            pass(time)
+            onFault()
+        }
         return fault
     }
 
@@ -180,7 +188,10 @@ final class SimulatedLink: LaneLink {
             process.crash()
             return nil
         default:
-            if let fault { note("\(call.rawValue) \(fault)") }
+            if let fault {
+                note("\(call.rawValue) \(fault)")
+                onFault()
+            }
             return fault
         }
     }

@@ -22,6 +22,7 @@ final class LaneRunner {
     private var random: SeededGenerator
     private let makeLane: () throws -> any LaneDriver
     private let note: (String) -> Void
+    private let onFailure: (any Error) -> Void
     private let onRefusal: (String) -> Void
     private var lane: (any LaneDriver)?
     private var pause: Int64 = 1_000_000
@@ -39,10 +40,11 @@ final class LaneRunner {
         random: SeededGenerator,
         makeLane: @escaping () throws -> any LaneDriver,
         note: @escaping (String) -> Void,
+        onFailure: @escaping (any Error) -> Void = { _ in },
         onRefusal: @escaping (String) -> Void
     ) {
         (self.name, self.process, self.timeline, self.random) = (name, process, timeline, random)
-        (self.makeLane, self.note, self.onRefusal) = (makeLane, note, onRefusal)
+        (self.makeLane, self.note, self.onFailure, self.onRefusal) = (makeLane, note, onFailure, onRefusal)
     }
 
     var isRunning: Bool { lane != nil && !isOver }
@@ -113,6 +115,7 @@ final class LaneRunner {
             onRefusal("\(name): \(refusal)")
             return
         }
+        onFailure(error)
         schedule(after: pause)
         pause = min(pause * 2, 30_000_000)
     }

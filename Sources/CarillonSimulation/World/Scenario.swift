@@ -24,6 +24,9 @@ struct Scenario {
     /// Without a marker.
     var start: ConsumerServiceConfiguration.Start
 
+    /// No owner is left behind that wakes up later.
+    var isUndisturbed: Bool { instances > 0 && faultRate == 0 && pauseRate == 0 }
+
     /// What a seed decides.
     init(random: inout SeededGenerator) {
         instances = Int(random.number(1...3))

@@ -67,6 +67,7 @@ extension SeededRun {
         let error = world.random.chance(700) ? world.random.number(-100...100) : world.random.number(-60_000...60_000)
         world.note(instance.name, "clock is \(error) ms ahead")
         instance.clock.set(error: error)
+        world.disturb()
     }
 
     /// A deployment: it drains, ends, and another process begins.

@@ -62,7 +62,8 @@ final class SeededRun {
             trace: world.trace,
             requests: world.observer.model.order.count,
             events: world.observer.events.count,
-            time: world.timeline.now
+            time: world.timeline.now,
+            lateness: world.punctuality.longest
         )
     }
 

@@ -27,6 +27,7 @@ final class World {
     /// Lives of centres so far.
     var epochs: UInt64 = 0
     private var isObserving = false
+    var punctuality = PunctualityChecks()
     /// Events of the timeline so far.
     private(set) var happenings = 0
     private var links: [SimulatedLink] = []
@@ -63,12 +64,18 @@ final class World {
             usesChannel: scenario.usesChannel,
             note: { noted.value("reader", $0) }
         )
-        state = StateObserver(broker: broker, topics: topics, isExactlyOnce: options.isExactlyOnce)
+        state = StateObserver(
+            broker: broker,
+            topics: topics,
+            isExactlyOnce: options.isExactlyOnce,
+            isDisturbed: !scenario.isUndisturbed
+        )
         noted.value = { [unowned self] in note($0, $1) }
         devices.onBegin = { [unowned self] number in
             check { () throws(Violation) in try check(number) }
         }
         timeline.afterEvent = { [unowned self] in observe() }
+        disturb()
     }
 
     private final class Box<Value> {
@@ -103,12 +110,38 @@ final class World {
         isObserving = true
         defer { isObserving = false }
         do throws(Violation) {
+            noteDisturbance()
             try observer.follow()
+            try punctuality.check(
+                observer,
+                at: timeline.now,
+                slack: clockSlack,
+                areClocksRight: instances.allSatisfy { abs($0.clock.currentError) <= 100 },
+                usesChannel: scenario.usesChannel
+            )
             try state.follow(observer)
         } catch {
             fail(error)
         }
         onEvent()
+    }
+
+    /// Microseconds by which the clock of an instance, or of a producer, may be behind.
+    var clockSlack: Int64 { max(100, -(instances.map(\.clock.currentError).min() ?? 0)) * 1000 }
+
+    /// Several lanes wait inside one another's calls, and so may be late by themselves: then nothing is said of it.
+    private var isPunctual: Bool { scenario.instances == 1 && scenario.lanesEach == 1 }
+
+    func disturb() { punctuality.disturb(at: isPunctual ? timeline.now : .max / 2) }
+
+    private func noteDisturbance() {
+        let isDisturbed =
+            broker.isAway || !broker.group.isQuiet
+            || instances.contains { !$0.isDown && (!$0.isRunning || $0.process?.isPaused == true) }
+        if isDisturbed { disturb() }
+        if (0..<scenario.partitions).contains(where: { broker.log(topics.requests, $0).hasOpen }) {
+            punctuality.noteBlocked(at: timeline.now)
+        }
     }
 
     func check(_ body: () throws(Violation) -> Void) {
@@ -125,6 +158,7 @@ final class World {
     /// Everything that can go wrong by itself stops doing so.
     func calm() {
         isCalm = true
+        disturb()
         for link in links { link.faults.calm() }
         for channel in channels { channel.rates = .init() }
     }
@@ -238,6 +272,10 @@ final class World {
             random: random.split(),
             makeLane: { [unowned self] in try makeLane(seat) },
             note: { [unowned self] in note(seat.name, $0) },
+            onFailure: { [unowned self] error in
+                guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
+                fail(Violation(.punctual, "\(seat.name) fails while nothing is wrong: \(error)"))
+            },
             onRefusal: { [unowned self] in onRefusal(seat.instance, $0) }
         )
     }
@@ -263,6 +301,7 @@ final class World {
             random: random.split(),
             note: { [unowned self] in note(seat.name, $0) }
         )
+        link.onFault = { [unowned self] in disturb() }
         link.idleUntil = { [unowned self] in quietUntil() }
         link.isWoken = { [unowned self] in seat.channel.hasOutcomes || isWakingLanes() }
         links.removeAll { $0.isDead || $0.isClosed }

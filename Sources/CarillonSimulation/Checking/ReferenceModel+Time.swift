@@ -1,0 +1,108 @@
+import NotificationModel
+
+/// What the clock and the policy allow: `time` is the owner's clock when the event was published, and what it decided was
+/// decided then or shortly before. It shares no code with the centre.
+extension ReferenceModel {
+    /// Milliseconds up to which an occurrence is on time for `next` and `drop`, and for a repeat without a policy.
+    private static let onTimeGrace: Int64 = 10_000
+    private static let repeatGrace: Int64 = 15 * 60 * 1000
+
+    /// Why the event cannot have come about at this time; nil when it can.
+    ///
+    /// - Parameter isDoubted: an event of the request was in doubt: an occurrence of it went by the clock of an owner before.
+    func objection(
+        to event: DeliveryEvent,
+        at time: Timestamp,
+        usesChannel: Bool,
+        isDoubted: Bool
+    ) -> String? {
+        guard let entry = requests[event.requestID] else { return nil }
+        switch event.name {
+        case .scheduled:
+            let due = due(entry, 1)
+            return event.nextTriggerDate == due ? nil : "it is due at \(due)"
+        case .held:
+            guard let until = event.until else { return "it does not say until when" }
+            let latest = time.adding(milliseconds: entry.request.collapseWindow)
+            return time <= until && until <= latest ? nil : "it is not held beyond \(latest)"
+        case .expired:
+            return event.inDoubt ? nil : objection(toExpiryOf: entry, at: time, isDoubted)
+        case .missed:
+            return objection(toMissing: event, of: entry, at: time)
+        case .delivered:
+            // What is in doubt goes whatever the time, and a channel answers later.
+            return event.inDoubt || usesChannel ? nil : objection(toSendingOf: entry, event.occurrence, at: time)
+        default:
+            return nil
+        }
+    }
+
+    /// When the k-th occurrence is due, from 1: within the jitter by a hash (FNV-1a) of the id and the instant.
+    func due(_ entry: Request, _ occurrence: Int64) -> Timestamp {
+        guard let interval = entry.request.interval else { return entry.record.timestamp }
+        let nominal = entry.request.nominal(occurrence, from: entry.record.timestamp)
+        let spread = entry.request.repeats ? min(entry.request.jitter, interval - 1) : entry.request.jitter
+        guard spread > 0, let id = entry.record.id else { return nominal }
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in id.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ UInt64(bitPattern: nominal.rawValue)) &* 0x9e37_79b9_7f4a_7c15
+        return nominal.adding(milliseconds: Int64((hash >> 16) % UInt64(spread + 1)))
+    }
+
+    /// Which occurrence an instant is, from 1.
+    func number(of occurrence: Timestamp, _ entry: Request) -> Int64 {
+        (occurrence.rawValue - entry.record.timestamp.rawValue) / max(1, entry.request.interval ?? 1)
+    }
+
+    /// Why what is sent at this time may not be: too early, too late, or expired.
+    func objection(toSendingOf entry: Request, _ occurrence: Timestamp?, at time: Timestamp) -> String? {
+        if Gates.judgesByClock, let expiration = entry.request.expiration, expiration <= time {
+            return "it expired at \(expiration)"
+        }
+        guard let occurrence else { return nil }
+        let due = due(entry, number(of: occurrence, entry))
+        guard due <= time else { return "it is due at \(due)" }
+        guard Gates.judgesByClock else { return nil }
+        return isTooLate(entry, due, at: time) ? "it is too late for its policy, due at \(due)" : nil
+    }
+
+    private func isTooLate(_ entry: Request, _ due: Timestamp, at time: Timestamp) -> Bool {
+        let late = time.rawValue - due.rawValue
+        switch entry.request.misfire {
+        case .once: return false
+        case .next, .drop: return late > Self.onTimeGrace
+        case nil: return entry.request.repeats && late >= Self.repeatGrace
+        }
+    }
+
+    private func objection(toExpiryOf entry: Request, at time: Timestamp, _ isDoubted: Bool) -> String? {
+        let request = entry.request
+        if let expiration = request.expiration {
+            if expiration <= time { return nil }
+            // What can never be sent is said at once.
+            let next: Timestamp
+            if let interval = request.interval {
+                let passed = max(0, (time.rawValue - entry.record.timestamp.rawValue) / interval)
+                next = due(entry, request.repeats ? passed + (isDoubted ? 2 : 1) : 1)
+            } else {
+                next = time.adding(milliseconds: request.collapseWindow)
+            }
+            if expiration <= next { return nil }
+        }
+        if !request.repeats, request.interval != nil, isTooLate(entry, due(entry, 1), at: time) { return nil }
+        return "neither its expiration nor its policy says so"
+    }
+
+    /// Each one missed is too late for the policy, or the one after it is due as well.
+    private func objection(toMissing event: DeliveryEvent, of entry: Request, at time: Timestamp) -> String? {
+        guard let first = event.first, let last = event.last, first <= last else { return "it misses nothing" }
+        for occurrence in number(of: first, entry)...number(of: last, entry) {
+            let own = due(entry, occurrence)
+            if isTooLate(entry, own, at: time) { continue }
+            guard entry.request.repeats, due(entry, occurrence + 1) <= time else {
+                return "occurrence \(occurrence), due at \(own), is not missed yet"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,4 @@
+/// Dimensions that wait for a cure.
+enum Gates {
+    static let judgesByClock = false
+}
