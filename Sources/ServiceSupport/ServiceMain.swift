@@ -25,6 +25,8 @@ public struct ServiceEnvironment: Sendable {
 /// - `process.shutdown.timeout` (duration, default `25s`): how long a graceful shutdown may take before what still runs is cancelled.
 /// - `metrics.series` (integer, default 10000): ``PrometheusRegistry``.
 /// - those of ``OpsConfiguration`` and ``LoggingConfiguration``.
+///
+/// Keys of the other service are passed over (``SettingsCatalogue``), so that one file serves both.
 public struct ServiceMain: Sendable {
     /// The status for settings that are wrong, EX_CONFIG of sysexits.h: a supervisor should not try again.
     public static let configurationStatus: Int32 = 78
@@ -108,6 +110,7 @@ public struct ServiceMain: Sendable {
                 in: .seconds(1) ... .seconds(3_600)
             )
             let launch = try configure(&settings)
+            settings.passOver(SettingsCatalogue.producer + SettingsCatalogue.consumer)
             try settings.finish()
 
             bootstrapLogging(logging)

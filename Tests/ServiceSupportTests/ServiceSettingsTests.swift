@@ -100,6 +100,29 @@ struct ServiceSettingsTests {
         #expect(problems(settings) == ["carillon.yaml:1: zebra is not a key that is known here"])
     }
 
+    @Test func `what another service reads is passed over, and typing errors in it are named`() throws {
+        let shared = "http: {port: 1, host: [not, looked at]}\nstore:\nrules: {fil: x}\n"
+        var settings = try settings(shared, ["CARILLON_STORE_DIRECTORY": "/x", "CARILLON_STORE_DIRECTRY": "/x"])
+        _ = settings.int("http.port", default: 1)
+        settings.passOver(["http.host", "http.port", "rules.file", "store.directory"])
+        #expect(
+            problems(settings) == [
+                "carillon.yaml:3: rules.fil is not a key that is known here; did you mean rules.file?",
+                "environment variable CARILLON_STORE_DIRECTRY is not a variable that is known here; "
+                    + "did you mean CARILLON_STORE_DIRECTORY?",
+            ]
+        )
+        var other = try self.settings("store: {directory: {a: 1}, directry: 2}\nhttp: 5\n")
+        other.passOver(["http.port", "store.directory"])
+        #expect(
+            problems(other) == [
+                "carillon.yaml:1: store.directory.a is not a key that is known here; did you mean store.directory?",
+                "carillon.yaml:1: store.directry is not a key that is known here; did you mean store.directory?",
+                "carillon.yaml:2: http is a map of settings, not a value; its keys: http.port",
+            ]
+        )
+    }
+
     @Test func `an unknown variable of ours is named, others are not looked at`() throws {
         var settings = try settings("", ["CARILLON_HTTP_PROT": "1", "PATH": "/bin", "OTHER_HTTP_PROT": "1"])
         _ = settings.int("http.port", default: 1)

@@ -30,6 +30,8 @@ public struct ServiceSettings: Sendable {
     private let variables: [String]
     let file: SettingsFile
     private var declaredByKey: [String: Int] = [:]
+    /// Keys of another service that reads the same file.
+    private var foreign: [String] = []
     private var problems: [ServiceSettingsError.Problem] = []
 
     /// Reads the settings file and takes the variables.
@@ -69,6 +71,13 @@ public struct ServiceSettings: Sendable {
     ///   - why: What is wrong and what is allowed, without the key and, for a secret, without the value.
     public mutating func reject(_ key: String, _ why: String) {
         note(.init(key: key, source: lookup(key)?.source ?? .nowhere, message: why))
+    }
+
+    /// Passes over keys, and their variables, that another service reads from the same file; their values are not looked at.
+    ///
+    /// - Parameter keys: With dots; those that are read here as well do no harm.
+    public mutating func passOver(_ keys: [String]) {
+        foreign += keys
     }
 
     /// Ends reading. Nothing may be used before this returns.
@@ -136,12 +145,17 @@ public struct ServiceSettings: Sendable {
 
     // MARK: - What nobody declared
 
+    private var knownKeys: [String] {
+        declaredKeys.map(\.key) + foreign.filter { declaredByKey[$0] == nil }
+    }
+
     private func unknownEntries() -> [ServiceSettingsError.Problem] {
-        file.entries.compactMap { entry in
-            if declaredByKey[entry.key] != nil { return nil }
+        let known = knownKeys
+        return file.entries.compactMap { entry in
+            if declaredByKey[entry.key] != nil || foreign.contains(entry.key) { return nil }
             let sections = declaredKeys.filter { entry.key.hasPrefix($0.key + ".") }
             if sections.contains(where: { $0.kind == .map }) { return nil }
-            let within = declaredKeys.filter { $0.key.hasPrefix(entry.key + ".") }.map(\.key)
+            let within = known.filter { $0.hasPrefix(entry.key + ".") }
             if entry.isNull && !within.isEmpty { return nil }
             let message: String
             if let scalar = sections.first {
@@ -149,14 +163,14 @@ public struct ServiceSettings: Sendable {
             } else if !within.isEmpty {
                 message = "is a map of settings, not a value; its keys: \(within.joined(separator: ", "))"
             } else {
-                message = Self.unknown(entry.key, among: declaredKeys.map(\.key), what: "key")
+                message = Self.unknown(entry.key, among: known, what: "key")
             }
             return .init(key: entry.key, source: file.source(line: entry.line), message: message)
         }
     }
 
     private func unknownVariables() -> [ServiceSettingsError.Problem] {
-        let known = declaredKeys.map(\.variable)
+        let known = knownKeys.map(Self.variableName)
         return variables.filter { !known.contains($0) }.map { name in
             .init(key: name, source: .environment, message: Self.unknown(name, among: known, what: "variable"))
         }

@@ -1,0 +1,62 @@
+import Foundation
+import NotificationConsumer
+import NotificationProducer
+import ServiceSupport
+import Testing
+
+@Suite("One settings file for both services", .timeLimit(.minutes(3)))
+struct SharedSettingsTests {
+    @Test("the catalogue names the keys that only one of them reads")
+    func catalogue() throws {
+        func keys(_ read: (inout ServiceSettings) -> Void) throws -> Set<String> {
+            var settings = try ServiceSettings(environment: [:], file: nil)
+            read(&settings)
+            return Set(settings.declaredKeys.map(\.key))
+        }
+        let producer = try keys { _ = ProducerServiceConfiguration(settings: &$0) }
+        let consumer = try keys { _ = ConsumerServiceConfiguration(settings: &$0) }
+        let place = "Sources/ServiceSupport/Configuration/SettingsCatalogue.swift"
+        #expect(SettingsCatalogue.producer == producer.subtracting(consumer).sorted(), "see \(place)")
+        #expect(SettingsCatalogue.consumer == consumer.subtracting(producer).sorted(), "see \(place)")
+    }
+
+    @Test("the README's file starts both", .disabled(if: Cluster.isReal, "it would need the file's security"))
+    func readme() async throws {
+        let cluster = try await Cluster.start()
+        do {
+            try await start(cluster)
+        } catch {
+            try? await cluster.stop()
+            throw error
+        }
+        try await cluster.stop()
+    }
+
+    private func start(_ cluster: Cluster) async throws {
+        let readme = try Readme()
+        let folder = try TemporaryFolder()
+        let rules = try folder.write(try readme.block("yaml", containing: "rules:\n  - event:"), to: "rules.yaml")
+        // Only what is of that machine and that cluster is replaced.
+        var yaml = try readme.block("yaml", containing: "kafka:\n  bootstrap:")
+        for (written, here) in [
+            ("kafka:9092", cluster.bootstrapServers), ("/var/lib/carillon", folder.file("store")),
+            ("/etc/carillon/rules.yaml", rules),
+        ] {
+            #expect(yaml.contains(written), "\(yaml)")
+            yaml = yaml.replacingOccurrences(of: written, with: here)
+        }
+        let file = try folder.write(yaml, to: "carillon.yaml")
+        let environment = [
+            "CARILLON_KAFKA_PROPERTIES": "security.protocol=plaintext,fetch.wait.max.ms=10", "CARILLON_OPS_PORT": "0",
+            "CARILLON_HTTP_PORT": "0", "CARILLON_LOG_FORMAT": "json",
+        ]
+        let services = try ["carillon-consumer", "carillon-producer"].map { name in
+            ServiceProcess(
+                try ChildProcess(try Tools.product(name), ["--config", file], environment: environment)
+            )
+        }
+        for service in services { try await service.ready() }
+        for service in services { await service.child.end() }
+        #expect(FileManager.default.fileExists(atPath: folder.file("store")))
+    }
+}
