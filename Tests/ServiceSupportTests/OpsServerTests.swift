@@ -101,6 +101,19 @@ struct OpsServerTests {
             answer = try await get("\(base)/health/ready")
             #expect(answer.status == 200)
             #expect(answer.body == "{\"status\":\"ready\"}\n")
+            lane.remark("the disk is \"full\"")
+            answer = try await get("\(base)/health/ready")
+            #expect(answer.status == 200)
+            let remarks = #""remarks":[{"component":"lane-0","why":"the disk is \"full\""}]}"#
+            #expect(answer.body == #"{"status":"ready","# + remarks + "\n")
+            kafka.notReady("away")
+            answer = try await get("\(base)/health/ready")
+            #expect(answer.status == 503)
+            #expect(answer.body.contains(#""why":"away"}],"# + remarks))
+            lane.remark(nil)
+            kafka.ready()
+            answer = try await get("\(base)/health/ready")
+            #expect(answer.body == "{\"status\":\"ready\"}\n")
         }
     }
 

@@ -49,6 +49,13 @@ public final class Health: Sendable {
         }
     }
 
+    /// What components say beside: they work, and an operator should know that something is not as it should be.
+    public var remarks: [Report] {
+        state.withLock { $0.components }.compactMap { component in
+            component.remark.map { Report(component: component.name, why: $0) }
+        }
+    }
+
     /// Every check of life that failed; empty means live.
     public var notLive: [Report] {
         state.withLock { $0.liveChecks }.compactMap { name, check in
@@ -71,6 +78,7 @@ public final class HealthComponent: Sendable {
     public let name: String
 
     private let current = Mutex(HealthStatus.notReady("starting"))
+    private let beside = Mutex<String?>(nil)
 
     init(name: String) {
         self.name = name
@@ -91,6 +99,18 @@ public final class HealthComponent: Sendable {
     /// - Parameter why: In words for an operator: `no partition assigned`.
     public func notReady(_ why: String) {
         report(.notReady(why))
+    }
+
+    /// What is remarked.
+    public var remark: String? {
+        beside.withLock { $0 }
+    }
+
+    /// Remarks something that makes it neither ready nor not: it works, with less than it should have.
+    ///
+    /// - Parameter text: In words for an operator; nil when all is as it should be.
+    public func remark(_ text: String?) {
+        beside.withLock { $0 = text }
     }
 
     /// Says either.

@@ -46,6 +46,7 @@ public struct OpsConfiguration: Sendable, Hashable {
 /// - `GET /health/live`: 200, or 503 when only a restart would help.
 /// - `GET /health/ready`: 200, or 503 with every component that is not ready and why:
 ///   `{"status":"not ready","components":[{"component":"kafka","why":"no broker answers"}]}`
+///   What works with less than it should have is under `remarks`, in the same form, with either status.
 public struct OpsServer: Service {
     private let configuration: OpsConfiguration
     private let health: Health
@@ -117,7 +118,10 @@ public struct OpsServer: Service {
             answer = (reports.isEmpty ? .ok : .serviceUnavailable, "application/json", Self.json("live", reports))
         case "/health/ready":
             let reports = health.notReady
-            answer = (reports.isEmpty ? .ok : .serviceUnavailable, "application/json", Self.json("ready", reports))
+            answer = (
+                reports.isEmpty ? .ok : .serviceUnavailable, "application/json",
+                Self.json("ready", reports, health.remarks)
+            )
         default:
             return Response(status: .notFound)
         }
@@ -132,12 +136,16 @@ public struct OpsServer: Service {
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private static func json(_ word: String, _ reports: [Health.Report]) -> String {
-        guard !reports.isEmpty else { return "{\"status\":\"\(word)\"}\n" }
-        let items = reports.map { report in
-            "{\"component\":\(JSONText.quoted(report.component)),\"why\":\(JSONText.quoted(report.why))}"
+    private static func json(_ word: String, _ reports: [Health.Report], _ remarks: [Health.Report] = []) -> String {
+        func list(_ name: String, _ reports: [Health.Report]) -> String {
+            guard !reports.isEmpty else { return "" }
+            let items = reports.map { report in
+                "{\"component\":\(JSONText.quoted(report.component)),\"why\":\(JSONText.quoted(report.why))}"
+            }
+            return ",\"\(name)\":[\(items.joined(separator: ","))]"
         }
-        return "{\"status\":\"not \(word)\",\"components\":[\(items.joined(separator: ","))]}\n"
+        let status = reports.isEmpty ? word : "not \(word)"
+        return "{\"status\":\"\(status)\"\(list("components", reports))\(list("remarks", remarks))}\n"
     }
 }
 
