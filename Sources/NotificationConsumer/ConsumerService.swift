@@ -20,6 +20,8 @@ public struct ConsumerService: Service {
     private let clock: @Sendable () -> Timestamp
     private let logger: Logger
     private let statuses: [LaneStatus]
+    private let storeWriters = StoreWriters()
+    private let parkedStores = ParkedStores()
 
     /// - Parameters:
     ///   - registry: where gauges are shown; its counters too.
@@ -41,6 +43,7 @@ public struct ConsumerService: Service {
         self.logger = logger
         statuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         Self.describe(registry, statuses, topic: configuration.topics.requests)
+        Self.describe(registry, storeWriters, parkedStores)
     }
 
     /// Runs the lanes until the graceful shutdown or cancellation, and drains them within the configured time.
@@ -74,16 +77,20 @@ public struct ConsumerService: Service {
     }
 
     private func makeStores(_ cluster: Cluster) -> any EntryStores {
-        guard let directory = configuration.storeDirectory else { return MemoryEntryStores() }
+        guard let directory = configuration.storeDirectory else { return MemoryEntryStores(parked: parkedStores) }
         var limits = SQLiteEntryStore.Limits()
         limits.retention = configuration.deletionsKept
+        limits.writers = storeWriters
         return DiskEntryStores(
-            directory: directory,
-            topic: configuration.topics.requests,
-            cluster: cluster.id,
-            limits: limits,
-            clock: clock,
-            logger: logger
+            StoreDisk(
+                directory: directory,
+                topic: configuration.topics.requests,
+                cluster: cluster.id,
+                limits: limits,
+                clock: clock,
+                logger: logger
+            ),
+            parked: parkedStores
         )
     }
 
@@ -241,6 +248,11 @@ public struct ConsumerService: Service {
                 value: Double(lanes.reduce(0) { $0 + $1.unwritten })
             )
             page.gauge(
+                "store.troubled.partitions",
+                help: "Partitions whose files on disk cannot be opened or written: entries are kept in memory instead.",
+                value: Double(lanes.reduce(0) { $0 + $1.troubledStores })
+            )
+            page.gauge(
                 "restore.remaining.records",
                 help: "Records of the changelog that are yet to be read before partitions are worked on.",
                 value: Double(lanes.reduce(0) { $0 + ($1.restoring.map { $0.of - $0.read } ?? 0) })
@@ -253,6 +265,21 @@ public struct ConsumerService: Service {
                     labels: [("topic", topic), ("partition", "\(partition)")]
                 )
             }
+        }
+    }
+
+    private static func describe(_ registry: PrometheusRegistry, _ writers: StoreWriters, _ parked: ParkedStores) {
+        registry.collect { page in
+            page.gauge(
+                "store.disk.bytes",
+                help: "What the files of the stores take of the disk, with their logs.",
+                value: Double(writers.diskBytes)
+            )
+            page.gauge(
+                "store.parked.bytes",
+                help: "About what entries take in memory whose partitions left and may come back.",
+                value: Double(parked.bytes)
+            )
         }
     }
 }

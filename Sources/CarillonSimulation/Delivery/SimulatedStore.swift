@@ -161,7 +161,7 @@ final class SimulatedStores: EntryStores, @unchecked Sendable {
         )
     }
 
-    func giveBack(_ store: any EntryStore, of partition: Int32) {
+    func giveBack(_ store: any EntryStore, of partition: Int32, at _: ContinuousClock.Instant) {
         parked[partition] = store
     }
 

@@ -43,7 +43,7 @@ struct FreedMemory {
     }
 
     /// On another thread, since it goes through everything that is free; nothing where the allocator does not offer it.
-    private static func release() {
+    static func release() {
         // The module Glibc leaves malloc.h out, and jemalloc is there only when it was preloaded.
         let (trim, control) = (dlsym(nil, "malloc_trim"), dlsym(nil, "mallctl"))
         let trimming = trim.map { unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self) }

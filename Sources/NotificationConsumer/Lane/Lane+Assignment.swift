@@ -159,7 +159,7 @@ extension Lane {
         guard let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
         if isStoreSound {
-            context.stores.giveBack(partition.center.store, of: number)
+            context.stores.giveBack(partition.center.store, of: number, at: link.now)
         } else {
             partition.center.close(flushing: false)
         }
@@ -213,12 +213,15 @@ extension Lane {
         for number in ownedNumbers { release(number, isStoreSound: isStoreSound) }
         ownedNumbers = []
         context.metrics.flush()
+        context.health.remark(nil)
         context.status.update { $0 = .init() }
     }
 
     func reportStatus() {
         nextStatus = link.now.advanced(by: .milliseconds(500))
         let now = context.clock()
+        context.stores.tend(at: link.now)
+        context.health.remark(storeTrouble().map { "\($0); what the disk would hold is kept in memory" })
         context.status.update { status in
             status = LaneStatus.Snapshot()
             status.outstanding = link.outstanding
@@ -242,6 +245,7 @@ extension LaneStatus.Snapshot {
         entries += partition?.center.entryCount ?? 0
         resident += partition?.center.residentCount ?? 0
         unwritten += partition?.center.unwritten ?? 0
+        troubledStores += partition?.center.storeTrouble == nil ? 0 : 1
         if let due = partition?.center.nextDue() { oldestDueAge = max(oldestDueAge, now.rawValue - due.rawValue) }
         if let bounds, let position = partition?.position { lag[number] = max(0, bounds.high - position) }
     }

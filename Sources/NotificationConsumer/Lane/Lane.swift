@@ -104,7 +104,9 @@ package final class Lane<Link: LaneLink> {
     ///
     /// - Throws: what makes it impossible to go on; close the lane, and begin anew.
     package func turn() throws {
-        let isHeld = try regulate()
+        let held = try regulate()
+        let isHeld = held != .nothing
+        tendStores()
         if ledger.checkpoint.allowsWork {
             if isHeld, !isPaused {
                 try settle(within: .milliseconds(2))
@@ -113,7 +115,7 @@ package final class Lane<Link: LaneLink> {
             }
             if let mustRestart { throw mustRestart }
             try takeOutcomes()
-            if !isHeld { try fireTimers() }
+            if held != .everything { try fireTimers() }
             try settle(within: .zero)
         } else {
             try settle(within: .milliseconds(2))
@@ -124,14 +126,21 @@ package final class Lane<Link: LaneLink> {
         if nextStatus <= link.now { reportStatus() }
     }
 
+    /// What may not be done now.
+    private enum Hold {
+        case nothing
+        /// A new input needs room; what fires changes or ends what is there.
+        case reading
+        case everything
+    }
+
     /// At a bound nothing more is read: nothing is buffered beyond it. At half of it reading goes on.
-    ///
-    /// - Returns: whether nothing may be read or fired now.
-    private func regulate() throws -> Bool {
+    private func regulate() throws -> Hold {
         let (outstanding, unwritten, dirty) = (link.outstanding, unwrittenChanges(), dirtyEntries())
         let (limits, isHeld) = (configuration, heldSince != nil)
         hurryStores(unwritten)
         var reason: String?
+        var hold = Hold.everything
         if let since = uncommittedSince, link.now - since > configuration.sessionTimeout {
             // Another owner may be at work by now: what is sent from here on would be sent twice.
             guard context.guarantee == .atLeastOnce else { throw LaneEnd.checkpointStalled }
@@ -140,10 +149,11 @@ package final class Lane<Link: LaneLink> {
             throw LaneEnd.checkpointStalled
         } else if outstanding >= limits.outstandingRecords / (isHeld ? 2 : 1) {
             reason = "the broker does not acknowledge: \(outstanding) records outstanding"
-        } else if unwritten >= limits.unwrittenChanges / (isHeld ? 2 : 1) {
-            reason = storeTrouble() ?? "the disk store is behind: \(unwritten) changes are not written"
         } else if dirty >= limits.checkpointEntries * (isHeld ? 1 : 2) {
             reason = "a checkpoint is under way and \(dirty) entries have changed since"
+        } else if unwritten >= limits.unwrittenChanges / (isHeld ? 2 : 1) {
+            reason = storeTrouble() ?? "the disk store is behind: \(unwritten) changes are not written"
+            hold = .reading
         }
         guard let reason else {
             heldSince = nil
@@ -152,7 +162,7 @@ package final class Lane<Link: LaneLink> {
                 isPaused = false
                 context.health.ready()
             }
-            return false
+            return .nothing
         }
         let since = heldSince ?? link.now
         heldSince = since
@@ -161,7 +171,11 @@ package final class Lane<Link: LaneLink> {
             isPaused = true
             context.health.notReady("\(reason); reading is paused")
         }
-        return true
+        return hold
+    }
+
+    private func tendStores() {
+        for number in ownedNumbers { owned[Int(number)]?.center.store.tend(at: link.now) }
     }
 
     /// At half of the bound the stores no longer wait for their batches to fill: the bound is for a disk that is slow.
@@ -180,7 +194,7 @@ package final class Lane<Link: LaneLink> {
         ownedNumbers.reduce(0) { $0 + (owned[Int($1)]?.center.dirtyCount ?? 0) }
     }
 
-    private func storeTrouble() -> String? {
+    func storeTrouble() -> String? {
         for number in ownedNumbers {
             if let trouble = owned[Int(number)]?.center.storeTrouble { return "the disk store: \(trouble)" }
         }

@@ -10,6 +10,8 @@ package final class LaneStatus: Sendable {
         var resident = 0
         /// Changes that the stores have not written yet.
         var unwritten = 0
+        /// Partitions whose stores cannot write to disk.
+        var troubledStores = 0
         /// While partitions are restored, how much of how much of their changelog was read.
         var restoring: (read: Int64, of: Int64)?
         /// Events that the broker has not acknowledged yet.

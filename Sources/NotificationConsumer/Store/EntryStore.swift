@@ -1,3 +1,4 @@
+import Foundation
 package import NotificationModel
 
 /// Where the committed entries of one partition are kept beyond those in use: a cache of the changelog that can be thrown
@@ -13,8 +14,10 @@ package protocol EntryStore: AnyObject {
     var counts: StoreCounts { get }
     /// Changes taken and not written yet, for backpressure; 0 where there is nothing to wait for.
     var unwritten: Int { get }
-    /// Why nothing can be written at present; nil when all is well.
+    /// Why nothing can be written to disk at present; nil when all is well.
     var trouble: String? { get }
+    /// About what the entries take that it keeps in memory.
+    var memoryBytes: Int { get }
 
     /// The entry of a key.
     func entry(of key: [UInt8]) throws -> StoredEntry?
@@ -45,12 +48,17 @@ package protocol EntryStore: AnyObject {
     /// Forgets everything, the position too: what it holds is of another changelog, or damaged.
     func discard() throws
 
+    /// Goes on, a little at each call, with what it does beside its use; called often.
+    func tend(at now: ContinuousClock.Instant)
+
     /// Ends its use, within a bounded time; what was taken is written when `flushing`. Later calls do nothing.
     func close(flushing: Bool)
 }
 
 extension EntryStore {
     package var trouble: String? { nil }
+    package var memoryBytes: Int { 0 }
+    package func tend(at now: ContinuousClock.Instant) {}
     package func beginFlush() {}
 }
 
@@ -60,6 +68,8 @@ package enum EntryStoreError: Error, Hashable, CustomStringConvertible {
     case damaged(String)
     /// The directory or a file in it cannot be used: nothing but another setting, or other rights, helps.
     case unusable(String)
+    /// The disk does not take the file: it is full or read-only, or fails, and another time it may be otherwise.
+    case unavailable(String)
     /// Another process has it open, or this one has not finished closing it.
     case inUse(String)
     /// What was taken cannot be written for now.
@@ -70,10 +80,22 @@ package enum EntryStoreError: Error, Hashable, CustomStringConvertible {
         if case .unusable = self { true } else { false }
     }
 
+    /// What the system answered: rights, and what is no directory or no file, are for the operator to mend; all else is the
+    /// state of the disk, or of the machine.
+    static func failed(_ what: String, errno code: Int32) -> Self {
+        let reason = "store.directory: \(what) (\(String(cString: strerror(code))))"
+        switch code {
+        case EACCES, EPERM, ENOENT, EEXIST, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP, EINVAL:
+            return .unusable("\(reason); give a directory that this user may make and write")
+        default:
+            return .unavailable(reason)
+        }
+    }
+
     package var description: String {
         switch self {
         case .damaged(let what): "the store is damaged: \(what)"
-        case .unusable(let what), .inUse(let what): what
+        case .unusable(let what), .unavailable(let what), .inUse(let what): what
         case .unwritten(let what): "the store cannot be written: \(what)"
         }
     }

@@ -1,5 +1,4 @@
 import Dispatch
-import Logging
 import NotificationModel
 import Synchronization
 
@@ -15,7 +14,10 @@ package protocol EntryStores: AnyObject, Sendable {
     func take(_ partitions: [Int32]) throws -> [Int32: any EntryStore]
 
     /// Takes a store back that stands for everything committed.
-    func giveBack(_ store: any EntryStore, of partition: Int32)
+    func giveBack(_ store: any EntryStore, of partition: Int32, at now: ContinuousClock.Instant)
+
+    /// Lets go of what was given back long ago, or is too much; called now and then.
+    func tend(at now: ContinuousClock.Instant)
 
     /// Ends the use of all that was given back; blocking. What is on disk is whole then.
     func closeAll()
@@ -27,111 +29,73 @@ extension EntryStores {
         do {
             for partition in partitions { taken[partition] = try take(partition) }
         } catch {
-            for (partition, store) in taken { giveBack(store, of: partition) }
+            for (_, store) in taken { store.close(flushing: true) }
             throw error
         }
         return taken
     }
+
+    package func tend(at now: ContinuousClock.Instant) {}
 }
 
-/// A store that nobody uses; whoever takes it out has it alone.
-private struct Parked: @unchecked Sendable {
-    let store: any EntryStore
-}
-
-/// Stores in memory: they live as long as the process.
+/// Stores in memory: they live as long as the process has their partitions, and a while longer.
 package final class MemoryEntryStores: EntryStores {
-    private let parked = Mutex<[Int32: Parked]>([:])
+    private let parked: ParkedStores
 
-    package init() {}
+    package convenience init() { self.init(parked: ParkedStores()) }
 
-    package func take(_ partition: Int32) throws -> any EntryStore {
-        parked.withLock { $0.removeValue(forKey: partition) }?.store ?? MemoryEntryStore()
+    init(parked: ParkedStores) { self.parked = parked }
+
+    package func take(_ partition: Int32) throws -> any EntryStore { parked.take(partition) ?? MemoryEntryStore() }
+
+    package func giveBack(_ store: any EntryStore, of partition: Int32, at now: ContinuousClock.Instant) {
+        parked.park(store, of: partition, at: now)
     }
 
-    package func giveBack(_ store: any EntryStore, of partition: Int32) {
-        let back = Parked(store: store)
-        parked.withLock { $0[partition] = back }
-    }
+    package func tend(at now: ContinuousClock.Instant) { parked.tend(at: now) }
 
-    package func closeAll() {
-        parked.withLock { $0 = [:] }
-    }
+    package func closeAll() { parked.closeAll() }
 }
 
-/// Stores on disk, a file a partition; they stay open while the process may get the partition again.
+/// Stores on disk, a file a partition.
 final class DiskEntryStores: EntryStores {
-    private let parked = Mutex<[Int32: Parked]>([:])
-    private let directory: String
-    private let topic: String
-    private let cluster: String
-    private let limits: SQLiteEntryStore.Limits
-    private let clock: @Sendable () -> Timestamp
-    private let logger: Logger
+    private let disk: StoreDisk
+    private let parked: ParkedStores
 
-    init(
-        directory: String,
-        topic: String,
-        cluster: String,
-        limits: SQLiteEntryStore.Limits,
-        clock: @escaping @Sendable () -> Timestamp,
-        logger: Logger
-    ) {
-        self.directory = directory
-        self.topic = topic
-        self.cluster = cluster
-        self.limits = limits
-        self.clock = clock
-        self.logger = logger
+    init(_ disk: StoreDisk, parked: ParkedStores = ParkedStores()) {
+        (self.disk, self.parked) = (disk, parked)
     }
 
     func take(_ partition: Int32) throws -> any EntryStore {
-        if let found = parked.withLock({ $0.removeValue(forKey: partition) }) { return found.store }
-        let (store, discarded) = try SQLiteEntryStore.open(
-            directory: directory,
-            topic: topic,
-            partition: partition,
-            cluster: cluster,
-            limits: limits,
-            now: clock()
-        )
-        if let discarded {
-            logger.notice(
-                "a file of the store was not kept; the changelog is read from its beginning",
-                metadata: ["partition": "\(partition)", "reason": "\(discarded)"]
-            )
-        }
-        return store
+        try parked.take(partition) ?? DiskEntryStore(disk, partition)
+    }
+
+    /// A store that another thread has opened.
+    private struct Taken: @unchecked Sendable {
+        let store: any EntryStore
     }
 
     /// Several at a time: to open a file is to go through its keys, and a lane has many.
     func take(_ partitions: [Int32]) throws -> [Int32: any EntryStore] {
-        let results = Mutex<[Int32: Result<Parked, any Error>]>([:])
+        let results = Mutex<[Int32: Result<Taken, any Error>]>([:])
         DispatchQueue.concurrentPerform(iterations: partitions.count) { index in
-            let result = Result { Parked(store: try take(partitions[index])) }
+            let result = Result { Taken(store: try take(partitions[index])) }
             results.withLock { $0[partitions[index]] = result }
         }
         let all = results.withLock(\.self)
         do {
             return try all.mapValues { try $0.get().store }
         } catch {
-            for (partition, result) in all {
-                if case .success(let taken) = result { giveBack(taken.store, of: partition) }
-            }
+            for (_, result) in all { try? result.get().store.close(flushing: true) }
             throw error
         }
     }
 
-    func giveBack(_ store: any EntryStore, of partition: Int32) {
-        let back = Parked(store: store)
-        parked.withLock { $0[partition] = back }
+    func giveBack(_ store: any EntryStore, of partition: Int32, at now: ContinuousClock.Instant) {
+        parked.park(store, of: partition, at: now)
     }
 
-    func closeAll() {
-        let all = parked.withLock { parked in
-            defer { parked = [:] }
-            return parked
-        }
-        for (_, parked) in all.sorted(by: { $0.key < $1.key }) { parked.store.close(flushing: true) }
-    }
+    func tend(at now: ContinuousClock.Instant) { parked.tend(at: now) }
+
+    func closeAll() { parked.closeAll() }
 }

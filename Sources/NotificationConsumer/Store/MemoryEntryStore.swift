@@ -24,6 +24,10 @@ package final class MemoryEntryStore: EntryStore {
     private var dues = SortedChunks()
     private var idles = SortedChunks()
     private var isClosed = false
+    /// Of keys and values.
+    private var contentBytes = 0
+    /// What an entry takes beside its key and its value: slot, indexes, headers of arrays.
+    private static let entryBytes = 256
 
     package private(set) var position: StorePosition?
 
@@ -31,6 +35,7 @@ package final class MemoryEntryStore: EntryStore {
 
     package var counts: StoreCounts { StoreCounts(entries: slots.count - free.count, pending: dues.count) }
     package var unwritten: Int { 0 }
+    package var memoryBytes: Int { contentBytes + counts.entries * Self.entryBytes }
 
     // MARK: - Reading
 
@@ -76,6 +81,23 @@ package final class MemoryEntryStore: EntryStore {
         return found
     }
 
+    /// What is in some slots, for a copy: whatever changes behind the cursor is not seen again.
+    ///
+    /// - Returns: at most `limit`; none at the end.
+    func changes(from cursor: inout Int, limit: Int) -> [StoreChange] {
+        var found: [StoreChange] = []
+        while cursor < slots.count, found.count < limit {
+            let slot = slots[cursor]
+            cursor += 1
+            // A slot that is free has no key.
+            guard !slot.entry.key.isEmpty else { continue }
+            found.append(
+                StoreChange(key: slot.entry.key, value: slot.entry.value, due: slot.due, touched: slot.touched)
+            )
+        }
+        return found
+    }
+
     private func slot(of key: [UInt8], _ hash: KeyHash) -> Int? {
         var next = firstOfKey[hash.key] ?? -1
         while next >= 0 {
@@ -99,6 +121,7 @@ package final class MemoryEntryStore: EntryStore {
             }
             let place = slot ?? add(change.key, hash)
             if slot != nil { unorder(place) }
+            contentBytes += value.count - slots[place].entry.value.count
             slots[place].entry.value = value
             slots[place].due = change.due
             slots[place].touched = change.touched
@@ -130,6 +153,7 @@ package final class MemoryEntryStore: EntryStore {
             slot.nextOfRecipient = next
             slots[Int(next)].previousOfRecipient = place
         }
+        contentBytes += key.count
         if Int(place) == slots.count { slots.append(slot) } else { slots[Int(place)] = slot }
         return Int(place)
     }
@@ -152,6 +176,7 @@ package final class MemoryEntryStore: EntryStore {
         } else {
             firstOfRecipient[slot.hash.recipient] = slot.nextOfRecipient >= 0 ? slot.nextOfRecipient : nil
         }
+        contentBytes -= slot.entry.key.count + slot.entry.value.count
         slots[place].entry = StoredEntry(key: [], value: [])
         free.append(Int32(place))
     }
@@ -161,6 +186,7 @@ package final class MemoryEntryStore: EntryStore {
     package func discard() {
         slots = []
         free = []
+        contentBytes = 0
         firstOfKey = [:]
         firstOfRecipient = [:]
         dues = SortedChunks()

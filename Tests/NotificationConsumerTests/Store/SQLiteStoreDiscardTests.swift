@@ -111,6 +111,31 @@ struct SQLiteStoreDiscardTests {
         }
     }
 
+    @Test func `after a power loss a file that was closed once, and opened since, does not say that it is closed`()
+        throws
+    {
+        try withDirectory { directory in
+            try fill(directory)
+            let store = try openStore(in: directory).store
+            try store.write([change("shop/a/1")], position: position(10))
+            try store.flush()
+            // The log is not waited for: a power loss may take all of it, and leave what was synchronised.
+            let copy = "\(directory)/copy"
+            try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+            try FileManager.default.copyItem(atPath: "\(directory)/\(Self.name)", toPath: "\(copy)/\(Self.name)")
+            // From here on nothing waits for the disk.
+            let synchronous = try #require(store.behind).connection.inDatabase {
+                try Int.fetchOne($0, sql: "PRAGMA synchronous")
+            }
+            #expect(synchronous == 0)
+            store.close(flushing: false)
+            let (again, discarded) = try openStore(in: copy, bootID: "boot-2")
+            defer { again.close(flushing: false) }
+            #expect(discarded?.contains("started anew") == true, "\(discarded ?? "kept")")
+            #expect(again.position == nil)
+        }
+    }
+
     @Test(arguments: ["", "no database", String(repeating: "SQLite format 3 or so ", count: 1000)])
     func `what is no database is made anew`(contents: String) throws {
         try withDirectory { directory in

@@ -40,7 +40,7 @@ func openStore(
     var limits = SQLiteEntryStore.Limits()
     limits.batchAge = .seconds(3600)
     change(&limits)
-    return try SQLiteEntryStore.open(
+    let opened = try SQLiteEntryStore.open(
         directory: directory,
         topic: topic,
         partition: partition,
@@ -49,6 +49,7 @@ func openStore(
         now: now,
         bootID: bootID
     )
+    return (opened.store, opened.discarded?.reason)
 }
 
 func position(_ offset: Int64, lineage: String = "l1") -> StorePosition {

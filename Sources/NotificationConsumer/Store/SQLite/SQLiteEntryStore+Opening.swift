@@ -19,7 +19,7 @@ extension SQLiteEntryStore {
     ///   - now: by the wall clock.
     ///   - bootID: changes whenever the machine starts; nil when it is not known, and then only what was closed is kept.
     /// - Returns: the store, and why what was there before was discarded.
-    /// - Throws: ``EntryStoreError/unusable(_:)`` and ``EntryStoreError/inUse(_:)``.
+    /// - Throws: ``EntryStoreError/unusable(_:)``, ``EntryStoreError/unavailable(_:)`` and ``EntryStoreError/inUse(_:)``.
     package static func open(
         directory: String,
         topic: String,
@@ -28,41 +28,59 @@ extension SQLiteEntryStore {
         limits: Limits = Limits(),
         now: Timestamp,
         bootID: String? = currentBootID()
-    ) throws -> (store: SQLiteEntryStore, discarded: String?) {
-        do {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-        } catch {
-            throw EntryStoreError.unusable(
-                "store.directory: \(directory) cannot be made (\(error.localizedDescription)); "
-                    + "make it, or give a directory that this user may write"
-            )
-        }
+    ) throws -> (store: SQLiteEntryStore, discarded: Discarded?) {
         let file = StoreFile(
             directory: directory,
             identity: .init(topic: topic, partition: partition, cluster: cluster)
         )
-        let lock = try StoreLock(path: file.path + ".lock")
+        let lock = try file.lock()
         let oldest = now.adding(milliseconds: -limits.retention.milliseconds)
-        var discarded = file.readDamageNote().map { "it was found damaged: \($0)" }
-        do {
+        var discarded = file.readDamageNote().map {
+            Discarded(reason: "it was found damaged: \($0)", isDamage: true)
+        }
+        return try file.translating {
             var opened: Opened?
             if discarded == nil, file.exists {
                 do {
                     opened = try file.open(limits: limits, oldest: oldest, bootID: bootID)
                 } catch let refusal as StoreFile.Refusal {
-                    discarded = refusal.reason
+                    discarded = Discarded(reason: refusal.reason, isDamage: false)
                 } catch let error as DatabaseError where error.isDamage || error.resultCode == .SQLITE_ERROR {
-                    discarded = "it is damaged: \(error.reason)"
+                    discarded = Discarded(reason: "it is damaged: \(error.reason)", isDamage: true)
                 }
             }
             if opened == nil { try file.remove() }
             return (try SQLiteEntryStore(file, lock, opened, limits: limits, bootID: bootID), discarded)
-        } catch let error as DatabaseError {
-            throw EntryStoreError.unusable(
-                "store.directory: \(file.path) cannot be used (\(error.reason)); "
-                    + "give a directory that this user may write, on a disk with room that is not read-only"
-            )
         }
+    }
+
+    /// Makes an empty file in the place of whatever is there; blocking.
+    ///
+    /// - Throws: as `open`.
+    static func make(
+        directory: String,
+        topic: String,
+        partition: Int32,
+        cluster: String,
+        limits: Limits
+    ) throws -> SQLiteEntryStore {
+        let file = StoreFile(
+            directory: directory,
+            identity: .init(topic: topic, partition: partition, cluster: cluster)
+        )
+        let lock = try file.lock()
+        return try file.translating {
+            try file.remove()
+            return try SQLiteEntryStore(file, lock, nil, limits: limits, bootID: currentBootID())
+        }
+    }
+
+    /// What was in a file that is not kept.
+    package struct Discarded: Sendable, CustomStringConvertible {
+        package var reason: String
+        /// It was ours, and is not what was written.
+        package var isDamage: Bool
+        package var description: String { reason }
     }
 
     /// The machine's, from Linux's `/proc`; nil elsewhere.
@@ -77,18 +95,26 @@ extension StoreFile {
     ///
     /// - Throws: ``Refusal`` when it is not to be kept, or an error of the database.
     func open(limits: SQLiteEntryStore.Limits, oldest: Timestamp, bootID: String?) throws -> SQLiteEntryStore.Opened {
-        let connection = try connect(isReader: false, cacheBytes: limits.cacheBytes)
+        let connection = try connect(
+            isReader: false,
+            cacheBytes: limits.cacheBytes,
+            maximumPages: limits.maximumPages()
+        )
         return try connection.inDatabase { database in
             let contents = try check(database, oldest: oldest, bootID: bootID)
             let filter = try survey(database, contents.counts)
-            try database.execute(sql: "UPDATE meta SET closed = 0, boot = ?", arguments: [bootID])
+            if !contents.isNoted { try noteOpen(database, bootID: bootID) }
             return SQLiteEntryStore.Opened(connection: connection, contents: contents, filter: filter)
         }
     }
 
     /// Makes it anew.
     func make(limits: SQLiteEntryStore.Limits, bootID: String?) throws -> SQLiteEntryStore.Opened {
-        let connection = try connect(isReader: false, cacheBytes: limits.cacheBytes)
+        let connection = try connect(
+            isReader: false,
+            cacheBytes: limits.cacheBytes,
+            maximumPages: limits.maximumPages()
+        )
         try connection.inDatabase { try create($0, bootID: bootID) }
         return SQLiteEntryStore.Opened(connection: connection, contents: Contents(), filter: BloomFilter())
     }

@@ -9,7 +9,8 @@ package import NotificationModel
 ///
 /// ## What a crash leaves
 /// The file is not synchronised while in use: it survives the process, which loses at most what was not written, but not the
-/// machine. So it says in which boot it was open, and is discarded after another one; closing it cleanly synchronises it.
+/// machine. So it says in which boot it was open, and is discarded after another one; closing it cleanly synchronises it, and
+/// so does noting that it is open again.
 ///
 /// ## What keeps reads cheap
 /// A Bloom filter of all keys answers for those that are not there. Everything else is one statement on a connection of the
@@ -33,6 +34,8 @@ package final class SQLiteEntryStore: EntryStore {
         package var cacheBytes = 2 << 20
         /// Keys that have gone and may stay in the filter, besides as many as there are entries.
         package var forgottenKeys = 100_000
+        /// How many pages a file may have that is opened now; nil for as many as SQLite takes. Tests fill a disk with it.
+        package var maximumPages: @Sendable () -> Int? = { nil }
 
         package init() {}
     }
@@ -153,6 +156,17 @@ package final class SQLiteEntryStore: EntryStore {
         }
     }
 
+    /// Everything that is there, in no order that means anything.
+    func forEach(_ body: (StoreChange) -> Void) throws {
+        try read(otherwise: ()) { reader, behind in
+            let overlay = try behind.overlay()
+            try reader.forEach { change in
+                if overlay.change(of: change.key, KeyHash(of: change.key)) == nil { body(change) }
+            }
+            for change in overlay.present { body(change) }
+        }
+    }
+
     // MARK: - Writing
 
     package func write(_ changes: [StoreChange], position: StorePosition) throws {
@@ -168,12 +182,20 @@ package final class SQLiteEntryStore: EntryStore {
     package func discard() throws {
         guard let lock else { return }
         end(.abandoning)
-        try file.remove()
-        do {
+        try file.translating {
+            try file.remove()
             try start(file.make(limits: limits, bootID: bootID), lock)
-        } catch let error as DatabaseError {
-            throw EntryStoreError.unusable("store.directory: \(file.path) cannot be made: \(error.reason)")
         }
+    }
+
+    /// Ends its use, and deletes the file.
+    func remove() {
+        guard let lock else { return }
+        end(.abandoning)
+        // Before the lock goes: the next file has the same name.
+        try? file.remove()
+        lock.release()
+        self.lock = nil
     }
 
     package func close(flushing: Bool) {

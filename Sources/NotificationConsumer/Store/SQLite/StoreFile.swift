@@ -18,18 +18,70 @@ struct StoreFile {
 
     let path: String
     let identity: Identity
+    private let directory: String
 
     init(directory: String, identity: Identity) {
+        self.directory = directory
         path = "\(directory)/\(identity.topic)-\(identity.partition).sqlite"
         self.identity = identity
     }
 
     private var damageNote: String { path + ".damaged" }
 
+    /// Makes the directory where it is not there, and keeps others away from the file.
+    ///
+    /// - Throws: ``EntryStoreError``.
+    func lock() throws -> StoreLock {
+        if let code = Self.makeDirectory(directory) {
+            throw EntryStoreError.failed("\(directory) cannot be made", errno: code)
+        }
+        return try StoreLock(path: path + ".lock")
+    }
+
+    /// - Returns: `errno`; nil when it is there.
+    private static func makeDirectory(_ path: String) -> Int32? {
+        func isDirectory() -> Bool {
+            var found = ObjCBool(false)
+            return FileManager.default.fileExists(atPath: path, isDirectory: &found) && found.boolValue
+        }
+        if isDirectory() || mkdir(path, 0o755) == 0 { return nil }
+        var code = errno
+        let parent = (path as NSString).deletingLastPathComponent
+        if code == ENOENT, !parent.isEmpty, parent != path {
+            if let above = makeDirectory(parent) { return above }
+            if mkdir(path, 0o755) == 0 { return nil }
+            code = errno
+        }
+        // Another partition's may have been quicker.
+        return isDirectory() ? nil : code
+    }
+
+    /// Runs what opens or makes the file: where rights or another kind of file are the reason, it is a mistake of the settings.
+    func translating<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            guard let obstacle else {
+                throw EntryStoreError.unavailable("store.directory: \(path) cannot be used (\(error.reason))")
+            }
+            throw EntryStoreError.failed("\(path) cannot be used: \(error.reason)", errno: obstacle)
+        }
+    }
+
+    /// Why SQLite may not use the file, as `errno`; nil when it may.
+    private var obstacle: Int32? {
+        var isDirectory = ObjCBool(false)
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
+            if isDirectory.boolValue { return EISDIR }
+            if access(path, R_OK | W_OK) != 0 { return errno }
+        }
+        return access(directory, W_OK | X_OK) == 0 ? nil : errno
+    }
+
     // MARK: - Connections
 
     /// - Parameter isReader: it never writes.
-    func connect(isReader: Bool, cacheBytes: Int) throws -> DatabaseQueue {
+    func connect(isReader: Bool, cacheBytes: Int, maximumPages: Int? = nil) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "carillon-store"
         configuration.readonly = isReader
@@ -42,6 +94,7 @@ struct StoreFile {
                 pragmas = ["page_size = 4096", "journal_mode = WAL", "synchronous = OFF"] + pragmas
                 // Up to so much is written before it is copied to its place: 40 MiB.
                 pragmas += ["secure_delete = OFF", "wal_autocheckpoint = 10000", "journal_size_limit = 67108864"]
+                if let maximumPages { pragmas.append("max_page_count = \(maximumPages)") }
             }
             for pragma in pragmas { try database.execute(sql: "PRAGMA \(pragma)") }
         }
@@ -82,6 +135,8 @@ struct StoreFile {
     struct Contents {
         var position: StorePosition?
         var counts = StoreCounts()
+        /// That it is open in this boot of the machine is noted already.
+        var isNoted = false
     }
 
     /// Why the file cannot be kept.
@@ -115,10 +170,15 @@ struct StoreFile {
             )
         }
         let boot = text("boot")
-        guard number("closed") == 1 || (boot != nil && boot == bootID) else {
+        let isClosed = number("closed") == 1
+        let isOfThisBoot = boot != nil && boot == bootID
+        guard isClosed || isOfThisBoot else {
             throw Refusal(reason: "the machine was started anew while it was open")
         }
-        var contents = Contents(counts: StoreCounts(entries: entries, pending: pending))
+        var contents = Contents(
+            counts: StoreCounts(entries: entries, pending: pending),
+            isNoted: !isClosed && isOfThisBoot
+        )
         if let lineage = text("lineage"), let offset = number("next"), let written = number("written") {
             contents.position = StorePosition(
                 lineage: lineage,
@@ -167,6 +227,18 @@ struct StoreFile {
         return (filter, seen)
     }
 
+    /// Notes that it is open, on the disk itself and before anything else is written: after a power loss no new page is found
+    /// under an old note.
+    func noteOpen(_ database: Database, bootID: String?) throws {
+        try database.execute(sql: "PRAGMA synchronous = FULL")
+        try database.execute(sql: "UPDATE meta SET closed = 0, boot = ?", arguments: [bootID])
+        // Into the file: what is only in the log goes when the log begins anew, and nothing waits for the disk then.
+        guard try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection reads the file")
+        }
+        try database.execute(sql: "PRAGMA synchronous = OFF")
+    }
+
     // MARK: - Away with it
 
     /// So that nobody keeps the file, whatever becomes of this process.
@@ -181,16 +253,21 @@ struct StoreFile {
         FileManager.default.contents(atPath: damageNote).map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// What it takes of the disk, with its log.
+    var diskBytes: Int {
+        ["", "-wal", "-shm"].reduce(0) { sum, suffix in
+            var found = stat()
+            return stat(path + suffix, &found) == 0 ? sum + Int(found.st_blocks) * 512 : sum
+        }
+    }
+
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// - Throws: ``EntryStoreError/unusable(_:)``.
+    /// - Throws: ``EntryStoreError``.
     func remove() throws {
         // The note last: what it is about must not outlive it.
         for file in [path, path + "-wal", path + "-shm", damageNote] where unlink(file) != 0 && errno != ENOENT {
-            throw EntryStoreError.unusable(
-                "store.directory: \(file) cannot be deleted (\(String(cString: strerror(errno)))); "
-                    + "delete it, or give another directory"
-            )
+            throw EntryStoreError.failed("\(file) cannot be deleted", errno: errno)
         }
     }
 }

@@ -9,13 +9,14 @@ final class StoreLock: Sendable {
     init(path: String) throws {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
-            throw EntryStoreError.unusable(
-                "store.directory: \(path) cannot be written (\(String(cString: strerror(errno)))); "
-                    + "give a directory that this user may write, on a disk that is not read-only"
-            )
+            throw EntryStoreError.failed("\(path) cannot be written", errno: errno)
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
             _ = Foundation.close(descriptor)
+            guard code == EWOULDBLOCK else {
+                throw EntryStoreError.failed("\(path) cannot be locked", errno: code)
+            }
             throw EntryStoreError.inUse(
                 "store.directory: \(path) is locked: another process uses this directory; give each instance one of its own"
             )

@@ -8,6 +8,7 @@ struct StoreReader {
     private let byRecipient: PreparedStatement
     private let byDue: PreparedStatement
     private let byTouched: PreparedStatement
+    private let all: PreparedStatement
 
     init(_ connection: DatabaseQueue) throws {
         self.connection = connection
@@ -20,6 +21,7 @@ struct StoreReader {
             "INDEXED BY entry_due WHERE due IS NOT NULL AND (due, hash) > (?, ?) ORDER BY due, hash"
         )
         byTouched = try select("INDEXED BY entry_idle WHERE due IS NULL ORDER BY touched")
+        all = try select("")
     }
 
     func entry(of key: [UInt8], _ hash: KeyHash) throws -> StoredEntry? {
@@ -62,6 +64,24 @@ struct StoreReader {
                 let key = row.bytes(0)
                 guard KeyHash(of: key).key == row.integer(5) else { throw StoredRow.damage }
                 return try body(IdleEntry(key: key, touched: Timestamp(rawValue: row.integer(3))))
+            }
+        }
+    }
+
+    /// Every row.
+    func forEach(_ body: (StoreChange) -> Void) throws {
+        try read {
+            try all.query { row in
+                let entry = try StoredRow.entry(row)
+                body(
+                    StoreChange(
+                        key: entry.key,
+                        value: entry.value,
+                        due: row.optionalInteger(2).map(Timestamp.init(rawValue:)),
+                        touched: Timestamp(rawValue: row.integer(3))
+                    )
+                )
+                return true
             }
         }
     }

@@ -30,6 +30,7 @@ package final class StoreWriters: Sendable {
     }
 
     private let state = Mutex(State())
+    private let bytes = Atomic(0)
     private let wake = DispatchSemaphore(value: 0)
 
     func add(_ member: Member) {
@@ -40,6 +41,9 @@ package final class StoreWriters: Sendable {
         }
         if isFirst { start() } else { signal() }
     }
+
+    /// What the files that are open take of the disk, as of their last batches.
+    package var diskBytes: Int { bytes.load(ordering: .relaxed) }
 
     /// A member has something to do.
     func signal() { wake.signal() }
@@ -99,6 +103,7 @@ package final class StoreWriters: Sendable {
             }
             let hasEnded = going.count < writings.count
             writings = going
+            bytes.store(writings.reduce(0) { $0 + $1.diskBytes }, ordering: .relaxed)
             if !hasWritten, !hasEnded { wait(until: next) }
         }
     }
@@ -124,10 +129,13 @@ private final class StoreWriting {
     private let member: StoreWriters.Member
     private var lineage: String?
     private var writer: StoreWriter?
+    /// As of the last batch.
+    private(set) var diskBytes: Int
 
     init(_ member: StoreWriters.Member) {
         self.member = member
         lineage = member.lineage
+        diskBytes = member.behind.diskBytes
     }
 
     /// Writes a batch if there is one to write.
@@ -137,6 +145,7 @@ private final class StoreWriting {
             return .waiting(instant)
         case .write(let batch):
             member.behind.notingDamage { try member.behind.write(batch, try preparedWriter(), &lineage) }
+            diskBytes = member.behind.diskBytes
             return .written
         case .end(let isSound):
             if isSound { member.behind.notingDamage(noteClosed) }

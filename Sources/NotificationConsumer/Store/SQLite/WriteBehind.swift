@@ -201,6 +201,9 @@ final class WriteBehind: Sendable {
         state.isFlushing = false
     }
 
+    /// What the files take of the disk.
+    var diskBytes: Int { file.diskBytes }
+
     func nextStep() -> Step { state.withLock { step(&$0, now: .now) } }
 
     private func step(_ state: inout State, now: ContinuousClock.Instant) -> Step {
@@ -275,6 +278,9 @@ struct StoreOverlay {
         let kept = older?.items.filter { fits($0.change) && newer.change(of: $0.change.key, $0.hash) == nil } ?? []
         return newer.items.filter { fits($0.change) } + kept
     }
+
+    /// The changes that put something there.
+    var present: [StoreChange] { changes { $0.value != nil }.map(\.change) }
 
     func changes(ofRecipient recipient: Int64) -> [StoreChange] {
         let kept = older?.changes(ofRecipient: recipient).filter {

@@ -1,0 +1,203 @@
+import NotificationModel
+
+/// The store of a partition in a file, which works from memory while the disk does not take it.
+///
+/// ## When the disk fails
+/// A file that cannot be opened or made, because the disk is full or fails, is not waited for: the entries are kept in memory.
+/// A file that cannot be written for now keeps its changes itself, as `WriteBehind` does, until `flush` asks for more: then
+/// its contents move to memory.
+///
+/// ## The way back
+/// After a second, then after twice that and so on, at most a minute, a file is made again, on another thread. Then the
+/// entries are copied, some at each `tend`, and changes go to both; the file says that it was not filled to the end until all
+/// is on disk, and then it takes the place of the memory.
+final class DiskEntryStore: EntryStore {
+    private enum Place {
+        case file(SQLiteEntryStore)
+        case memory(MemoryEntryStore)
+        case returning(MemoryEntryStore, SQLiteEntryStore)
+    }
+
+    private static let firstRetry = Duration.seconds(1)
+    private static let lastRetry = Duration.seconds(60)
+    /// Entries that are copied at a time.
+    private static let piece = 1000
+    /// Changes that the file may be behind while entries are copied, and after which it is given up.
+    private static let copiedAhead = 20_000
+    private static let hopeless = 200_000
+    /// Of a file that is not filled to the end: `Restore` uses none that says so.
+    private static let unfilled = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
+
+    private let disk: StoreDisk
+    private let partition: Int32
+    private var place: Place
+    /// Where copying goes on.
+    private var copied = 0
+    private var making: StoreDisk.Making?
+    private var retryAt: ContinuousClock.Instant?
+    private var retryAfter = DiskEntryStore.firstRetry
+    /// Why the file is not in use.
+    private var reason: String?
+
+    /// Opens the file or makes it; blocking.
+    ///
+    /// - Throws: ``EntryStoreError`` for what is a mistake of the settings, or a file that another process uses.
+    init(_ disk: StoreDisk, _ partition: Int32) throws {
+        (self.disk, self.partition) = (disk, partition)
+        do {
+            place = .file(try disk.open(partition))
+        } catch EntryStoreError.unavailable(let what) {
+            place = .memory(MemoryEntryStore())
+            reason = what
+            disk.note(partition, trouble: what)
+        }
+    }
+
+    /// The file that is in use, or is being filled.
+    var file: SQLiteEntryStore? {
+        switch place {
+        case .file(let file), .returning(_, let file): file
+        case .memory: nil
+        }
+    }
+
+    /// What is in use.
+    private var store: any EntryStore {
+        switch place {
+        case .file(let file): file
+        case .memory(let memory), .returning(let memory, _): memory
+        }
+    }
+
+    var position: StorePosition? { store.position }
+    var counts: StoreCounts { store.counts }
+    var unwritten: Int { store.unwritten }
+    var memoryBytes: Int { store.memoryBytes }
+    var trouble: String? { reason ?? store.trouble }
+
+    // MARK: - Reading
+
+    func entry(of key: [UInt8]) throws -> StoredEntry? { try store.entry(of: key) }
+
+    func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] { try store.entries(withPrefix: prefix) }
+
+    func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry] {
+        try store.due(after: &cursor, through: through, limit: limit)
+    }
+
+    func idle(limit: Int) throws -> [IdleEntry] { try store.idle(limit: limit) }
+
+    // MARK: - Writing
+
+    func write(_ changes: [StoreChange], position: StorePosition) throws {
+        try store.write(changes, position: position)
+        guard case .returning(let memory, let file) = place else { return }
+        do {
+            try file.write(changes, position: Self.unfilled)
+        } catch {
+            giveUp(file, memory, because: "\(error)")
+        }
+    }
+
+    func beginFlush() { store.beginFlush() }
+
+    func flush() throws {
+        guard case .file(let file) = place else { return }
+        do {
+            try file.flush()
+        } catch EntryStoreError.unwritten(let what) {
+            let memory = MemoryEntryStore()
+            try file.forEach { memory.write([$0], position: Self.unfilled) }
+            if let position = file.position { memory.write([], position: position) }
+            giveUp(file, memory, because: what)
+        }
+    }
+
+    func discard() throws {
+        switch place {
+        case .memory(let memory): memory.discard()
+        case .returning(let memory, let file):
+            memory.discard()
+            giveUp(file, memory, because: "it is to be made again")
+        case .file(let file):
+            do {
+                try file.discard()
+            } catch {
+                giveUp(file, MemoryEntryStore(), because: "\(error)")
+            }
+        }
+    }
+
+    func close(flushing: Bool) {
+        making?.cancel()
+        making = nil
+        switch place {
+        case .memory: break
+        case .file(let file): file.close(flushing: flushing)
+        case .returning(_, let file): file.close(flushing: false)
+        }
+        disk.note(partition, trouble: nil)
+        // Nothing is in it from here on, and nothing comes.
+        let nothing = MemoryEntryStore()
+        nothing.close(flushing: false)
+        place = .memory(nothing)
+    }
+
+    // MARK: - Back to the disk
+
+    /// Goes on from memory; the file is deleted, which makes room.
+    private func giveUp(_ file: SQLiteEntryStore, _ memory: MemoryEntryStore, because what: String) {
+        disk.remove(file)
+        place = .memory(memory)
+        retryLater(because: what)
+    }
+
+    private func retryLater(because what: String) {
+        (reason, retryAt, copied) = (what, nil, 0)
+        disk.note(partition, trouble: what)
+    }
+
+    func tend(at now: ContinuousClock.Instant) {
+        switch place {
+        case .file(let file): disk.note(partition, trouble: file.trouble)
+        case .memory(let memory): makeFile(for: memory, at: now)
+        case .returning(let memory, let file): copy(memory, to: file)
+        }
+    }
+
+    private func makeFile(for memory: MemoryEntryStore, at now: ContinuousClock.Instant) {
+        if let making {
+            guard let result = making.take() else { return }
+            self.making = nil
+            switch result {
+            case .success(let file): place = .returning(memory, file)
+            case .failure(let error): retryLater(because: "\(error)")
+            }
+        } else if let retryAt {
+            if retryAt <= now { making = disk.make(partition) }
+        } else {
+            retryAt = now + retryAfter
+            retryAfter = min(retryAfter * 2, Self.lastRetry)
+        }
+    }
+
+    private func copy(_ memory: MemoryEntryStore, to file: SQLiteEntryStore) {
+        let unwritten = file.unwritten
+        if let trouble = file.trouble { return giveUp(file, memory, because: trouble) }
+        guard unwritten <= Self.hopeless else {
+            return giveUp(file, memory, because: "the disk is behind by \(unwritten) changes")
+        }
+        guard unwritten <= Self.copiedAhead else { return }
+        do {
+            let changes = memory.changes(from: &copied, limit: Self.piece)
+            if !changes.isEmpty { return try file.write(changes, position: Self.unfilled) }
+            guard unwritten == 0 else { return file.beginFlush() }
+            if let position = memory.position { try file.write([], position: position) }
+            place = .file(file)
+            (reason, retryAt, retryAfter, copied) = (nil, nil, Self.firstRetry, 0)
+            disk.note(partition, trouble: nil)
+        } catch {
+            giveUp(file, memory, because: "\(error)")
+        }
+    }
+}
