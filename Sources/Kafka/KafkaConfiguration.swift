@@ -119,6 +119,19 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         return client.properties(over: properties, except: Self.consumerOnly)
     }
 
+    /// What librdkafka counts of a record at most, and of a batch (`message.max.bytes`, 1,000 to 1,000,000,000).
+    public var maximumRecordBytes: Int {
+        get {
+            let own = client.properties[Self.recordBytesProperty]?.trimmingCharacters(in: .whitespaces)
+            return own.flatMap { Int($0) } ?? Self.usualRecordBytes
+        }
+        set { client.properties[Self.recordBytesProperty] = "\(newValue)" }
+    }
+
+    private static let recordBytesProperty = "message.max.bytes"
+    /// librdkafka's own.
+    static let usualRecordBytes = 1_000_000
+
     /// A property may say otherwise.
     var isIdempotent: Bool {
         let own = client.properties["enable.idempotence"]?.lowercased()
@@ -191,10 +204,15 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
 extension KafkaProducerConfiguration {
     /// Asks librdkafka whether it takes every property, without making a client.
     ///
+    /// - Parameter leastRecordBytes: what the records of the program need of `message.max.bytes`.
     /// - Throws: `KafkaError` that names the property.
-    public func check() throws(KafkaError) {
+    public func check(leastRecordBytes: Int = 0) throws(KafkaError) {
         try checkTransactions()
         try RDKafkaConf.check(properties)
+        guard maximumRecordBytes >= leastRecordBytes else {
+            let reason = "kafka property \(Self.recordBytesProperty): must be at least \(leastRecordBytes) here"
+            throw KafkaError(code: .invalidArgument, reason: reason)
+        }
     }
 
     /// As a property it would go to every producer that shares the properties, and each would fence the others.

@@ -152,6 +152,11 @@ public struct KafkaHeaderBuffer: Sendable {
     /// No headers.
     public init() {}
 
+    /// How many there are.
+    public var count: Int { entries.count }
+    /// Bytes of their names and values.
+    public var byteCount: Int { bytes.count }
+
     /// Copies of the headers, for a record that is sent on its own.
     public var headers: [KafkaHeader] {
         entries.map { entry in

@@ -22,6 +22,7 @@ public struct ConsumerService: Service {
     private let statuses: [LaneStatus]
     private let storeWriters = StoreWriters()
     private let parkedStores = ParkedStores()
+    private let ceiling: KafkaRecordCeiling
 
     /// - Parameters:
     ///   - registry: where gauges are shown; its counters too.
@@ -35,7 +36,13 @@ public struct ConsumerService: Service {
         clock: (@Sendable () -> Timestamp)? = nil
     ) throws {
         try configuration.groupConsumer(lane: 0).check()
-        try configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0).check()
+        let producer = configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0)
+        try producer.check(leastRecordBytes: RecordBound.least)
+        ceiling = KafkaRecordCeiling(
+            producer.maximumRecordBytes,
+            least: RecordBound.least,
+            logger: logger
+        )
         self.configuration = configuration
         self.health = health
         self.metrics = registry
@@ -134,6 +141,7 @@ public struct ConsumerService: Service {
                             configuration: configuration,
                             guarantee: cluster.guarantee,
                             lane: number,
+                            ceiling: ceiling,
                             stop: stop,
                             health: component,
                             logger: logger

@@ -1,17 +1,30 @@
-/// What was wrong with a record, an event or one of their parts, and where.
+/// What was wrong with a record, an event or one of their parts, and where. Its texts may quote what was found, and are cut at
+/// a bound, since they travel on in headers, answers and logs.
 public struct ModelError: Error, Sendable, Hashable {
     /// The code that crosses Kafka and HTTP.
     public let reason: ReasonCode
-    /// Dotted path of the offending field (`content.attachments.0.url`, `ce_id`), nil when the whole is meant.
+    /// Dotted path of the offending field (`content.attachments.0.url`, `ce_id`), nil when the whole is meant; at most 256
+    /// bytes.
     public let field: String?
-    /// For people: what was found and what is expected. Never compare it.
+    /// For people: what was found and what is expected; at most 1,024 bytes. Never compare it.
     public let detail: String
 
     /// An error with all its parts.
     public init(_ reason: ReasonCode, field: String? = nil, _ detail: String) {
         self.reason = reason
-        self.field = field
-        self.detail = detail
+        self.field = field.map { Self.bounded($0, Self.fieldBytes) }
+        self.detail = Self.bounded(detail, Self.detailBytes)
+    }
+
+    static let fieldBytes = 256
+    static let detailBytes = 1_024
+
+    /// The text, or as much of its beginning as has so many bytes with an ellipsis behind it.
+    static func bounded(_ text: String, _ bytes: Int) -> String {
+        guard text.utf8.count > bytes else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: bytes - 3)
+        while text.utf8[end] & 0xC0 == 0x80 { end = text.utf8.index(before: end) }
+        return text[..<end] + "\u{2026}"
     }
 
     /// The same error, its field seen from one level further out; an error of the whole text stays one.

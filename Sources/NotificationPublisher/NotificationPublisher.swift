@@ -154,6 +154,11 @@ public final class NotificationPublisher: Sendable {
 
     // MARK: Records
 
+    /// What the record of a value takes at most, as `RecordBound` counts.
+    package func largestRecord(key: NotificationKey, valueBytes: Int, trace: TraceContext?) -> Int {
+        headers.largestRecord(key: key, valueBytes: valueBytes, trace: trace)
+    }
+
     /// Publishes a value that was checked before.
     ///
     /// - Parameters:

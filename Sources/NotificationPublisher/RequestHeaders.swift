@@ -26,6 +26,15 @@ package struct RequestHeaders: Sendable {
     private static let removalType = Array("carillon.notification.removal.v1".utf8)
     private static let contentType = Array("application/json".utf8)
 
+    /// What a request with these headers takes at most, as ``RecordBound`` counts.
+    package func largestRecord(key: NotificationKey, valueBytes: Int, trace: TraceContext?) -> Int {
+        let traceBytes = trace.map { 32 + $0.traceparent.utf8.count + ($0.tracestate?.utf8.count ?? 0) } ?? 0
+        let keyBytes = key.encoded.count
+        // Names, and those values that hardly vary.
+        let headerBytes = 192 + ModelLimits.requestIDBytes + source.count + keyBytes + traceBytes
+        return RecordBound.size(key: keyBytes, value: valueBytes, headers: 9, headerBytes: headerBytes)
+    }
+
     /// Writes the headers into a buffer that is used again and again.
     package func write(
         key: NotificationKey,

@@ -78,17 +78,20 @@ struct TailTests {
     }
 
     private var deadLetter: KafkaConsumerRecord {
-        let headers = DeadLetter.headers(
-            original: [("ce_type", Array("carillon.notification.request.v1".utf8))],
-            error: ModelError(.unknownField, field: "content.titel", "is no field\u{1B}[31m of this object"),
-            origin: DeadLetter.Origin(
+        let letter = DeadLetter(
+            key: nil,
+            value: nil,
+            headers: [("ce_type", Array("carillon.notification.request.v1".utf8))],
+            because: ModelError(.unknownField, field: "content.titel", "is no field\u{1B}[31m of this object"),
+            from: DeadLetter.Origin(
                 topic: "carillon.requests",
                 partition: 3,
                 offset: 1 << 40,
                 timestamp: 1_795_000_000_000
-            )
+            ),
+            within: RecordBound(1_000_000)
         )
-        return record(value: #"{"content":{"titel":"x"}}"#, headers: headers)
+        return record(value: #"{"content":{"titel":"x"}}"#, headers: letter.headers)
     }
 
     @Test func `a dead letter says why, where it came from, and what it was`() {

@@ -79,41 +79,8 @@ struct DeliveryEventTests {
     }
 }
 
-@Suite("Dead letters and markers")
-struct DeadLetterTests {
-    @Test("a dead letter keeps the original headers and says why and from where")
-    func headers() throws {
-        let headers = DeadLetter.headers(
-            original: [
-                ("ce_id", bytes("1")), ("empty", nil), ("carillon-reason", bytes("old")),
-                ("kafka_dlt-original-offset", [9]),
-            ],
-            error: ModelError(.unknownField, field: "content.colour", "is no field"),
-            origin: DeadLetter.Origin(
-                topic: "carillon.requests",
-                partition: 258,
-                offset: 0x0102_0304_0506_0708,
-                timestamp: 1,
-                consumerGroup: "carillon"
-            )
-        )
-        #expect(
-            headers.map(\.name) == [
-                "ce_id", "empty", "carillon-reason", "carillon-field", "kafka_dlt-original-topic",
-                "kafka_dlt-original-partition", "kafka_dlt-original-offset", "kafka_dlt-original-timestamp",
-                "kafka_dlt-original-timestamp-type", "kafka_dlt-original-consumer-group", "kafka_dlt-exception-message",
-            ]
-        )
-        func value(_ name: String) -> [UInt8]? { headers.first { $0.name == name }?.value }
-        #expect(value("empty") == nil)
-        #expect(value("carillon-reason") == bytes("unknown-field"))
-        #expect(value("carillon-field") == bytes("content.colour"))
-        #expect(value("kafka_dlt-original-partition") == [0, 0, 1, 2])
-        #expect(value("kafka_dlt-original-offset") == [1, 2, 3, 4, 5, 6, 7, 8])
-        #expect(value("kafka_dlt-original-timestamp") == [0, 0, 0, 0, 0, 0, 0, 1])
-        #expect(value("kafka_dlt-original-timestamp-type") == bytes("CreateTime"))
-    }
-
+@Suite("Markers and reasons")
+struct MarkerTests {
     @Test("a marker is read as it was written, and one of a newer form is refused")
     func marker() throws {
         let marker = StateMarker(

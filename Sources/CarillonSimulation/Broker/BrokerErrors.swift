@@ -45,6 +45,7 @@ extension KafkaError {
     )
     static let offsetOutOfRange = KafkaError(code: .autoOffsetReset, reason: "offset out of range (simulated)")
     static let fatalOfClient = KafkaError(code: .fatal, reason: "the client failed for good (simulated)", isFatal: true)
+    static let recordIsTooLarge = KafkaError(code: .messageTooLarge, reason: "the record is too large (simulated)")
     static let queueIsFullHere = KafkaError(
         code: .queueFull,
         reason: "the queue is full (simulated)",

@@ -1,4 +1,5 @@
 import Kafka
+import NotificationModel
 
 /// Who wrote a record.
 struct ProducerStamp: Hashable {
@@ -23,6 +24,16 @@ struct LogRecord {
     var producer: ProducerStamp?
     var isTransactional = false
     var kind = Kind.data
+
+    /// What a client counts against its bound.
+    var wireBytes: Int {
+        RecordBound.size(
+            key: key?.count ?? 0,
+            value: value?.count ?? 0,
+            headers: headers.count,
+            headerBytes: headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+        )
+    }
 }
 
 /// The log of one partition, with one replica that never fails: the high watermark is the end.

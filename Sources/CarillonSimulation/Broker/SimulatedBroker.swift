@@ -9,6 +9,9 @@ final class SimulatedBroker {
         var deleteRetention: Int64 = 24 * 3600 * 1000
     }
 
+    /// What a record may have, by its clients' and its own measure.
+    static let maximumRecordBytes = RecordBound.least
+
     let timeline: Timeline
     private var topics: [String: [PartitionLog]] = [:]
     private let nothing = PartitionLog()

@@ -15,6 +15,8 @@ extension SimulatedLink {
 
     func partitionCount(of topic: LaneTopic) -> Int32 { broker.partitionCount(of: topicName(topic)) }
 
+    var maximumRecordBytes: Int { producer.maximumRecordBytes }
+
     func enqueue(
         to topic: LaneTopic,
         partition: Int32,

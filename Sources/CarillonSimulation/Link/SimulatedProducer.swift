@@ -50,6 +50,8 @@ final class SimulatedProducer {
 
     /// Records that it takes before it is full.
     var capacity = 1000
+    /// What it counts of a record at most.
+    let maximumRecordBytes = SimulatedBroker.maximumRecordBytes
     /// Microseconds of one way to the broker, at most.
     var latency: Int64 = 3_000
 
@@ -79,6 +81,7 @@ final class SimulatedProducer {
     func enqueue(_ record: LogRecord, to topic: String, _ partition: Int32, tag: UInt) throws(KafkaError) {
         guard state != .failed else { throw .fatalOfClient }
         guard state == (transactionalID == nil ? .ready : .inTransaction) else { throw .notNow }
+        guard record.wireBytes <= maximumRecordBytes else { throw .recordIsTooLarge }
         guard outstanding < capacity else { throw .queueIsFullHere }
         let index = queues.firstIndex { $0.topic == topic && $0.partition == partition } ?? queues.count
         if index == queues.count { queues.append(Queue(topic: topic, partition: partition)) }

@@ -1,3 +1,4 @@
+import Kafka
 import NotificationModel
 
 /// Writes a seeded workload into `requests`.
@@ -117,23 +118,36 @@ final class Workload {
         let good = PublishedRecord.Request(content: "{\"title\":\"bad\"}").json(id: nil)
         var (bytes, value, reason): ([UInt8]?, String?, ReasonCode) = (key.encoded, good, .invalid)
         var (partition, timestamp) = (requests.home(of: key), broker.wall)
-        switch random.index(6) {
+        var headers: [KafkaHeader] = []
+        switch random.index(9) {
         case 0: value = "{\"content\":"
         case 1: bytes = nil
         case 2: bytes = Array("no-slashes".utf8)
         case 3: (value, reason) = ("{\"content\":{\"title\":\"x\"},\"colour\":\"red\"}", .unknownField)
         case 4: (timestamp, reason) = (broker.wall + 400 * 86_400_000, .inFuture)
+        // Records that are as large as records can be.
+        case 5: bytes = Array("shop/".utf8) + Array(repeating: 0x61, count: SimulatedBroker.maximumRecordBytes - 150)
+        case 6: (value, headers) = ("{", [KafkaHeader(name: "large", value: Self.filler)])
+        case 7: (value, reason) = ("{\"content\":{\"body\":\"\(Self.largeText)\"}}", .tooLarge)
         default:
             guard requests.partitions > 1 else { return }
             partition = (partition + 1) % requests.partitions
             reason = .misrouted
         }
         requests.append(
-            LogRecord(timestamp: timestamp, key: bytes, value: value.map { Array($0.utf8) }),
+            LogRecord(timestamp: timestamp, key: bytes, value: value.map { Array($0.utf8) }, headers: headers),
             to: partition,
             .bad(reason)
         )
     }
+
+    /// As much as a record can carry beside little else.
+    private static let filler = [UInt8](repeating: 0x61, count: SimulatedBroker.maximumRecordBytes - 400)
+    /// More than an entry of the changelog has room for, and a valid request.
+    private static let largeText = String(
+        repeating: "x",
+        count: RecordBound(SimulatedBroker.maximumRecordBytes).content() + 1
+    )
 
     /// A producer's transaction that is aborted: nobody may act on it.
     private func abandoned(_ key: NotificationKey) {
@@ -167,8 +181,16 @@ final class Workload {
     ) {
         // The producer's clock is not quite ours.
         let timestamp = broker.wall + random.number(-100...100)
+        // A trace that is none by its size.
+        let trace =
+            random.chance(990)
+            ? []
+            : [
+                KafkaHeader(name: "traceparent", text: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+                KafkaHeader(name: "tracestate", value: Self.filler),
+            ]
         let record = requests.append(
-            LogRecord(timestamp: timestamp, key: key.encoded, value: value),
+            LogRecord(timestamp: timestamp, key: key.encoded, value: value, headers: trace),
             to: requests.home(of: key),
             id: id,
             key: key,

@@ -34,11 +34,15 @@ enum RDKafkaMessage {
         }
     }
 
-    static func header(_ name: KafkaHeaderName, of message: UnsafePointer<rd_kafka_message_t>) -> [UInt8]? {
+    /// Borrowed from the message.
+    static func header(
+        _ name: KafkaHeaderName,
+        of message: UnsafePointer<rd_kafka_message_t>
+    ) -> UnsafeRawBufferPointer? {
         var list: OpaquePointer?
         guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
         var (value, size): (UnsafeRawPointer?, Int) = (nil, 0)
         guard rd_kafka_header_get_last(list, name.utf8, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
-        return bytes(value, size)
+        return value.map { UnsafeRawBufferPointer(start: $0, count: size) }
     }
 }

@@ -36,7 +36,15 @@ public struct KafkaMessage: ~Copyable {
     public func value() -> [UInt8]? { RDKafkaMessage.bytes(pointer.pointee.payload, pointer.pointee.len) }
 
     /// The last header of that name; nil when there is none, or its value is null.
-    public func headerValue(_ name: KafkaHeaderName) -> [UInt8]? { RDKafkaMessage.header(name, of: pointer) }
+    public func headerValue(_ name: KafkaHeaderName) -> [UInt8]? {
+        withHeaderValue(name) { $0.map { Array($0) } }
+    }
+
+    /// Calls the body with the last header of that name, borrowed until it returns; nil when there is none, or its value is null.
+    public func withHeaderValue<Result>(_ name: KafkaHeaderName, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result
+    {
+        body(RDKafkaMessage.header(name, of: pointer))
+    }
 
     /// Calls the body with each header in order; names and values are borrowed until it returns, a null value is nil.
     public func forEachHeader(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) -> Void) {

@@ -65,6 +65,10 @@ public final class KafkaLaneProducer {
     private let wake: (@Sendable () -> Void)?
     /// What is unconfirmed is published again, behind what followed it, instead of reported.
     private let repeatsUnconfirmed: Bool
+    /// Hears of records that the broker did not take for their size.
+    private let ceiling: KafkaRecordCeiling?
+    /// What librdkafka counts of a record at most.
+    public let maximumRecordBytes: Int
     /// Called with the new client's handle before the old client goes.
     var onRecreation: ((RDKafkaHandle) -> Void)?
 
@@ -94,18 +98,36 @@ public final class KafkaLaneProducer {
     /// Handed over and not yet reported.
     public var outstanding: Int { records.count + replay.count }
 
+    /// - Parameter ceiling: what is known of the size of records; the configuration's when it is not given.
     /// - Throws: `KafkaError` that names a property librdkafka does not take. It does not connect.
-    public convenience init(configuration: KafkaProducerConfiguration, logger: Logger) throws(KafkaError) {
-        try self.init(configuration: configuration, logger: logger, wake: nil, repeatsUnconfirmed: false)
+    public convenience init(
+        configuration: KafkaProducerConfiguration,
+        ceiling: KafkaRecordCeiling? = nil,
+        logger: Logger
+    ) throws(KafkaError) {
+        try self.init(
+            configuration: configuration,
+            ceiling: ceiling,
+            logger: logger,
+            wake: nil,
+            repeatsUnconfirmed: false
+        )
     }
 
     init(
         configuration: KafkaProducerConfiguration,
+        ceiling: KafkaRecordCeiling?,
         logger: Logger,
         wake: (@Sendable () -> Void)?,
         repeatsUnconfirmed: Bool
     ) throws(KafkaError) {
+        var configuration = configuration
+        if let ceiling, ceiling.bytes < configuration.maximumRecordBytes {
+            configuration.maximumRecordBytes = ceiling.bytes
+        }
         self.configuration = configuration
+        self.ceiling = ceiling
+        maximumRecordBytes = configuration.maximumRecordBytes
         self.logger = logger
         self.wake = wake
         self.repeatsUnconfirmed = repeatsUnconfirmed
@@ -279,6 +301,7 @@ public final class KafkaLaneProducer {
                 return
             } else {
                 error = KafkaError(code, doing: "publish to \(RDKafkaProducerClient.topic(of: message))")
+                if error?.code == .messageTooLarge { ceiling?.refused(at: maximumRecordBytes) }
             }
             body(
                 KafkaDeliveryReport(

@@ -25,13 +25,18 @@ public final class KafkaProducer: Sendable {
 
     /// Starts the producer's thread. It does not connect.
     ///
+    /// - Parameter ceiling: hears of records that the broker does not take for their size.
     /// - Throws: `KafkaError` that names a property librdkafka does not take; `.invalidArgument` for a transactional id, which
     ///   only a `KafkaLaneProducer` has a use for.
-    public init(configuration: KafkaProducerConfiguration, logger: Logger) throws {
+    public init(
+        configuration: KafkaProducerConfiguration,
+        ceiling: KafkaRecordCeiling? = nil,
+        logger: Logger
+    ) throws {
         guard configuration.transactionalID == nil else {
             throw KafkaError(code: .invalidArgument, reason: "KafkaProducer has no transactions: use KafkaLaneProducer")
         }
-        loop = try ProducerLoop.start(configuration, logger)
+        loop = try ProducerLoop.start(configuration, ceiling, logger)
     }
 
     deinit { loop.close(within: .seconds(10)) }

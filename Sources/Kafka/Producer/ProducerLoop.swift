@@ -83,12 +83,17 @@ final class ProducerLoop: Sendable {
         self.desk = Mutex(desk)
     }
 
-    static func start(_ configuration: KafkaProducerConfiguration, _ logger: Logger) throws -> ProducerLoop {
+    static func start(
+        _ configuration: KafkaProducerConfiguration,
+        _ ceiling: KafkaRecordCeiling?,
+        _ logger: Logger
+    ) throws -> ProducerLoop {
         let waker = Waker()
         // Made here so that a wrong property is known at once.
         // Records that wait at one time have no order.
         let lane = try KafkaLaneProducer(
             configuration: configuration,
+            ceiling: ceiling,
             logger: logger,
             wake: { waker.wake() },
             repeatsUnconfirmed: true

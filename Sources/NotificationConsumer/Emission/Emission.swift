@@ -8,16 +8,13 @@ struct Emission<Link: LaneLink> {
     /// How long a full queue is waited for before the lane gives up and starts again from its marker.
     static var queueFullDeadline: Duration { .seconds(60) }
 
-    /// A larger value would not fit a record together with the headers of a dead letter, and would stop the partition for
-    /// ever: it stays in the original topic, where the headers point, and `carillon-value-omitted` tells its size.
-    static var maximumDeadLetterValue: Int { 900_000 }
-
     let link: Link
     /// The CloudEvents source: one constant a deployment.
     let source: [UInt8]
     let ledger: DeliveryLedger
     private let deliveries: Int32
     private let deadLetters: Int32
+    private let bound: RecordBound
 
     private var value: [UInt8] = []
     private var headers = KafkaHeaderBuffer()
@@ -28,6 +25,7 @@ struct Emission<Link: LaneLink> {
         self.ledger = ledger
         deliveries = link.partitionCount(of: .deliveries)
         deadLetters = link.partitionCount(of: .deadLetters)
+        bound = RecordBound(link.maximumRecordBytes)
         value.reserveCapacity(4096)
     }
 
@@ -54,35 +52,34 @@ struct Emission<Link: LaneLink> {
         try enqueue(to: .deliveries, partition, key: event.key.encoded, value: value, tag: ledger.checkpoint.tag)
     }
 
-    /// Publishes a record that cannot be read, as it came, with the reason.
+    /// Publishes a record that cannot be used, with the reason.
     mutating func publishDeadLetter(
         _ record: KafkaConsumerRecord,
         because error: ModelError,
         group: String
     ) throws {
-        headers.removeAll()
-        let all = DeadLetter.headers(
-            original: record.headers.map { ($0.name, $0.value) },
-            error: error,
-            origin: .init(
-                topic: record.topic,
-                partition: record.partition,
-                offset: record.offset,
-                timestamp: record.timestamp,
-                consumerGroup: group
-            )
+        let origin = DeadLetter.Origin(
+            topic: record.topic,
+            partition: record.partition,
+            offset: record.offset,
+            timestamp: record.timestamp,
+            consumerGroup: group
         )
-        for (name, value) in all { headers.append(KafkaHeaderName(name), value) }
-        var value = record.value
-        if let count = value?.count, count > Self.maximumDeadLetterValue {
-            headers.append(EventHeader.omitted) { $0.append(contentsOf: "\(count)".utf8) }
-            value = nil
-        }
+        let letter = DeadLetter(
+            key: record.key,
+            value: record.value,
+            headers: record.headers.map { ($0.name, $0.value) },
+            because: error,
+            from: origin,
+            within: bound
+        )
+        headers.removeAll()
+        for (name, value) in letter.headers { headers.append(KafkaHeaderName(name), value) }
         try enqueue(
             to: .deadLetters,
-            record.partition % deadLetters,
-            key: record.key,
-            value: value,
+            origin.deadLetterPartition(of: deadLetters),
+            key: letter.key,
+            value: letter.value,
             tag: ledger.checkpoint.tag
         )
     }
@@ -136,7 +133,6 @@ struct Emission<Link: LaneLink> {
 }
 
 private enum EventHeader {
-    static let omitted: KafkaHeaderName = "carillon-value-omitted"
     static let specVersion: KafkaHeaderName = "ce_specversion"
     static let id: KafkaHeaderName = "ce_id"
     static let source: KafkaHeaderName = "ce_source"

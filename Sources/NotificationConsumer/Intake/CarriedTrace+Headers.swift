@@ -5,11 +5,13 @@ extension CarriedTrace {
     private static let traceparentName: KafkaHeaderName = "traceparent"
     private static let tracestateName: KafkaHeaderName = "tracestate"
 
-    /// The trace headers of a record that was read.
+    /// The trace headers of a record that was read, within the bounds of W3C.
     init(_ message: borrowing KafkaMessage) {
-        self.init(
-            traceparent: message.headerValue(Self.traceparentName),
-            tracestate: message.headerValue(Self.tracestateName)
-        )
+        self = message.withHeaderValue(Self.traceparentName) { traceparent in
+            guard let traceparent else { return .none }
+            return message.withHeaderValue(Self.tracestateName) { tracestate in
+                CarriedTrace(traceparent: traceparent, tracestate: tracestate)
+            }
+        }
     }
 }

@@ -6,6 +6,10 @@ package struct Intake: Sendable {
     static let futureTolerance: Int64 = 5 * 60 * 1000
 
     let topic: String
+    /// What the events and entries made of a request may have.
+    var bound = RecordBound(.max)
+    /// How many contents an entry can hold at one time.
+    var contents = 1
     /// The partition a recipient belongs to: `murmur2(recipient) mod partitions`.
     let partition: @Sendable (NotificationKey) -> Int32
 
@@ -80,6 +84,7 @@ package struct Intake: Sendable {
                     "a request needs an identifier; only a removal may omit it"
                 )
             }
+            try bound.check(content: scanned.content.count, contents: contents)
             return .request(
                 .init(
                     id: scanned.requestID ?? derivedID(of: record),

@@ -27,6 +27,7 @@ package final class KafkaLink: LaneLink {
         configuration: ConsumerServiceConfiguration,
         guarantee: DeliveryGuarantee,
         lane: Int,
+        ceiling: KafkaRecordCeiling? = nil,
         stop: StopSignal,
         health: HealthComponent,
         logger: Logger
@@ -35,6 +36,7 @@ package final class KafkaLink: LaneLink {
         self.logger = logger
         producer = try KafkaLaneProducer(
             configuration: configuration.laneProducer(guarantee, lane: lane),
+            ceiling: ceiling,
             logger: logger
         )
         guard
@@ -231,6 +233,8 @@ package final class KafkaLink: LaneLink {
     package var requestPartitions: Int32 { targets.requestPartitions }
 
     package func partitionCount(of topic: LaneTopic) -> Int32 { targets[topic].partitions }
+
+    package var maximumRecordBytes: Int { producer.maximumRecordBytes }
 
     package func enqueue(
         to topic: LaneTopic,

@@ -76,9 +76,13 @@ package final class Lane<Link: LaneLink> {
         partitions = count
         ledger = DeliveryLedger(context.guarantee)
         owned = Array(repeating: nil, count: Int(count))
-        intake = Intake(topic: configuration.topics.requests) { key in
-            key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) }
-        }
+        intake = Intake(
+            topic: configuration.topics.requests,
+            bound: RecordBound(link.maximumRecordBytes),
+            // A channel can have one content of an entry while another waits.
+            contents: context.channel == nil ? 1 : 2,
+            partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
+        )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
         let now = link.now
         (nextCheckpoint, nextStatus, transactionBegan) = (now, now, now)

@@ -69,6 +69,9 @@ package protocol LaneLink: AnyObject {
     /// How many partitions the topic has.
     func partitionCount(of topic: LaneTopic) -> Int32
 
+    /// What a record may have, as librdkafka counts; see `RecordBound`.
+    var maximumRecordBytes: Int { get }
+
     /// Hands a record over; never waits.
     ///
     /// - Throws: `.queueFull` as backpressure: serve reports and try again.

@@ -112,7 +112,7 @@ extension BusinessEvent {
     }
 
     /// The headers of the event in binary mode; ``data`` is the record's value. Extensions come in order of their
-    /// names; `traceparent` and `tracestate` also under their own names, where tracing libraries look.
+    /// names; `traceparent` and `tracestate` also under their own names, where tracing libraries look, if they are such.
     public func kafkaHeaders() -> [(name: String, value: [UInt8])] {
         var headers: [(name: String, value: [UInt8])] = [
             ("ce_specversion", Array("1.0".utf8)),
@@ -131,8 +131,10 @@ extension BusinessEvent {
         } else if !data.isEmpty {
             headers.append(("content-type", Array("application/json".utf8)))
         }
-        for name in ["traceparent", "tracestate"] {
-            if let value = extensions[name] { headers.append((name, Array(value.utf8))) }
+        let trace = TraceContext(traceparent: extensions["traceparent"], tracestate: extensions["tracestate"])
+        if let trace {
+            headers.append(("traceparent", Array(trace.traceparent.utf8)))
+            if let tracestate = trace.tracestate { headers.append(("tracestate", Array(tracestate.utf8))) }
         }
         return headers
     }

@@ -1,9 +1,16 @@
-/// The headers of a record that goes to `dead-letters`; its key and value are those of the original.
+/// A record for `dead-letters`, of both services: what was read, as it came, and why it could not be used. It always fits.
 ///
-/// Besides the original's own headers they are `carillon-reason`, `carillon-field` where one is to blame, and Spring's
-/// `kafka_dlt-original-topic`, `-partition` (4 bytes), `-offset` and `-timestamp` (8 bytes each), all big-endian,
-/// `-timestamp-type`, `-consumer-group` and `kafka_dlt-exception-message`.
-public enum DeadLetter {
+/// Its key and value are the original's, and so are its headers, which are followed by `carillon-reason`, `carillon-field` where one
+/// is to blame, and Spring's `kafka_dlt-original-topic`, `-partition` (4 bytes), `-offset` and `-timestamp` (8 bytes each), all
+/// big-endian, `-timestamp-type`, `-consumer-group` and `kafka_dlt-exception-message`.
+///
+/// Where that is more than a record may carry, the largest of key, value and single headers are left out, one after the
+/// other, until the rest fits. `carillon-omitted` then says what is missing, with its bytes: `value=1048000,key=999850`, and
+/// `headers=` with the bytes of their names and values in all. The origin says where the whole is.
+public struct DeadLetter: Sendable {
+    /// A header; a null value stays null.
+    public typealias Header = (name: String, value: [UInt8]?)
+
     /// Where a record came from.
     public struct Origin: Sendable, Hashable {
         /// Topic it was read from.
@@ -35,40 +42,116 @@ public enum DeadLetter {
             self.timestampType = timestampType
             self.consumerGroup = consumerGroup
         }
+
+        /// The partition of its dead letter: its own, modulo the number of those of `dead-letters`.
+        public func deadLetterPartition(of count: Int32) -> Int32 { partition % max(1, count) }
     }
 
     /// Header with the ``ReasonCode``.
     public static let reasonHeader = "carillon-reason"
     /// Header with the offending field.
     public static let fieldHeader = "carillon-field"
+    /// Header with what was left out.
+    public static let omittedHeader = "carillon-omitted"
+    /// Bytes of the names of topic and group that are kept; Kafka allows 249 for a topic.
+    static let nameBytes = 256
 
-    /// The headers: first the original's, a null value kept null, then what is said about it.
+    /// The original's, or null when it was left out.
+    public private(set) var key: [UInt8]?
+    /// The original's, or null when it was left out.
+    public private(set) var value: [UInt8]?
+    /// First the original's, then what is said about it. Headers of the original with one of our names are dropped, so that a
+    /// record that dies twice says why it died last.
+    public private(set) var headers: [Header]
+
+    /// The dead letter of a record.
     ///
-    /// Headers of the original with one of our names are dropped, so that a record that dies twice says why it died last.
-    public static func headers(
-        original: [(name: String, value: [UInt8]?)],
-        error: ModelError,
-        origin: Origin
-    ) -> [(name: String, value: [UInt8]?)] {
-        var headers = original.filter { $0.name != reasonHeader && $0.name != fieldHeader && !isOurs($0.name) }
-        headers.append((reasonHeader, Array(error.reason.rawValue.utf8)))
+    /// - Parameter bound: of what is published; from ``RecordBound/least`` on the dead letter fits.
+    public init(
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers original: [Header],
+        because error: ModelError,
+        from origin: Origin,
+        within bound: RecordBound
+    ) {
+        (self.key, self.value) = (key, value)
+        let kept = original.filter { !Self.isOurs($0.name) }
+        let own = Self.ownHeaders(error, origin)
+        headers = kept + own
+        guard RecordBound.size(key: key, value: value, headers: headers) > bound.bytes else { return }
+        headers = omit(from: kept, beyond: bound.bytes - RecordBound.size(key: nil, value: nil, headers: own)) + own
+    }
+
+    private enum Part {
+        case key, value
+        case header(Int)
+    }
+
+    /// Leaves out the largest until the rest has no more than so many bytes.
+    ///
+    /// - Returns: The headers that are left, and the one that says what is missing.
+    private mutating func omit(from headers: [Header], beyond room: Int) -> [Header] {
+        var parts = headers.indices.map { (part: Part.header($0), size: Self.size(of: headers[$0])) }
+        parts += [(.value, value?.count ?? 0), (.key, key?.count ?? 0)]
+        // Of equal ones the key is the last to go, and the first header.
+        let bySize = parts.enumerated().sorted { left, right in
+            if left.element.size != right.element.size { return left.element.size > right.element.size }
+            if case .key = left.element.part { return false }
+            if case .key = right.element.part { return true }
+            return left.offset > right.offset
+        }
+        var size = parts.reduce(0) { $0 + $1.size } + Self.longestOmission
+        var (omitted, omittedHeaders): ([String], Set<Int>) = ([], [])
+        var headerBytes = 0
+        for (_, (part, bytes)) in bySize {
+            guard size > room else { break }
+            size -= bytes
+            switch part {
+            case .value:
+                omitted.append("value=\(bytes)")
+                value = nil
+            case .key:
+                omitted.append("key=\(bytes)")
+                key = nil
+            case .header(let index):
+                omittedHeaders.insert(index)
+                headerBytes += bytes - RecordBound.headerOverhead
+            }
+        }
+        if !omittedHeaders.isEmpty { omitted.append("headers=\(headerBytes)") }
+        let left = headers.indices.filter { !omittedHeaders.contains($0) }.map { headers[$0] }
+        return left + [(Self.omittedHeader, Array(omitted.joined(separator: ",").utf8))]
+    }
+
+    private static func size(of header: Header) -> Int {
+        RecordBound.headerOverhead + header.name.utf8.count + (header.value?.count ?? 0)
+    }
+
+    /// Of the header that says what is missing, with three numbers of at most 19 digits.
+    private static let longestOmission = size(
+        of: (omittedHeader, Array("value=,key=,headers=".utf8) + Array(repeating: 0x39, count: 3 * 19))
+    )
+
+    private static func ownHeaders(_ error: ModelError, _ origin: Origin) -> [Header] {
+        func text(_ text: String) -> [UInt8] { Array(ModelError.bounded(text, nameBytes).utf8) }
+        var headers: [Header] = [(reasonHeader, Array(error.reason.rawValue.utf8))]
         if let field = error.field { headers.append((fieldHeader, Array(field.utf8))) }
-        headers.append(("kafka_dlt-original-topic", Array(origin.topic.utf8)))
+        headers.append(("kafka_dlt-original-topic", text(origin.topic)))
         headers.append(("kafka_dlt-original-partition", bigEndian(origin.partition)))
         headers.append(("kafka_dlt-original-offset", bigEndian(origin.offset)))
         if let timestamp = origin.timestamp {
             headers.append(("kafka_dlt-original-timestamp", bigEndian(timestamp)))
-            headers.append(("kafka_dlt-original-timestamp-type", Array(origin.timestampType.utf8)))
+            headers.append(("kafka_dlt-original-timestamp-type", text(origin.timestampType)))
         }
-        if let group = origin.consumerGroup {
-            headers.append(("kafka_dlt-original-consumer-group", Array(group.utf8)))
-        }
+        if let group = origin.consumerGroup { headers.append(("kafka_dlt-original-consumer-group", text(group))) }
         headers.append(("kafka_dlt-exception-message", Array(error.detail.utf8)))
         return headers
     }
 
     private static func isOurs(_ name: String) -> Bool {
-        name.hasPrefix("kafka_dlt-original-") || name == "kafka_dlt-exception-message"
+        [reasonHeader, fieldHeader, omittedHeader, "kafka_dlt-exception-message"].contains(name)
+            || name.hasPrefix("kafka_dlt-original-")
     }
 
     private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {

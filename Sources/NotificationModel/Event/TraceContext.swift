@@ -18,23 +18,32 @@ public struct TraceContext: Sendable, Hashable {
 
     private static func isTraceparent(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { bytes in
-            guard (55...256).contains(bytes.count), bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else {
-                return false
-            }
-            for index in bytes.indices where index != 2 && index != 35 && index != 52 {
-                // A later version may append fields.
-                guard isLowerHex(bytes[index]) || (index >= 55 && bytes[index] == 0x2D) else { return false }
-            }
-            guard bytes.count == 55 || bytes[55] == 0x2D else { return false }
-            if bytes[0] == 0x30, bytes[1] == 0x30, bytes.count != 55 { return false }
-            if bytes[0] == 0x66, bytes[1] == 0x66 { return false }
-            return !bytes[3..<35].allSatisfy(isZero) && !bytes[36..<52].allSatisfy(isZero)
-        }
+        return text.withUTF8 { isTraceparent(UnsafeRawBufferPointer($0)) }
     }
 
     private static func isTracestate(_ text: String) -> Bool {
-        (1...512).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+        var text = text
+        return text.withUTF8 { isTracestate(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether the bytes are a traceparent, of at most 256.
+    static func isTraceparent(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard (55...256).contains(bytes.count), bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else {
+            return false
+        }
+        for index in bytes.indices where index != 2 && index != 35 && index != 52 {
+            // A later version may append fields.
+            guard isLowerHex(bytes[index]) || (index >= 55 && bytes[index] == 0x2D) else { return false }
+        }
+        guard bytes.count == 55 || bytes[55] == 0x2D else { return false }
+        if bytes[0] == 0x30, bytes[1] == 0x30, bytes.count != 55 { return false }
+        if bytes[0] == 0x66, bytes[1] == 0x66 { return false }
+        return !bytes[3..<35].allSatisfy(isZero) && !bytes[36..<52].allSatisfy(isZero)
+    }
+
+    /// Whether the bytes are 1 to 512 characters of printable ASCII.
+    static func isTracestate(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        (1...512).contains(bytes.count) && bytes.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
     private static func isLowerHex(_ byte: UInt8) -> Bool {

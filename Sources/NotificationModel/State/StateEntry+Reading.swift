@@ -198,7 +198,8 @@ extension JSONScanner {
     private mutating func statePending(_ source: [UInt8]) throws(ModelError) -> StateEntry.Pending {
         var (id, due, timer): (RequestID?, Timestamp?, StateEntry.Timer?)
         var (content, expiration): (ArraySlice<UInt8>?, Timestamp?)
-        var (trace, isInDoubt) = (CarriedTrace.none, false)
+        var (traceparent, tracestate): ([UInt8]?, [UInt8]?)
+        var isInDoubt = false
         try object { scanner, name throws(ModelError) in
             switch try scanner.stateField(name) {
             case .requestId: id = try scanner.requestID()
@@ -207,8 +208,8 @@ extension JSONScanner {
             case .content: content = try scanner.slice(of: source)
             case .expiration: expiration = try scanner.timestamp()
             case .inDoubt: isInDoubt = try scanner.boolean()
-            case .traceparent: trace.traceparent = try scanner.textBytes()
-            case .tracestate: trace.tracestate = try scanner.textBytes()
+            case .traceparent: traceparent = try scanner.textBytes()
+            case .tracestate: tracestate = try scanner.textBytes()
             default: try scanner.skipValue()
             }
         }
@@ -220,7 +221,7 @@ extension JSONScanner {
             requestID: id,
             content: content,
             expiration: expiration,
-            trace: trace,
+            trace: CarriedTrace(traceparent: traceparent, tracestate: tracestate),
             timer: timer,
             due: due,
             isInDoubt: isInDoubt
@@ -263,6 +264,7 @@ extension JSONScanner {
 
     private mutating func stateSending(_ source: [UInt8]) throws(ModelError) -> StateEntry.Sending {
         var (id, phase): (RequestID?, StateEntry.Sending.Phase?)
+        var (traceparent, tracestate): ([UInt8]?, [UInt8]?)
         var sending = StateEntry.Sending(
             requestID: .uuid(UUIDValue(high: 0, low: 0)),
             occurrence: nil,
@@ -284,8 +286,8 @@ extension JSONScanner {
             case .inDoubt: sending.isInDoubt = try scanner.boolean()
             case .cancelledBy: sending.cancelledBy = try scanner.requestID()
             case .recalledBy: sending.recalledBy = try scanner.requestID()
-            case .traceparent: sending.trace.traceparent = try scanner.textBytes()
-            case .tracestate: sending.trace.tracestate = try scanner.textBytes()
+            case .traceparent: traceparent = try scanner.textBytes()
+            case .tracestate: tracestate = try scanner.textBytes()
             case .content: sending.content = try scanner.slice(of: source)
             default: try scanner.skipValue()
             }
@@ -294,6 +296,7 @@ extension JSONScanner {
         guard let phase else { throw missing("since") }
         sending.requestID = id
         sending.phase = phase
+        sending.trace = CarriedTrace(traceparent: traceparent, tracestate: tracestate)
         return sending
     }
 

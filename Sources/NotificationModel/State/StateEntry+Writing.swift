@@ -131,15 +131,11 @@ extension JSONObjectWriter {
         value.writeJSON(to: &out)
     }
 
-    /// Headers of a foreign producer need not be UTF-8; what is not is left behind at a restart.
     mutating func member(_ trace: CarriedTrace, _ out: inout [UInt8]) {
         func text(_ name: StaticString, _ bytes: [UInt8]?) {
             guard let bytes else { return }
-            bytes.withUnsafeBytes { bytes in
-                guard UTF8Validation.isValid(bytes) else { return }
-                begin(name, &out)
-                JSONWriter.append(string: bytes, to: &out)
-            }
+            begin(name, &out)
+            bytes.withUnsafeBytes { JSONWriter.append(string: $0, to: &out) }
         }
         text("traceparent", trace.traceparent)
         text("tracestate", trace.tracestate)

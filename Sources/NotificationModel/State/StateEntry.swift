@@ -196,19 +196,41 @@ public struct IntervalSchedule: Hashable, Sendable {
     }
 }
 
-/// The trace headers of the record that caused an event, carried byte for byte: who published it has checked them.
+/// The trace headers of the record that caused an event, carried byte for byte. What is no W3C trace context, or larger than
+/// its bounds (``TraceContext``), is left behind where it comes in.
 public struct CarriedTrace: Hashable, Sendable {
-    /// As in the header of that name.
-    public var traceparent: [UInt8]?
-    /// As in the header of that name.
-    public var tracestate: [UInt8]?
+    /// As in the header of that name; 55 to 256 bytes.
+    public let traceparent: [UInt8]?
+    /// As in the header of that name; 1 to 512 bytes, and none without a traceparent.
+    public let tracestate: [UInt8]?
 
     /// No trace.
     public static let none = CarriedTrace()
 
-    /// The headers' values.
-    public init(traceparent: [UInt8]? = nil, tracestate: [UInt8]? = nil) {
-        (self.traceparent, self.tracestate) = (traceparent, tracestate)
+    private init() {
+        (traceparent, tracestate) = (nil, nil)
+    }
+
+    /// The headers' values, as far as they are a trace context.
+    public init(traceparent: UnsafeRawBufferPointer?, tracestate: UnsafeRawBufferPointer?) {
+        guard let traceparent, TraceContext.isTraceparent(traceparent) else {
+            self = .none
+            return
+        }
+        self.traceparent = Array(traceparent)
+        self.tracestate = tracestate.flatMap { TraceContext.isTracestate($0) ? Array($0) : nil }
+    }
+
+    /// The same of copies.
+    public init(traceparent: [UInt8]?, tracestate: [UInt8]? = nil) {
+        guard let traceparent else {
+            self = .none
+            return
+        }
+        self = traceparent.withUnsafeBytes { parent in
+            guard let tracestate else { return CarriedTrace(traceparent: parent, tracestate: nil) }
+            return tracestate.withUnsafeBytes { CarriedTrace(traceparent: parent, tracestate: $0) }
+        }
     }
 }
 

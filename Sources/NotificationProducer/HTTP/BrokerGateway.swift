@@ -14,6 +14,8 @@ struct BrokerGateway: Sendable {
     let publisher: NotificationPublisher
     let requests: String
     let businessEvents: String
+    /// What a record may have.
+    let ceiling: KafkaRecordCeiling
     /// How long a caller waits.
     let deadline: Duration
     let metrics: ProducerMetrics
@@ -34,18 +36,26 @@ struct BrokerGateway: Sendable {
         var isRemoval: Bool
     }
 
+    private var bound: RecordBound { RecordBound(ceiling.bytes) }
+
+    /// The consumer service must have room for it in what it makes of the request.
+    func checkContent(_ bytes: Int) throws(ModelError) { try bound.check(content: bytes) }
+
     func publish(_ record: Record, trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
-        try await acknowledged {
+        try check(record, trace)
+        return try await acknowledged {
             _ = try await partitions(of: requests)
             return try await send(record, trace)
         }
     }
 
-    /// Publishes all of them, side by side. When one fails the others may be on the broker; the same call is safe to repeat.
+    /// Publishes all of them, side by side, or none when one is too large. When one fails the others may be on the broker; the
+    /// same call is safe to repeat.
     ///
     /// - Returns: The receipts in the order of the records.
     func publish(_ records: [Record], trace: TraceContext?) async throws -> [NotificationPublisher.Receipt] {
-        try await acknowledged {
+        for record in records { try check(record, trace) }
+        return try await acknowledged {
             _ = try await partitions(of: requests)
             return try await withThrowingTaskGroup(of: (Int, NotificationPublisher.Receipt).self) { group in
                 for (index, record) in records.enumerated() {
@@ -71,9 +81,24 @@ struct BrokerGateway: Sendable {
         return receipt
     }
 
-    /// Publishes all of them, side by side. When one fails the others may be on the broker: the caller repeats all, and the
-    /// repeats are recognised by their source and id.
+    private func check(_ record: Record, _ trace: TraceContext?) throws(ModelError) {
+        let size = publisher.largestRecord(key: record.key, valueBytes: record.value.count, trace: trace)
+        try bound.check(size, "the request with its key")
+    }
+
+    /// Publishes all of them, side by side, or none when one is too large: the error's field is its index when there are
+    /// several. When one fails the others may be on the broker: the caller repeats all, and the repeats are recognised by their
+    /// source and id.
     func publish(_ events: [Event]) async throws {
+        for (index, event) in events.enumerated() {
+            let size = RecordBound.size(
+                key: event.key.count,
+                value: event.value?.count ?? 0,
+                headers: event.headers.count,
+                headerBytes: event.headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+            )
+            try bound.check(size, field: events.count > 1 ? "\(index)" : nil, "the event with its attributes")
+        }
         try await acknowledged {
             let partitions = try await partitions(of: businessEvents)
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -109,8 +134,6 @@ struct BrokerGateway: Sendable {
     ) async throws -> Result {
         do {
             return try await body()
-        } catch let error as KafkaError where error.code == .messageTooLarge {
-            throw ModelError(.tooLarge, "the broker does not take a record of this size")
         } catch let error as ModelError {
             throw error
         } catch {

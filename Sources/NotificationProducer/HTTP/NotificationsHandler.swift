@@ -71,6 +71,7 @@ struct NotificationsHandler: Sendable {
         if let expiration = scanned.expiration, expiration <= now() {
             throw ModelError(.invalid, field: "expiration", "is in the past: \(expiration.rfc3339)")
         }
+        try broker.checkContent(scanned.content.count)
         let id = requestID(call, key)
         let record = RequestBody.record(body: bytes, key: key, requestID: id)
         guard record.count <= ModelLimits.requestBytes else {

@@ -7,6 +7,7 @@ import ServiceSupport
 /// Keeps an ``IngestSession`` going on a thread of its own until shutdown, and makes a new one when one fails.
 struct Ingest: Sendable {
     let configuration: IngestConfiguration
+    let ceiling: KafkaRecordCeiling
     let rules: RuleStore
     let metrics: ProducerMetrics
     let health: HealthComponent
@@ -26,7 +27,6 @@ struct Ingest: Sendable {
     }
 
     private func runSessions(_ stop: StopSignal) {
-        let oversized = OversizedEvents()
         let choice = GuaranteeChoice(asked: configuration.guarantee)
         var failures = 0
         while !stop.isRequested {
@@ -37,7 +37,7 @@ struct Ingest: Sendable {
                     rules: rules,
                     metrics: metrics,
                     health: health,
-                    oversized: oversized,
+                    ceiling: ceiling,
                     choice: choice,
                     stop: stop,
                     logger: logger,

@@ -19,6 +19,7 @@ struct IngestClients {
     static func connect(
         _ configuration: IngestConfiguration,
         _ choice: GuaranteeChoice,
+        _ ceiling: KafkaRecordCeiling,
         _ health: HealthComponent,
         _ stop: StopSignal,
         _ logger: Logger
@@ -27,7 +28,7 @@ struct IngestClients {
         let consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
         var lane: KafkaLaneProducer?
         do {
-            let clients = try connect(configuration, choice, consumer, &lane, wait)
+            let clients = try connect(configuration, choice, ceiling, consumer, &lane, wait)
             if clients == nil { close(consumer, lane) }
             return clients
         } catch {
@@ -39,6 +40,7 @@ struct IngestClients {
     private static func connect(
         _ configuration: IngestConfiguration,
         _ choice: GuaranteeChoice,
+        _ ceiling: KafkaRecordCeiling,
         _ consumer: KafkaConsumer,
         _ lane: inout KafkaLaneProducer?,
         _ wait: Wait
@@ -57,7 +59,7 @@ struct IngestClients {
         guard let (requests, deadLetters, guarantee) = found else { return nil }
         var producer = configuration.producer
         if guarantee == .exactlyOnce { producer.transactionalID = configuration.transactionalID }
-        let made = try KafkaLaneProducer(configuration: producer, logger: wait.logger)
+        let made = try KafkaLaneProducer(configuration: producer, ceiling: ceiling, logger: wait.logger)
         lane = made
         // Otherwise the first records would wait for it.
         let isKnown: Void? = try wait.until { () throws(KafkaError) in

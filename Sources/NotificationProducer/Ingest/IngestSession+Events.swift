@@ -7,11 +7,6 @@ extension IngestSession {
     func handle(_ message: borrowing KafkaMessage) {
         let partition = message.partition
         let offset = message.offset
-        if oversized.refusals(partition: partition, offset: offset) > 0 {
-            let error = ModelError(.tooLarge, "the broker does not take a record made of this event")
-            deadLetter(message, error)
-            return
-        }
         do throws(ModelError) {
             var reader = BusinessEventReader()
             message.forEachHeader { reader.add(name: $0, value: $1) }
@@ -36,12 +31,19 @@ extension IngestSession {
         _ event: BusinessEvent,
         _ message: borrowing KafkaMessage
     ) {
-        let records = outputs.count + (failures.isEmpty ? 0 : 1)
-        let slot = tracker.begin(message.partition, offset: message.offset, records: records)
         let trace = TraceContext(
             traceparent: event.extensions["traceparent"],
             tracestate: event.extensions["tracestate"]
         )
+        var (outputs, errors) = (outputs, failures.map(\.described))
+        if !outputs.allSatisfy({ fits($0, trace) }) {
+            errors += outputs.filter { !fits($0, trace) }.map { output in
+                ModelError(.tooLarge, "the request \(output.key) takes more than a record's \(bound.bytes) bytes")
+            }
+            outputs.removeAll { !fits($0, trace) }
+        }
+        let records = outputs.count + (errors.isEmpty ? 0 : 1)
+        let slot = tracker.begin(message.partition, offset: message.offset, records: records)
         let time = now()
         for output in outputs {
             requestHeaders.write(
@@ -66,11 +68,15 @@ extension IngestSession {
                 )
             )
         }
-        metrics.count(failures.isEmpty ? .published : .deadLettered)
-        if let first = failures.first {
-            let detail = failures.map { "rule \($0.rule): \($0.error.detail)" }.joined(separator: "; ")
-            send(deadLetterRecord(message, ModelError(first.error.reason, field: first.error.field, detail), slot))
+        metrics.count(errors.isEmpty ? .published : .deadLettered)
+        if let first = errors.first {
+            let detail = errors.map(\.detail).joined(separator: "; ")
+            send(deadLetterRecord(message, ModelError(first.reason, field: first.field, detail), slot))
         }
+    }
+
+    private func fits(_ output: RuleEngine.Output, _ trace: TraceContext?) -> Bool {
+        requestHeaders.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace) <= bound.bytes
     }
 
     private func deadLetter(_ message: borrowing KafkaMessage, _ error: ModelError) {
@@ -82,7 +88,6 @@ extension IngestSession {
     private func deadLetterRecord(_ message: borrowing KafkaMessage, _ error: ModelError, _ slot: UInt)
         -> OutgoingRecord
     {
-        let key = message.key()
         let origin = DeadLetter.Origin(
             topic: configuration.topics.businessEvents,
             partition: message.partition,
@@ -90,27 +95,31 @@ extension IngestSession {
             timestamp: message.timestamp,
             consumerGroup: configuration.consumer.groupID
         )
-        var error = error
-        var value = message.value()
-        if oversized.refusals(partition: message.partition, offset: message.offset) > 1 {
-            // Better a dead letter without its bytes than an event that stops its partition; the origin says where they are.
-            value = nil
-            error = ModelError(.tooLarge, "\(error.detail); not even as a dead letter, so the value was left out")
-        }
+        let letter = DeadLetter(
+            key: message.key(),
+            value: message.value(),
+            headers: message.headers().map { ($0.name, $0.value) },
+            because: error,
+            from: origin,
+            within: bound
+        )
         var headers = KafkaHeaderBuffer()
-        let original = message.headers().map { (name: $0.name, value: $0.value) }
-        for header in DeadLetter.headers(original: original, error: error, origin: origin) {
-            headers.append(KafkaHeaderName(header.name), header.value)
-        }
+        for header in letter.headers { headers.append(KafkaHeaderName(header.name), header.value) }
         return OutgoingRecord(
             kind: .deadLetter(error.reason),
-            partition: key.map { KafkaPartitioner.partition(forKey: $0, count: deadLetters.partitions) }
-                ?? message.partition % max(1, deadLetters.partitions),
-            key: key,
-            value: value,
+            partition: origin.deadLetterPartition(of: deadLetters.partitions),
+            key: letter.key,
+            value: letter.value,
             headers: headers,
             slot: slot,
             source: message.partition
         )
+    }
+}
+
+extension RuleEngine.Failure {
+    /// The error with the name of its rule.
+    fileprivate var described: ModelError {
+        ModelError(error.reason, field: error.field, "rule \(rule): \(error.detail)")
     }
 }

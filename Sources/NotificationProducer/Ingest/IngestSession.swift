@@ -35,8 +35,8 @@ final class IngestSession {
     var lag: LagGauges
     /// Why the session has to end.
     var failure: (any Error)?
-    /// Events whose records the broker refuses as too large, and how often: they become dead letters.
-    let oversized: OversizedEvents
+    /// What a record of this session may have.
+    let bound: RecordBound
 
     /// Reading waits until what was read is acknowledged and committed.
     var isCommitDue = false
@@ -64,7 +64,7 @@ final class IngestSession {
         rules: RuleStore,
         metrics: ProducerMetrics,
         health: HealthComponent,
-        oversized: OversizedEvents,
+        ceiling: KafkaRecordCeiling,
         choice: GuaranteeChoice,
         stop: StopSignal,
         logger: Logger,
@@ -74,14 +74,16 @@ final class IngestSession {
         self.rules = rules
         self.metrics = metrics
         self.health = health
-        self.oversized = oversized
         self.stop = stop
         self.logger = logger
         self.now = now
         requestHeaders = RequestHeaders(source: configuration.source)
-        guard let clients = try IngestClients.connect(configuration, choice, health, stop, logger) else { return nil }
+        guard let clients = try IngestClients.connect(configuration, choice, ceiling, health, stop, logger) else {
+            return nil
+        }
         consumer = clients.consumer
         lane = clients.lane
+        bound = RecordBound(clients.lane.maximumRecordBytes)
         transactions = clients.transactions
         lastCommit = clock.now
         lastGauges = clock.now
@@ -222,9 +224,6 @@ final class IngestSession {
             tracker.acknowledge(slot)
             return
         }
-        if error.code == .messageTooLarge {
-            oversized.note(partition: event.partition, offset: event.offset)
-        }
         // With the first of a transaction all others are given up.
         guard failure == nil else { return }
         failure = error
@@ -239,13 +238,9 @@ final class IngestSession {
         )
     }
 
-    /// A record of a transaction that is aborted: what became of it no longer counts, but that it can never be written does.
+    /// A record of a transaction that is aborted: what became of it no longer counts.
     func giveUp(_ report: KafkaDeliveryReport) {
-        let (slot, _) = OutgoingRecord.read(tag: report.tag)
-        if report.error?.code == .messageTooLarge, let event = tracker.event(of: slot) {
-            oversized.note(partition: event.partition, offset: event.offset)
-        }
-        tracker.acknowledge(slot)
+        tracker.acknowledge(OutgoingRecord.read(tag: report.tag).slot)
     }
 
     // MARK: Backpressure

@@ -46,6 +46,7 @@ extension ProducerService {
             publisher: publisher,
             requests: configuration.topics.requests,
             businessEvents: configuration.topics.businessEvents,
+            ceiling: ceiling,
             deadline: configuration.httpDeadline,
             metrics: metrics,
             logger: logger

@@ -16,6 +16,7 @@ public import ServiceSupport
 public struct ProducerService: Service {
     let configuration: ProducerServiceConfiguration
     private let rules: RuleStore?
+    let ceiling: KafkaRecordCeiling
     let security: ListenerSecurity
     let httpHealth: HealthComponent
     private let kafkaHealth: HealthComponent
@@ -49,8 +50,13 @@ public struct ProducerService: Service {
         let rulesHealth = health.component("rules")
         httpHealth = health.component("http")
         security = try ListenerSecurity(configuration)
-        try configuration.callProducer.check()
+        try configuration.callProducer.check(leastRecordBytes: RecordBound.least)
         try configuration.ingest.producer.check()
+        ceiling = KafkaRecordCeiling(
+            configuration.callProducer.maximumRecordBytes,
+            least: RecordBound.least,
+            logger: logger
+        )
         try configuration.ingest.consumer.check()
         rules = try configuration.rulesFile.map { [now = self.now] path throws(RuleFileError) in
             try RuleStore(path: path, defaultApplication: configuration.defaultApplication, now: now)
@@ -70,7 +76,11 @@ public struct ProducerService: Service {
     /// - Throws: `ListenError` when the address cannot be bound, `KafkaError` when a Kafka property is wrong.
     public func run() async throws {
         do {
-            let producer = try KafkaProducer(configuration: configuration.callProducer, logger: logger)
+            let producer = try KafkaProducer(
+                configuration: configuration.callProducer,
+                ceiling: ceiling,
+                logger: logger
+            )
             let outcome: Result<Void, any Error>
             do {
                 try await serve(producer)
@@ -106,6 +116,7 @@ public struct ProducerService: Service {
         let ingest = rules.map { rules in
             Ingest(
                 configuration: configuration.ingest,
+                ceiling: ceiling,
                 rules: rules,
                 metrics: metrics,
                 health: kafkaHealth,

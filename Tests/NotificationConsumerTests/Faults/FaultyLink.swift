@@ -65,6 +65,8 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.poll(within: time, apply)
     }
 
+    var maximumRecordBytes: Int { base.maximumRecordBytes }
+
     func pauseReading() { base.pauseReading() }
     func resumeReading() { base.resumeReading() }
 

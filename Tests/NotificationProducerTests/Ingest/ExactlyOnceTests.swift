@@ -121,43 +121,15 @@ struct ExactlyOnceTests {
         }
     }
 
-    @Test("A record that the broker refuses as too large aborts its transaction, and its event becomes a dead letter")
+    @Test("A batch that the broker refuses as too large aborts its transaction, and smaller ones follow")
     func refusedAsTooLarge() async throws {
         try await with { harness in
             try await eventually("being ready") { harness.isReady }
             // The first request is the one that brings the event.
             harness.broker.inject(errors: [.init(rawValue: 0), .messageTooLarge], on: .produce)
             try await harness.produce(events(1..<2))
-            let letter = try await harness.records(Self.topics.deadLetters, count: 1)[0]
-            #expect(letter.header(DeadLetter.reasonHeader) == ReasonCode.tooLarge.rawValue)
-            #expect(letter.header("ce_id") == "shipped-1")
-            try await harness.produce(events(2..<3))
             #expect(try await harness.distinctIDs(Self.topics.requests, count: 1).count == 1)
-        }
-    }
-
-    @Test(
-        "A record that librdkafka does not take becomes a dead letter too, and the others of its transaction requests"
-    )
-    func tooLargeToSend() async throws {
-        let rules = """
-            rules:
-              - event: com.example.order.shipped
-                recipient: "{{data.customer}}"
-                identifier: "{{data.order}}"
-                content: {title: "{{data.text}}", body: "{{data.text}}"}
-            """
-        func event(_ order: Int, _ length: Int) -> KafkaProducerRecord {
-            let text = String(repeating: "y", count: length)
-            let data = #"{"customer":"c","order":"\#(order)","text":"\#(text)"}"#
-            return BusinessEvent.sample(id: "\(order)", data: data).record
-        }
-        try await with(rules: rules, configure: { $0.kafkaProperties["message.max.bytes"] = "4000" }) { harness in
-            try await harness.produce((0..<20).map { event($0, $0 == 7 ? 2_500 : 5) })
-            #expect(try await harness.distinctIDs(Self.topics.requests, count: 19).count == 19)
-            let letter = try await harness.records(Self.topics.deadLetters, count: 1)[0]
-            #expect(letter.header(DeadLetter.reasonHeader) == ReasonCode.tooLarge.rawValue)
-            #expect(letter.header("ce_id") == "7")
+            #expect(harness.log.all.contains { $0.contains("too large") && $0.contains("500000") })
         }
     }
 
@@ -266,7 +238,7 @@ struct ExactlyOnceTests {
                 rules: store,
                 metrics: ProducerMetrics(),
                 health: Health().component("kafka"),
-                oversized: OversizedEvents(),
+                ceiling: KafkaRecordCeiling(1_000_000, least: RecordBound.least, logger: ProducerHarness.logger),
                 choice: GuaranteeChoice(asked: configuration.guarantee),
                 stop: StopSignal(),
                 logger: ProducerHarness.logger,

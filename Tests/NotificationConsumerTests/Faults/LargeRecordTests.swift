@@ -1,0 +1,204 @@
+import Kafka
+import LocalBroker
+import Logging
+import NotificationModel
+import ServiceSupport
+import Testing
+
+@testable import NotificationConsumer
+
+/// Records that are as large as records can be. None stops a lane.
+@Suite(.timeLimit(.minutes(5)))
+struct LargeRecordTests {
+    private static let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    struct Setting: Sendable, CustomTestStringConvertible {
+        var bytes: Int?
+        var guarantee: DeliveryGuarantee
+        var bound: RecordBound { RecordBound(bytes ?? 1_000_000) }
+        var testDescription: String { "\(bytes.map(String.init) ?? "as usual"), \(guarantee.rawValue)" }
+    }
+
+    private static let settings = [
+        Setting(bytes: nil, guarantee: .atLeastOnce), Setting(bytes: nil, guarantee: .exactlyOnce),
+        Setting(bytes: 100_000, guarantee: .atLeastOnce), Setting(bytes: RecordBound.least, guarantee: .exactlyOnce),
+    ]
+
+    /// A record, and what becomes of it.
+    private struct Case {
+        var name: String
+        var key: [UInt8]?
+        var value: [UInt8]?
+        var headers: [KafkaHeader] = []
+        /// nil when it is a good one.
+        var reason: ReasonCode?
+        var event: DeliveryEventName = .delivered
+    }
+
+    private func filler(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x61, count: count) }
+
+    private func cases(_ bound: RecordBound) -> [Case] {
+        func good(_ name: String, content: Int = 15, timed: Bool = false) -> [UInt8] {
+            let trigger = timed ? #","trigger":{"type":"timeInterval","timeInterval":86400}"# : ""
+            let text = String(repeating: "x", count: content - 12)
+            return Array(#"{"requestId":"\#(name)","content":{"title":"\#(text)"}\#(trigger)}"#.utf8)
+        }
+        func key(_ name: String) -> [UInt8] { NotificationConsumerTests.key(name).encoded }
+        let trace = KafkaHeader(name: "traceparent", text: Self.trace)
+        func state(_ count: Int) -> [KafkaHeader] { [trace, KafkaHeader(name: "tracestate", value: filler(count))] }
+        let bad = Array("{".utf8)
+        let most = bound.content()
+        var cases = [
+            Case(name: "key", key: filler(999_850), value: bad, reason: .invalid),
+            Case(name: "key and value", key: filler(500_000), value: filler(499_000), reason: .invalid),
+            Case(name: "value", key: key("value"), value: filler(998_000), reason: .tooLarge),
+            Case(
+                name: "headers",
+                key: key("headers"),
+                value: bad,
+                headers: (0..<4).map { KafkaHeader(name: "large-\($0)", value: filler(249_000)) },
+                reason: .invalid
+            ),
+            Case(
+                name: "many headers",
+                key: key("many"),
+                value: bad,
+                headers: (0..<80_000).map { KafkaHeader(name: "h\($0)", value: []) },
+                reason: .invalid
+            ),
+            Case(
+                name: "field",
+                key: key("field"),
+                value: Array(#"{"content":{"title":"T"},"\#(String(repeating: "f", count: 200_000))":1}"#.utf8),
+                reason: .unknownField
+            ),
+            Case(name: "no key", value: filler(999_000), reason: .invalid),
+            Case(
+                name: "timed",
+                key: key("timed"),
+                value: good("timed", timed: true),
+                headers: state(170_000),
+                event: .scheduled
+            ),
+            Case(name: "now", key: key("now"), value: good("now"), headers: state(995_000)),
+            Case(name: "most", key: key("most"), value: good("most", content: most - 200), headers: state(512)),
+            Case(
+                name: "most timed",
+                key: key("most-timed"),
+                value: good("most-timed", content: most - 200, timed: true),
+                event: .scheduled
+            ),
+            Case(name: "last", key: key("last"), value: good("last")),
+        ]
+        if most < ModelLimits.requestBytes {
+            cases.insert(Case(name: "exactly", key: key("exact"), value: good("exact", content: most)), at: 0)
+            cases.insert(
+                Case(name: "above", key: key("above"), value: good("above", content: most + 1), reason: .tooLarge),
+                at: 0
+            )
+        }
+        return cases
+    }
+
+    @Test(arguments: settings)
+    func `whatever its size, a record becomes an event or a dead letter, and the next one follows`(_ setting: Setting)
+        async throws
+    {
+        let broker = try FaultBroker(partitions: 1)
+        var configuration = broker.configuration
+        configuration.start = .earliest
+        configuration.guarantee = setting.guarantee
+        if let bytes = setting.bytes { configuration.kafkaProperties["message.max.bytes"] = "\(bytes)" }
+        let cases = cases(setting.bound)
+        var client = broker.broker.clientConfiguration()
+        client.properties["message.max.bytes"] = "3000000"
+        let producer = try KafkaProducer(configuration: .init(client: client), logger: quiet)
+        let bad = cases.filter { $0.reason != nil }
+        try await consuming(configuration) { consumer in
+            try await consumer.ready()
+            // One after the other: the embedded broker keeps 5 MiB a partition.
+            for one in cases {
+                _ = try await producer.send(
+                    KafkaProducerRecord(
+                        topic: broker.topics.requests,
+                        partition: 0,
+                        key: one.key,
+                        value: one.value,
+                        headers: one.headers
+                    )
+                )
+                let letters = bad.prefix { $0.name != one.name }.count + (one.reason == nil ? 0 : 1)
+                try await eventually("an answer to \(one.name)") {
+                    if one.reason != nil {
+                        return try await broker.records(broker.topics.deadLetters).contains { $0.offset >= letters - 1 }
+                    }
+                    return try await broker.events(one.event).contains {
+                        $0.request.description == one.key.map(lastPart)
+                    }
+                }
+                guard let reason = one.reason else { continue }
+                let letter = try #require(try await broker.records(broker.topics.deadLetters).last)
+                #expect(letter.header("carillon-reason") == reason.rawValue, "\(one.name)")
+                try check(letter, of: one, setting.bound)
+            }
+            #expect(consumer.log.lines(.error).isEmpty && consumer.log.lines(.critical).isEmpty)
+        }
+        await producer.shutDown(within: .seconds(5))
+        await broker.broker.shutDown()
+    }
+
+    private func lastPart(_ key: [UInt8]) -> String {
+        String(decoding: key.split(separator: 0x2F).last ?? [], as: UTF8.self)
+    }
+
+    /// Whole if that fits; else what is missing is named.
+    private func check(_ letter: KafkaConsumerRecord, of one: Case, _ bound: RecordBound) throws {
+        let own = letter.headers.filter { $0.name.hasPrefix("kafka_dlt-") || $0.name.hasPrefix("carillon-") }
+        let size = RecordBound.size(
+            key: letter.key,
+            value: letter.value,
+            headers: letter.headers.map { ($0.name, $0.value) }
+        )
+        #expect(size <= bound.bytes, "\(one.name)")
+        #expect(letter.header("kafka_dlt-original-topic") == TopicNames().requests)
+        let omitted = letter.header("carillon-omitted") ?? ""
+        #expect(
+            letter.key == one.key || letter.key == nil && omitted.contains("key=\(one.key?.count ?? 0)"),
+            "\(one.name)"
+        )
+        #expect(
+            letter.value == one.value || letter.value == nil && omitted.contains("value=\(one.value?.count ?? 0)"),
+            "\(one.name)"
+        )
+        let isWhole = letter.headers.count - own.count == one.headers.count
+        #expect(isWhole || omitted.contains("headers="), "\(one.name)")
+    }
+
+    @Test(arguments: DeliveryGuarantee.allCases)
+    func `a batch that the broker refuses as too large is written in smaller ones`(_ guarantee: DeliveryGuarantee)
+        async throws
+    {
+        let broker = try FaultBroker(partitions: 1)
+        var configuration = broker.configuration
+        configuration.start = .earliest
+        configuration.guarantee = guarantee
+        try await consuming(configuration) { consumer in
+            try await consumer.ready()
+            broker.broker.inject(errors: [.init(rawValue: 0), .messageTooLarge, .messageTooLarge], on: .produce)
+            try await broker.publish([broker.request("a")])
+            try await eventually("the event", orSay: { "\(consumer.log.lines(.error))" }) {
+                try await broker.events(.delivered).contains { $0.request == id("a") }
+            }
+            #expect(consumer.log.lines(.error).contains { $0.contains("message.max.bytes") })
+        }
+        await broker.broker.shutDown()
+    }
+
+    @Test func `a bound with which nothing could work stops the start`() throws {
+        let broker = try FaultBroker()
+        var configuration = broker.configuration
+        configuration.kafkaProperties["message.max.bytes"] = "\(RecordBound.least - 1)"
+        let error = #expect(throws: KafkaError.self) { try RunningConsumer(configuration) }
+        #expect(error?.reason.contains("message.max.bytes") == true)
+    }
+}
