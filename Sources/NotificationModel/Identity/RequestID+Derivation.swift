@@ -25,13 +25,11 @@ extension RequestID {
         .uuid(UUIDv5.make(namespace: UUIDv5.requestNamespace, pieces: ["call", caller, idempotencyKey]))
     }
 
-    /// The id of a record that carries none, from where it lies: pieces `record`, topic, partition and offset in decimal.
-    public static func derive(topic: String, partition: Int32, offset: Int64) -> RequestID {
-        .uuid(
-            UUIDv5.make(
-                namespace: UUIDv5.requestNamespace,
-                pieces: ["record", topic, String(partition), String(offset)]
-            )
-        )
+    /// The id of a record that carries none, from where it lies: pieces `record`, topic, partition and offset in decimal, and
+    /// the life of the topic when it is not the first (0).
+    public static func derive(topic: String, partition: Int32, offset: Int64, life: Int64 = 0) -> RequestID {
+        var pieces = ["record", topic, String(partition), String(offset)]
+        if life > 0 { pieces.append(String(life)) }
+        return .uuid(UUIDv5.make(namespace: UUIDv5.requestNamespace, pieces: pieces))
     }
 }

@@ -52,7 +52,7 @@ extension StateEntry {
 
 /// Every field of an entry and of what is in it; one list, since no name means two things.
 private enum StateField: UInt8 {
-    case form, touched, due, offset, version, pending, sending, delivered, known, knownTexts
+    case form, touched, due, offset, version, pending, sending, delivered, known, knownTexts, removals, life
     case number, by, requestId, at, id, closed, timer, expiration, inDoubt, traceparent, tracestate, content
     case interval, anchor, occurrence, repeats, misfire, jitter
     case attempt, since, until, closes, cancelledBy, recalledBy
@@ -69,6 +69,8 @@ private enum StateField: UInt8 {
         case "delivered": .delivered
         case "known": .known
         case "knownTexts": .knownTexts
+        case "removals": .removals
+        case "life": .life
         case "number": .number
         case "by": .by
         case "requestId": .requestId
@@ -115,12 +117,14 @@ extension JSONScanner {
                 try StateEntry.checkForm(form, field: "")
             case .touched: entry.touched = try scanner.timestamp()
             case .offset: entry.appliedThrough = try scanner.integer(in: -1...Int64.max)
+            case .life: entry.life = try scanner.integer(in: 0...Int64.max)
             case .version: entry.version = try scanner.stateVersion()
             case .pending: entry.pending = try scanner.statePending(source)
             case .sending: entry.sending = try scanner.stateSending(source)
             case .delivered: entry.delivered = try scanner.stateDelivered()
             case .known: entry.known.append(contentsOf: try scanner.packedKnown())
             case .knownTexts: entry.known.append(contentsOf: try scanner.knownTexts())
+            case .removals: entry.removals = try scanner.knownRemovals()
             default: try scanner.skipValue()
             }
         }
@@ -191,6 +195,26 @@ extension JSONScanner {
             guard let id else { throw scanner.missing("id") }
             guard let closed else { throw scanner.missing("closed") }
             known.append(.init(id: id, closed: closed))
+        }
+        return known
+    }
+
+    private mutating func knownRemovals() throws(ModelError) -> [StateEntry.KnownRemoval] {
+        var known: [StateEntry.KnownRemoval] = []
+        try array { scanner, _ throws(ModelError) in
+            var (id, offset, closed): (RequestID?, Int64?, Timestamp?)
+            try scanner.object { scanner, name throws(ModelError) in
+                switch try scanner.stateField(name) {
+                case .id: id = try scanner.requestID()
+                case .offset: offset = try scanner.integer(in: -1...Int64.max)
+                case .closed: closed = try scanner.timestamp()
+                default: try scanner.skipValue()
+                }
+            }
+            guard let id else { throw scanner.missing("id") }
+            guard let offset else { throw scanner.missing("offset") }
+            guard let closed else { throw scanner.missing("closed") }
+            known.append(.init(id: id, offset: offset, closed: closed))
         }
         return known
     }

@@ -6,6 +6,7 @@ extension StateEntry {
         object.member("touched", touched, &out)
         object.member("due", dueAfterRestart, &out)
         object.member("offset", appliedThrough, &out)
+        if life > 0 { object.member("life", life, &out) }
         if let version {
             object.begin("version", &out)
             var inner = JSONObjectWriter()
@@ -30,6 +31,7 @@ extension StateEntry {
             inner.end(&out)
         }
         writeKnown(&object, &out)
+        writeRemovals(&object, &out)
         object.end(&out)
     }
 
@@ -66,6 +68,24 @@ extension StateEntry {
             var inner = JSONObjectWriter()
             inner.member("id", request.id, &out)
             inner.member("closed", request.closed, &out)
+            inner.end(&out)
+        }
+        out.append(0x5D)
+    }
+}
+
+extension StateEntry {
+    private func writeRemovals(_ object: inout JSONObjectWriter, _ out: inout [UInt8]) {
+        guard !removals.isEmpty else { return }
+        object.begin("removals", &out)
+        var separator: UInt8 = 0x5B
+        for removal in removals {
+            out.append(separator)
+            separator = 0x2C
+            var inner = JSONObjectWriter()
+            inner.member("id", removal.id, &out)
+            inner.member("offset", removal.offset, &out)
+            inner.member("closed", removal.closed, &out)
             inner.end(&out)
         }
         out.append(0x5D)

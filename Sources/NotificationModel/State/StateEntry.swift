@@ -13,10 +13,14 @@ public struct StateEntry: Sendable, Hashable {
     public var delivered: Delivered?
     /// Closed requests, and removals, that a repeated record would name again; the newest last.
     public var known: [KnownRequest] = []
+    /// Of a recipient's own entry, which has an empty identifier: removals of everything the recipient has; the newest last.
+    public var removals: [KnownRemoval] = []
     /// The highest `version` seen, and who brought it.
     public var version: Version?
     /// The offset of the last record of `requests` that was applied to it; -1 for none. Up to it, reading again changes nothing.
     public var appliedThrough: Int64 = -1
+    /// Which life of `requests` that offset is of: 0, and one more each time the topic was found to have begun again.
+    public var life: Int64 = 0
     /// When something was last applied to it.
     public var touched = Timestamp(rawValue: 0)
 
@@ -159,6 +163,21 @@ public struct StateEntry: Sendable, Hashable {
         }
     }
 
+    /// A removal of everything a recipient has, that was applied.
+    public struct KnownRemoval: Sendable, Hashable {
+        /// Its id.
+        public var id: RequestID
+        /// Its place in `requests`: there it is read again, anywhere else it is a repeat. -1 for one of an earlier life.
+        public var offset: Int64
+        /// When it was applied.
+        public var closed: Timestamp
+
+        /// A removal that was applied.
+        public init(id: RequestID, offset: Int64, closed: Timestamp) {
+            (self.id, self.offset, self.closed) = (id, offset, closed)
+        }
+    }
+
     /// The order that requests bring along.
     public struct Version: Sendable, Hashable {
         /// As the request gave it, 0 or more.
@@ -252,5 +271,7 @@ extension StateEntry {
     public var isIdle: Bool { pending == nil && sending == nil }
 
     /// True when the entry says nothing any more.
-    public var isEmpty: Bool { isIdle && delivered == nil && known.isEmpty && version == nil }
+    public var isEmpty: Bool {
+        isIdle && delivered == nil && known.isEmpty && version == nil && removals.isEmpty
+    }
 }

@@ -18,6 +18,12 @@ public struct StateMarker: Sendable, Hashable {
     /// By input topic, from where on records may have finished something that the changelog does not tell yet: they are read
     /// again up to the offset above, and nothing of them is published. A topic that is missing has none.
     public var replay: [String: Int64]
+    /// By input topic, the offset at which that reading ends, where it is before the one to read next: from there on the
+    /// changelog tells everything.
+    public var replayEnd: [String: Int64]
+    /// By input topic, how often it was found to have begun again, so that its offsets count from the start; a topic that is
+    /// missing never was.
+    public var lives: [String: Int64]
     /// No timer beyond this instant has fired.
     public var firedThrough: Timestamp?
     /// Names the changelog: made with the partition's first marker, the same in all that follow, so that a copy of the state
@@ -33,7 +39,9 @@ public struct StateMarker: Sendable, Hashable {
         timeZoneDataVersion: String,
         firedThrough: Timestamp? = nil,
         lineage: String? = nil,
-        replay: [String: Int64] = [:]
+        replay: [String: Int64] = [:],
+        replayEnd: [String: Int64] = [:],
+        lives: [String: Int64] = [:]
     ) {
         self.form = form
         self.offsets = offsets
@@ -43,6 +51,8 @@ public struct StateMarker: Sendable, Hashable {
         self.firedThrough = firedThrough
         self.lineage = lineage
         self.replay = replay
+        self.replayEnd = replayEnd
+        self.lives = lives
     }
 
     /// Reads a marker; unknown fields are passed over.
@@ -73,7 +83,12 @@ public struct StateMarker: Sendable, Hashable {
             return offsets
         }
         let offsets = try readOffsets("offsets", value["offsets"] ?? .null)
-        let replay = try value["replay"].map { value throws(ModelError) in try readOffsets("replay", value) } ?? [:]
+        func readOptional(_ field: String) throws(ModelError) -> [String: Int64] {
+            guard let value = value[field] else { return [:] }
+            return try readOffsets(field, value)
+        }
+        let (replay, replayEnd) = (try readOptional("replay"), try readOptional("replayEnd"))
+        let lives = try readOptional("lives")
         guard let text = value["wallTime"]?.stringValue, let wallTime = Timestamp(rfc3339: text) else {
             throw wrong("wallTime", "an RFC 3339 date and time")
         }
@@ -97,7 +112,9 @@ public struct StateMarker: Sendable, Hashable {
             timeZoneDataVersion: zones,
             firedThrough: firedThrough,
             lineage: value["lineage"]?.stringValue,
-            replay: replay
+            replay: replay,
+            replayEnd: replayEnd,
+            lives: lives
         )
     }
 
@@ -110,6 +127,14 @@ public struct StateMarker: Sendable, Hashable {
         if !replay.isEmpty {
             JSONWriter.append(",\"replay\":", to: &out)
             Self.write(replay, to: &out)
+        }
+        if !replayEnd.isEmpty {
+            JSONWriter.append(",\"replayEnd\":", to: &out)
+            Self.write(replayEnd, to: &out)
+        }
+        if !lives.isEmpty {
+            JSONWriter.append(",\"lives\":", to: &out)
+            Self.write(lives, to: &out)
         }
         JSONWriter.append(",\"wallTime\":", to: &out)
         JSONWriter.append(timestamp: wallTime, to: &out)
