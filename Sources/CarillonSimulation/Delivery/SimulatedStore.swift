@@ -47,9 +47,13 @@ final class SimulatedStore: EntryStore {
         seen.entries[key].map { StoredEntry(key: key, value: $0.value) }
     }
 
-    func entries(withPrefix prefix: [UInt8]) -> [StoredEntry] {
-        seen.entries.filter { $0.key.starts(with: prefix) }.sorted { $0.value.number < $1.value.number }
-            .map { StoredEntry(key: $0.key, value: $0.value.value) }
+    func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) -> [StoredEntry] {
+        let start = cursor.place
+        let found = seen.entries.filter { $0.key.starts(with: prefix) && $0.value.number > start }
+            .sorted { $0.value.number < $1.value.number }
+            .prefix(limit)
+        if let last = found.last { cursor.place = last.value.number }
+        return found.map { StoredEntry(key: $0.key, value: $0.value.value) }
     }
 
     func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) -> [StoredEntry] {

@@ -79,7 +79,10 @@ final class DiskEntryStore: EntryStore {
 
     func entry(of key: [UInt8]) throws -> StoredEntry? { try store.entry(of: key) }
 
-    func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] { try store.entries(withPrefix: prefix) }
+    // In either place the order is that of the keys' hashes.
+    func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) throws -> [StoredEntry] {
+        try store.entries(withPrefix: prefix, after: &cursor, limit: limit)
+    }
 
     func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry] {
         try store.due(after: &cursor, through: through, limit: limit)

@@ -22,8 +22,11 @@ package protocol EntryStore: AnyObject {
     /// The entry of a key.
     func entry(of key: [UInt8]) throws -> StoredEntry?
 
-    /// All entries whose keys begin with `application/recipient/`, in no order that means anything.
-    func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry]
+    /// Entries whose keys begin with `application/recipient/`, behind the cursor in an order of the store's own, at most `limit`;
+    /// the cursor moves behind the last one. Fewer than `limit` are the last. Where keys have one hash, they come together, and
+    /// may be more. An entry that is there from the first page to the last is in exactly one of them, whatever changes; one that
+    /// comes or goes meanwhile may be in one or in none.
+    func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) throws -> [StoredEntry]
 
     /// The pending entries after the cursor and due at `through` or before, the earliest first, at most `limit`; the cursor
     /// moves behind the last one. Where keys due at one instant have one hash, they come together, and may be more.
@@ -56,6 +59,12 @@ package protocol EntryStore: AnyObject {
 }
 
 extension EntryStore {
+    /// All entries whose keys begin with `application/recipient/`, in no order that means anything.
+    package func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] {
+        var cursor = RecipientCursor()
+        return try entries(withPrefix: prefix, after: &cursor, limit: .max)
+    }
+
     package var trouble: String? { nil }
     package var memoryBytes: Int { 0 }
     package func tend(at now: ContinuousClock.Instant) {}
@@ -161,6 +170,14 @@ package struct StoreChange: Hashable, Sendable {
     package init(key: [UInt8], value: [UInt8]?, due: Timestamp?, touched: Timestamp) {
         (self.key, self.value, self.due, self.touched) = (key, value, due, touched)
     }
+}
+
+/// A place among the entries of a recipient; a store orders them as it likes.
+package struct RecipientCursor: Hashable, Sendable {
+    /// What the store has passed; the smallest at the start.
+    package var place = Int64.min
+
+    package init() {}
 }
 
 /// A place in the order of what is due; a store orders equal instants as it likes.

@@ -28,6 +28,8 @@ package final class MemoryEntryStore: EntryStore {
     private var contentBytes = 0
     /// What an entry takes beside its key and its value: slot, indexes, headers of arrays.
     private static let entryBytes = 256
+    /// The slots of the recipient that is read in pages, in the order of the pages.
+    private var paged: (prefix: [UInt8], places: [(hash: Int64, slot: Int32)])?
 
     package private(set) var position: StorePosition?
 
@@ -43,15 +45,38 @@ package final class MemoryEntryStore: EntryStore {
         slot(of: key, KeyHash(of: key)).map { slots[$0].entry }
     }
 
-    package func entries(withPrefix prefix: [UInt8]) -> [StoredEntry] {
+    package func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) -> [StoredEntry] {
+        guard limit > 0 else { return [] }
+        // Sorted once for all pages; what comes later need not be in them.
+        if cursor == RecipientCursor() || paged?.prefix != prefix { paged = (prefix, places(withPrefix: prefix)) }
+        let places = paged?.places ?? []
+        var (low, high) = (0, places.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if places[middle].hash > cursor.place { high = middle } else { low = middle + 1 }
+        }
         var found: [StoredEntry] = []
+        for (hash, slot) in places[low...] {
+            guard found.count < limit || hash == cursor.place else { return found }
+            let (kept, entry) = (slots[Int(slot)].hash, slots[Int(slot)].entry)
+            // It went meanwhile, and something else took its slot.
+            guard kept.key == hash, entry.key.starts(with: prefix) else { continue }
+            found.append(entry)
+            cursor.place = hash
+        }
+        paged = nil
+        return found
+    }
+
+    private func places(withPrefix prefix: [UInt8]) -> [(hash: Int64, slot: Int32)] {
+        var found: [(hash: Int64, slot: Int32)] = []
         var next = firstOfRecipient[KeyHash.recipient(ofPrefix: prefix)] ?? -1
         while next >= 0 {
             let slot = slots[Int(next)]
-            if slot.entry.key.starts(with: prefix) { found.append(slot.entry) }
+            if slot.entry.key.starts(with: prefix) { found.append((slot.hash.key, next)) }
             next = slot.nextOfRecipient
         }
-        return found
+        return found.sorted { ($0.hash, $0.slot) < ($1.hash, $1.slot) }
     }
 
     package func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) -> [StoredEntry] {
@@ -192,6 +217,7 @@ package final class MemoryEntryStore: EntryStore {
         dues = SortedChunks()
         idles = SortedChunks()
         position = nil
+        paged = nil
     }
 
     package func close(flushing: Bool) {

@@ -75,6 +75,26 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, [1, 3, 100])
+    func `a recipient's entries come in pages, each once, whatever is written in between`(kind: Kind, limit: Int) throws
+    {
+        try kind.with { store in
+            let names = (0..<40).map { "shop/a/\($0)" }
+            try store.write(names.prefix(20).map { change($0) } + [change("shop/ab/1")], position: position(1))
+            try store.flush()
+            try store.write(names.suffix(20).map { change($0) } + [change("shop/b/1")], position: position(2))
+            let pages = try store.pages(withPrefix: "shop/a/", limit: limit) { page, number in
+                // What was read changes, another one goes, and another one comes.
+                var changes = page.map { StoreChange(key: $0.key, value: [1], due: nil, touched: storeTime) }
+                changes += [change("shop/b/1", nil), change("shop/c/\(number)")]
+                try store.write(changes, position: position(Int64(2 + number)))
+                if number % 2 == 0 { try store.flush() }
+            }
+            #expect(pages.flatMap { $0 }.sorted() == names.sorted())
+            #expect(pages.dropLast().allSatisfy { $0.count >= limit })
+        }
+    }
+
+    @Test(arguments: Kind.allCases, [1, 3, 100])
     func `a cursor stops among many due at one instant and goes on behind them`(kind: Kind, limit: Int) throws {
         try kind.with { store in
             let names = (0..<50).map { "shop/r\($0)/i" }

@@ -74,6 +74,22 @@ extension EntryStore {
         Set(try entries(withPrefix: Array(prefix.utf8)).map { String(decoding: $0.key, as: UTF8.self) })
     }
 
+    /// A recipient's keys, read in pages; `between` is called after each with its number.
+    func pages(
+        withPrefix prefix: String,
+        limit: Int,
+        between: ([StoredEntry], Int) throws -> Void
+    ) throws -> [[String]] {
+        var cursor = RecipientCursor()
+        var pages: [[String]] = []
+        while true {
+            let page = try entries(withPrefix: Array(prefix.utf8), after: &cursor, limit: limit)
+            pages.append(page.map { String(decoding: $0.key, as: UTF8.self) })
+            guard page.count >= limit else { return pages }
+            try between(page, pages.count)
+        }
+    }
+
     /// All that is due, read in steps.
     func allDue(from start: Int64 = 0, through: Int64 = .max, limit: Int = 7) throws -> [StoredEntry] {
         var cursor = DueCursor(before: Timestamp(rawValue: start))

@@ -83,17 +83,43 @@ package final class SQLiteEntryStore: EntryStore {
         }
     }
 
-    package func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] {
-        try read(otherwise: []) { reader, behind in
-            let recipient = KeyHash.recipient(ofPrefix: prefix)
+    package func entries(
+        withPrefix prefix: [UInt8],
+        after cursor: inout RecipientCursor,
+        limit: Int
+    ) throws -> [StoredEntry] {
+        guard limit > 0 else { return [] }
+        let (start, recipient) = (cursor.place, KeyHash.recipient(ofPrefix: prefix))
+        var last: Int64?
+        var found: [StoredEntry] = []
+        /// False when there is no room; those of one hash come together, since the cursor cannot stop between them.
+        func take(_ hash: Int64, _ entry: StoredEntry?) -> Bool {
+            guard found.count < limit || hash == last else { return false }
+            guard let entry, entry.key.starts(with: prefix) else { return true }
+            found.append(entry)
+            last = hash
+            return true
+        }
+        try read(otherwise: ()) { reader, behind in
             // Before the disk: what is written in between is then found twice, not missed.
             let overlay = try behind.overlay()
-            let written = try reader.entries(ofRecipient: recipient).filter {
-                overlay.change(of: $0.key, KeyHash(of: $0.key)) == nil
+            var changed = overlay.changes(ofRecipient: recipient)
+                .map { (hash: KeyHash(of: $0.key).key, change: $0) }
+                .filter { $0.hash > start }
+                .sorted { $0.hash < $1.hash }[...]
+            try reader.entries(ofRecipient: recipient, after: start) { hash, row in
+                while let first = changed.first, first.hash < hash {
+                    guard take(first.hash, first.change.entry) else { return false }
+                    changed.removeFirst()
+                }
+                let entry = try StoredRow.entry(row)
+                let isOver = overlay.change(of: entry.key, KeyHash(of: entry.key)) != nil
+                return take(hash, isOver ? nil : entry)
             }
-            return (written + overlay.changes(ofRecipient: recipient).compactMap(\.entry))
-                .filter { $0.key.starts(with: prefix) }
+            while let first = changed.popFirst(), take(first.hash, first.change.entry) {}
         }
+        if let last { cursor.place = last }
+        return found
     }
 
     package func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry] {

@@ -16,7 +16,7 @@ struct StoreReader {
             try connection.unsafeRead { try PreparedStatement($0, "SELECT \(StoredRow.columns) FROM entry \(rest)") }
         }
         byKey = try select("WHERE recipient = ? AND hash = ?")
-        byRecipient = try select("WHERE recipient = ?")
+        byRecipient = try select("INDEXED BY entry_key WHERE recipient = ? AND hash > ? ORDER BY hash")
         byDue = try select(
             "INDEXED BY entry_due WHERE due IS NOT NULL AND (due, hash) > (?, ?) ORDER BY due, hash"
         )
@@ -36,14 +36,14 @@ struct StoreReader {
         }
     }
 
-    func entries(ofRecipient recipient: Int64) throws -> [StoredEntry] {
+    /// Entries of a recipient whose keys have a larger hash, in their order, until the closure says false.
+    func entries(
+        ofRecipient recipient: Int64,
+        after hash: Int64,
+        _ body: (Int64, borrowing PreparedStatement) throws -> Bool
+    ) throws {
         try read {
-            var found: [StoredEntry] = []
-            try byRecipient.query(recipient) { row in
-                found.append(try StoredRow.entry(row))
-                return true
-            }
-            return found
+            try byRecipient.query(recipient, hash) { row in try body(row.integer(5), row) }
         }
     }
 
