@@ -99,6 +99,8 @@ public struct ConsumerServiceConfiguration: Sendable {
     public var maximumEntries = 1_000_000
     /// Entries that a partition keeps in use although nothing of theirs is near.
     public var residentEntries = 20_000
+    /// Entries that a removal of everything a recipient has changes before a checkpoint may come between.
+    package var entriesPerPiece = 1000
     /// How long shutdown waits.
     public var drainTimeout = Duration.seconds(15)
 

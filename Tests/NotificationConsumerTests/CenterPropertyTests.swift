@@ -5,20 +5,9 @@ import Testing
 
 /// Any interleaving of add, replace, remove and fire keeps the counting rule, compared as sets of ids.
 struct CenterPropertyTests {
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {  // splitmix64
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-            return z ^ (z >> 31)
-        }
-    }
-
     @Test(arguments: 0..<200)
     func `read is closed, open and duplicates, each once, and nothing is early`(seed: Int) {
-        var random = Generator(state: UInt64(seed))
+        var random = SeededGenerator(UInt64(seed))
         var bench = Bench()
         var now: Int64 = 0
         var read: Set<RequestID> = []

@@ -41,32 +41,55 @@ struct LazyChangelogTests {
         #expect(bench.center.replayOffset == nil)
     }
 
+    private static func version(_ random: inout SeededGenerator) -> Int64? {
+        Bool.random(using: &random) ? Int64.random(in: 0..<20, using: &random) : nil
+    }
+
     /// Inputs of all kinds that are finished at once, and some that are not.
-    private static func input(_ step: Int, _ random: inout SystemRandomNumberGenerator) -> PartitionCenter.Input {
-        let target = key("k\(Int.random(in: 0..<6, using: &random))", recipient: Bool.random() ? "ana" : "bo")
-        switch Int.random(in: 0..<12, using: &random) {
-        case 0..<6: return request("q\(step)", target, version: Bool.random() ? Int64.random(in: 0..<20) : nil)
+    private static func input(_ step: Int, _ random: inout SeededGenerator) -> PartitionCenter.Input {
+        let target = key(
+            "k\(Int.random(in: 0..<6, using: &random))",
+            recipient: Bool.random(using: &random) ? "ana" : "bo"
+        )
+        let earlier = max(0, step - Int.random(in: 1...20, using: &random))
+        switch Int.random(in: 0..<15, using: &random) {
+        case 0..<6: return request("q\(step)", target, version: version(&random))
         case 6: return request("q\(step)", target, interval(Double.random(in: 0.1...30)))
         case 7: return request("q\(step)", target, .immediate(collapseWindow: 500))
         case 8: return request("q\(max(0, step - 7))", target)
         case 9: return removal("r\(step)", target, .delivered)
         case 10: return removal("r\(step)", key("", recipient: target.recipient))
+        case 11: return removal("r\(earlier)", target, .pending)
+        case 12: return removal("r\(earlier)", key("", recipient: target.recipient))
+        case 13: return request("q\(earlier)", target, interval(5))
         default: return removal("r\(step)", target, .pending)
         }
     }
 
-    @Test(arguments: 0..<100)
-    func `from any cut, reading the log again makes the centre that was there`(seed: Int) throws {
-        var random = SystemRandomNumberGenerator()
-        var bench = Bench()
+    /// A partition with so much room that nothing is forgotten, and one that forgets and refuses all the time.
+    @Test(arguments: 0..<100, [1_000_000, 6])
+    func `from any cut, reading the log again makes the centre that was there`(seed: Int, entries: Int) throws {
+        var random = SeededGenerator(UInt64(seed))
+        let limits = PartitionCenter.Limits(maximumEntries: entries, entriesPerPiece: seed % 2 == 0 ? 1000 : 2)
+        var bench = Bench(limits: limits)
         var log: [PartitionCenter.Input] = []
+        /// Dead letters for a reason that may be gone when they are read again.
+        var refused: Set<Int64> = []
         // A changelog that is told at irregular times, as by the lane.
         for step in 0..<400 {
             let now = Int64(step) * 100
             let next = Self.input(step, &random)
             log.append(next.placed(at: Int64(step)))
-            bench.apply(next, now)
+            if Int.random(in: 0..<20, using: &random) == 0 {
+                refused.insert(Int64(step))
+                bench.center.noteUndecided(at: Int64(step))
+                bench.offset += 1
+            } else {
+                bench.apply(next, now)
+                while bench.center.isUnfinished { bench.proceed(now) }
+            }
             bench.fire(now)
+            _ = try bench.center.forget(at: at(now))
             if Int.random(in: 0..<5, using: &random) == 0 {
                 let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(now))
                 try bench.center.settle(bench.center.cut(at: at(now)), position: position)
@@ -76,25 +99,75 @@ struct LazyChangelogTests {
         let position = StorePosition(lineage: "test", offset: 1, writtenAt: wall)
         try bench.center.settle(bench.center.cut(at: wall), position: position)
 
-        var again = try PartitionCenter(
-            rules: NotificationCenter(retention: PartitionCenter.Limits().retention),
-            limits: .init(),
-            store: bench.store,
-            firedThrough: at(0),
-            at: wall
-        )
-        for input in log[Int(bench.center.replayOffset ?? 400)...] { try again.replay(input, at: wall) }
+        var again = Bench(over: bench.store, limits: limits)
+        let range = (bench.center.replayOffset ?? 400)..<(bench.center.replayEnd ?? 400)
+        #expect(refused.isDisjoint(with: range))
+        for input in log[Int(range.lowerBound)..<Int(range.upperBound)] { try again.center.replay(input, at: wall) }
         for recipient in ["ana", "bo"] {
-            for number in 0..<6 {
-                let target = key("k\(number)", recipient: recipient)
-                let (was, now) = (try bench.center.entry(of: target), try again.entry(of: target))
+            for target in (0..<6).map({ key("k\($0)", recipient: recipient) }) + [key("", recipient: recipient)] {
+                let (was, now) = (bench.entry(target), again.entry(target))
                 #expect(was?.pending == now?.pending)
                 #expect(was?.delivered?.requestID == now?.delivered?.requestID)
                 #expect(was?.version == now?.version)
                 #expect(was?.known.map(\.id) ?? [] == now?.known.map(\.id) ?? [])
+                #expect(was?.removals.map(\.id) ?? [] == now?.removals.map(\.id) ?? [])
             }
         }
-        #expect(again.pendingCount == bench.center.pendingCount)
-        #expect(again.entryCount == bench.center.entryCount)
+        #expect(again.center.pendingCount == bench.center.pendingCount)
+        #expect(again.center.entryCount == bench.center.entryCount)
+    }
+
+    @Test func `what was decided by the clock or for want of room is not decided again`() throws {
+        var bench = Bench(limits: .init(maximumEntries: 2))
+        bench.apply(request("sent", key("sent")), 0)
+        // A dead letter for its time, at offset 1.
+        bench.center.noteUndecided(at: 1)
+        bench.offset = 2
+        bench.apply(request("waits", key("waits"), interval(60)), 0)
+        #expect(bench.center.cut(at: at(1)).map(\.key) == [key("waits"), key("sent")].map(\.encoded))
+        bench.apply(request("more", key("more"), interval(60)), 0)
+        #expect(bench.apply(request("capped", key("capped")), 0).map(\.reason) == [.capped])
+        #expect(bench.center.replayOffset == nil)
+        // Nothing could wait, so nothing ends; then something does.
+        bench.apply(request("late", key("waits"), version: 1), 1)
+        bench.apply(request("again", key("capped")), 2)
+        #expect(bench.center.replayOffset.map { $0 >= 5 } ?? true)
+    }
+
+    @Test func `after an end of what is read again everything is told at once, until that is told`() throws {
+        var bench = Bench()
+        bench.apply(request("a", key("a")), 0)  // 0
+        bench.center.noteUndecided(at: 1)
+        bench.offset = 2
+        bench.apply(request("b", key("b")), 0)  // 2
+        #expect((bench.center.replayOffset, bench.center.replayEnd) == (0, 1))
+        #expect(Set(Self.keys(bench.center.cut(at: at(1)))) == ["shop/ana/a", "shop/ana/b"])
+        bench.apply(request("c", key("c")), 2)  // 3
+        #expect((bench.center.replayOffset, bench.center.replayEnd) == (3, nil))
+        #expect(bench.center.cut(at: at(3)).isEmpty)
+        // Taken over in between: the end stays where it was.
+        try bench.commit()
+        var again = Bench(over: bench.store)
+        try again.center.replay(request("d", key("d")).placed(at: 4), at: at(4))
+        again.center.endReplay((5, 7))
+        #expect((again.center.replayOffset, again.center.replayEnd) == (4, 5))
+    }
+
+    @Test func `an entry is not forgotten while what concerns it may be read again`() throws {
+        var bench = Bench(limits: .init(maximumEntries: 2))
+        bench.apply(request("x", key("x")), 0)  // 0
+        try bench.commit()
+        bench.apply(request("y", key("y")), 100_000)  // 1
+        // A repeat, which only the entry knows for one.
+        bench.apply(request("x", key("x")), 100_001)  // 2
+        bench.apply(request("z", key("z")), 100_002)  // 3
+        bench.apply(request("w", key("w")), 100_003)  // 4
+        #expect(bench.entry(key("x"))?.delivered != nil)
+        #expect(bench.center.replayOffset == 1)
+        let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(120_000))
+        try bench.center.settle(bench.center.cut(at: at(120_000)), position: position)
+        #expect(bench.center.replayOffset == nil)
+        _ = try bench.center.forget(at: at(122_000))
+        #expect(bench.center.entryCount < 4)
     }
 }

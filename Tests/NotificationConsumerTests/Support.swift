@@ -73,9 +73,12 @@ func removal(
     _ name: String,
     _ key: NotificationKey = key("order"),
     _ scope: RemovalScope = .all,
-    version: Int64? = nil
+    version: Int64? = nil,
+    at timestamp: Timestamp = at(0)
 ) -> PartitionCenter.Input {
-    .removal(.init(id: id(name), key: key, offset: 0, scope: scope, version: version, trace: .none))
+    .removal(
+        .init(id: id(name), key: key, offset: 0, scope: scope, version: version, trace: .none, timestamp: timestamp)
+    )
 }
 
 /// A centre whose events are collected, on a clock that the test moves. Its inputs come from one log, in order.
@@ -94,6 +97,20 @@ struct Bench {
         center = try! PartitionCenter(rules: rules, limits: limits, store: store, at: at(0))
     }
 
+    /// One that takes over what another one has committed.
+    init(over store: MemoryEntryStore, limits: PartitionCenter.Limits = .init(), firedThrough: Timestamp = at(0)) {
+        self.init(limits: limits)
+        self.store = store
+        // swift-format-ignore: NeverUseForceTry
+        center = try! PartitionCenter(
+            rules: NotificationCenter(retention: limits.retention),
+            limits: limits,
+            store: store,
+            firedThrough: firedThrough,
+            at: at(0)
+        )
+    }
+
     /// Applies an input and returns the events it caused.
     @discardableResult
     mutating func apply(_ input: PartitionCenter.Input, _ milliseconds: Int64 = 0) -> [DeliveryEvent] {
@@ -101,6 +118,15 @@ struct Bench {
         // swift-format-ignore: NeverUseForceTry
         outcomes.append(try! center.apply(input.placed(at: offset), at: at(milliseconds), effects: &effects))
         offset += 1
+        return take(effects)
+    }
+
+    /// Goes on with a removal in pieces, one piece.
+    @discardableResult
+    mutating func proceed(_ milliseconds: Int64 = 0) -> [DeliveryEvent] {
+        var effects = NotificationCenter.Effects()
+        // swift-format-ignore: NeverUseForceTry
+        outcomes.append(try! center.proceed(at: at(milliseconds), effects: &effects))
         return take(effects)
     }
 
@@ -145,6 +171,17 @@ struct Bench {
 }
 
 extension PartitionCenter.Input {
+    func written(at timestamp: Timestamp) -> Self {
+        switch self {
+        case .request(var request):
+            request.timestamp = timestamp
+            return .request(request)
+        case .removal(var removal):
+            removal.timestamp = timestamp
+            return .removal(removal)
+        }
+    }
+
     func placed(at offset: Int64) -> Self {
         switch self {
         case .request(var request):

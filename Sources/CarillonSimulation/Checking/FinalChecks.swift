@@ -30,7 +30,7 @@ extension Observer {
             if let by = observed.event.by { answered.insert(by) }
         }
         for id in model.removals.keys.sorted(by: { $0.text < $1.text }) where !answered.contains(id) {
-            let place = model.removals[id]?.first?.place
+            let place = model.removals[id]?.place
             throw Violation(.removalAnswered, "\(id.text.prefix(8)) at \(place.map { "\($0)" } ?? "?")")
         }
     }

@@ -17,7 +17,6 @@ final class Observer {
 
     private(set) var events: [ObservedEvent] = []
     private var eventsByID: [String: Int] = [:]
-    private var repeats: [String: Int] = [:]
     /// By request: its events, once each.
     private var eventsOfRequest: [RequestID: [Int]] = [:]
     /// By request: what closed it, once each.
@@ -82,7 +81,6 @@ final class Observer {
         let event = observed.event
         try order.take(observed, model)
         if let first = eventsByID[observed.id] {
-            repeats[observed.id, default: 0] += 1
             try checkRepeat(observed, of: events[first])
             return
         }
@@ -102,13 +100,8 @@ final class Observer {
 
     private func checkRepeat(_ observed: ObservedEvent, of first: ObservedEvent) throws(Violation) {
         guard isExactlyOnce else { return }
-        // A removal that found nothing is not remembered: when its record comes again, so does the answer.
-        if observed.event.name == .cancellationMissed {
-            let records = model.removals[observed.event.requestID]?.count ?? 0
-            if repeats[observed.id, default: 0] < records { return }
-            // One removal of all meets many that are on their way; the id does not tell its answers apart.
-            if observed.event.key != first.event.key { return }
-        }
+        // One removal of all meets many that are on their way; the id does not tell its answers apart.
+        if observed.event.name == .cancellationMissed, observed.event.key != first.event.key { return }
         throw Violation(.exactlyOnce, "\(observed.text), first \(first.text)")
     }
 

@@ -74,9 +74,7 @@ struct OrderChecks {
             default: break
             }
         }
-        guard event.name == .cancelled || event.name == .removed, let by = event.by, let records = model.removals[by],
-            records.count == 1
-        else { return nil }
-        return records[0].offset
+        guard event.name == .cancelled || event.name == .removed, let by = event.by else { return nil }
+        return model.removals[by]?.offset
     }
 }

@@ -26,8 +26,8 @@ struct ReferenceModel {
     private(set) var requests: [RequestID: Request] = [:]
     /// In the order in which they came.
     private(set) var order: [RequestID] = []
-    /// By id: where removals lie, and of which key.
-    private(set) var removals: [RequestID: [PublishedRecord]] = [:]
+    /// By id: the first removal of it, the only one that counts.
+    private(set) var removals: [RequestID: PublishedRecord] = [:]
     private(set) var bad: [Place: ReasonCode] = [:]
     /// Records that repeat one that counts.
     private(set) var duplicates = 0
@@ -89,10 +89,12 @@ struct ReferenceModel {
         _ id: RequestID,
         _ key: NotificationKey
     ) {
-        let isRepeat = removals[id] != nil
-        removals[id, default: []].append(record)
-        // What remembers the first does nothing; what had nothing to remember takes it as new: both are allowed.
-        guard !isRepeat else { return }
+        // A repeat changes nothing, whatever the first one found.
+        guard removals[id] == nil else {
+            duplicates += 1
+            return
+        }
+        removals[id] = record
         guard !key.isWholeRecipient else {
             for other in keysOfRecipient[Self.recipient(key)] ?? [] {
                 keys[other]?.steps.append((record.offset, .removal(id, scope)))
@@ -151,15 +153,13 @@ struct ReferenceModel {
             else { return "\(by.text) is no later request of the key" }
             return nil
         case .cancelled:
-            guard let by = event.by, let records = removals[by] else { return "no removal is named" }
-            let fits = records.contains { removal in
-                guard removal.offset > entry.record.offset, removal.partition == entry.record.partition,
-                    case .removal(let scope, _) = removal.content, scope != .delivered, let key = removal.key,
-                    let own = entry.record.key
-                else { return false }
-                return key == own || key.isWholeRecipient && Self.recipient(key) == Self.recipient(own)
-            }
-            return fits ? nil : "\(by.text) is no later removal of it"
+            guard let by = event.by, let removal = removals[by] else { return "no removal is named" }
+            guard removal.offset > entry.record.offset, removal.partition == entry.record.partition,
+                case .removal(let scope, _) = removal.content, scope != .delivered, let key = removal.key,
+                let own = entry.record.key,
+                key == own || key.isWholeRecipient && Self.recipient(key) == Self.recipient(own)
+            else { return "\(by.text) is no later removal of it" }
+            return nil
         case .expired:
             let mayDrop = !request.repeats && request.interval != nil && [.next, .drop].contains(request.misfire)
             return request.expiration != nil || mayDrop ? nil : "it has no expiration"

@@ -36,6 +36,7 @@ extension World {
         // Closed ones are remembered for as long as a simulation may take: what is forgotten when is not its concern.
         configuration.retention = .seconds(365 * 24 * 3600)
         configuration.residentEntries = scenario.residentEntries
+        configuration.entriesPerPiece = scenario.entriesPerPiece
         let context = LaneContext(
             configuration: configuration,
             guarantee: options.isExactlyOnce ? .exactlyOnce : .atLeastOnce,

@@ -19,6 +19,8 @@ struct Scenario {
     var compactionRate: Int
     /// Entries that a partition keeps in memory although nothing of theirs is near.
     var residentEntries: Int
+    /// Entries that a removal of everything a recipient has changes at a time.
+    var entriesPerPiece: Int
     /// Gaps of weeks and months between scenes.
     var isLong: Bool
     /// Without a marker.
@@ -48,6 +50,7 @@ struct Scenario {
         eraseRate = rate(300, &random)
         compactionRate = rate(500, &random)
         residentEntries = random.chance(500) ? Int(random.number(0...3)) : 1000
+        entriesPerPiece = random.chance(500) ? Int(random.number(1...2)) : 1000
         isLong = random.chance(300)
         // Requests may be there before the first marker.
         start = .earliest
@@ -61,6 +64,7 @@ struct Scenario {
         self.partitions = partitions
         lanesEach = Int(random.number(1...2))
         residentEntries = random.chance(500) ? Int(random.number(0...3)) : 1000
+        entriesPerPiece = 1000
         start = .refuse
     }
 }

@@ -36,7 +36,8 @@ final class Workload {
         switch random.index(100) {
         case 0..<55: request(key)
         case 55..<72: remove(key)
-        case 72..<78: self.key(random.pick(recipients), "").map(remove)
+        case 72..<75: self.key(random.pick(recipients), "").map(remove)
+        case 75..<78: cancelAround(key)
         case 78..<90: again()
         case 90..<95: bad(key)
         default: abandoned(key)
@@ -102,6 +103,18 @@ final class Workload {
         if let id { members.append("\"requestId\":\"\(id.text)\"") }
         if let version { members.append("\"version\":\(version)") }
         append(key, id, "{\(members.joined(separator: ","))}", .removal(scope, version: version))
+    }
+
+    /// A removal that comes again after what it must not find: a rule that cancels and notifies, and its event twice.
+    private func cancelAround(_ key: NotificationKey) {
+        let all = self.key(key.recipient, "") ?? key
+        let target = random.chance(500) ? key : all
+        let id = RequestID.derive(caller: "around", idempotencyKey: "\(number)")
+        let scope = random.pick(RemovalScope.allCases)
+        let value = "{\"requestId\":\"\(id.text)\",\"remove\":\"\(scope.rawValue)\"}"
+        append(target, id, value, .removal(scope, version: nil))
+        request(key)
+        append(target, id, value, .removal(scope, version: nil))
     }
 
     /// The same record again: a producer that was not sure, or a replay.

@@ -40,7 +40,8 @@ extension NotificationCenter {
         }
     }
 
-    /// `first` to `last` are the occurrences that are due: more than one only when nobody ran, or the machine slept.
+    /// `first` to `last` are the occurrences that are due, each by its own jitter. More than one only when nobody ran, or the
+    /// machine slept: while the first is on time it goes by itself, and the next is judged when its turn comes.
     private func fire(
         _ pending: CenterEntry.Pending,
         _ schedule: IntervalSchedule,
@@ -50,9 +51,11 @@ extension NotificationCenter {
         at now: Timestamp,
         _ effects: inout Effects
     ) {
-        // The occurrence in doubt goes by itself; those after it are judged when it is done.
-        let last = pending.isInDoubt ? first : schedule.lastOccurrence(notAfter: now, from: first)
-        let firesLast = pending.isInDoubt || isFired(last, of: schedule, at: now)
+        // The occurrence in doubt goes by itself, too; those after it are judged when it is done.
+        let isAlone = pending.isInDoubt || now.rawValue - pending.due.rawValue <= Self.onTimeGrace
+        let last = isAlone ? first : schedule.lastOccurrence(dueAt: now, from: first, of: pending.requestID)
+        let due = last == first ? pending.due : schedule.due(for: last, of: pending.requestID)
+        let firesLast = pending.isInDoubt || isFired(due, of: schedule, at: now)
         if !firesLast || last > first {
             let lastMissed = firesLast ? Timestamp(rawValue: last.rawValue - schedule.interval) : last
             var event = DeliveryEvent(name: .missed, requestID: pending.requestID, key: key, closes: false)
@@ -89,9 +92,9 @@ extension NotificationCenter {
         }
     }
 
-    /// The misfire policy, for the last occurrence that is due.
-    private func isFired(_ occurrence: Timestamp, of schedule: IntervalSchedule, at now: Timestamp) -> Bool {
-        let late = now.rawValue - occurrence.rawValue - schedule.jitter
+    /// The misfire policy, for the last occurrence that is due, and was at that instant.
+    private func isFired(_ due: Timestamp, of schedule: IntervalSchedule, at now: Timestamp) -> Bool {
+        let late = now.rawValue - due.rawValue
         switch schedule.misfire {
         case .once: return true
         case .next, .drop: return late <= Self.onTimeGrace

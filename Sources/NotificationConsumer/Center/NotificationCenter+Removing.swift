@@ -1,27 +1,56 @@
 import NotificationModel
 
 extension NotificationCenter {
-    /// Applies a removal to one entry. `answersMiss` is false for one entry of many: a removal of all answers once.
-    ///
-    /// - Returns: whether it found anything, and the outcome.
+    /// Applies a removal of one identifier to its entry.
     func apply(
         _ removal: Removal,
-        key: NotificationKey,
-        answersMiss: Bool = true,
         to entry: inout CenterEntry,
         at now: Timestamp,
         effects: inout Effects
-    ) -> (outcome: Outcome, found: Bool) {
-        guard removal.offset > entry.appliedThrough else { return (.duplicate, true) }
-        guard !entry.remembers(removal.id, since: horizon(now)) else { return (.duplicate, true) }
-        if answersMiss {
-            entry.appliedThrough = removal.offset
-            guard isCurrent(removal.version, of: removal.id, key: key, in: &entry, at: now, removal.trace, &effects)
-            else { return (.superseded, true) }
-        } else if let version = removal.version, let newest = entry.version, version < newest.number {
-            return (.superseded, false)
+    ) -> Outcome {
+        guard !entry.hasApplied(removal.offset, in: life) else { return .duplicate }
+        guard !entry.remembers(removal.id, since: horizon(removal.timestamp)) else { return .duplicate }
+        entry.noteApplied(removal.offset, in: life)
+        guard isCurrent(removal.version, of: removal.id, key: removal.key, in: &entry, at: now, removal.trace, &effects)
+        else { return .superseded }
+        if !take(removal, key: removal.key, of: &entry, at: now, &effects) {
+            effects.events.append(miss(removal, known: entry.delivered == nil ? .unknown : .delivered))
         }
+        // Also when it found nothing: a repeat must not find what came meanwhile.
+        close(removal.id, in: &entry, at: now)
+        return .applied
+    }
 
+    /// Applies a removal of everything a recipient has to one of its entries; a miss is answered once for all of them.
+    ///
+    /// - Returns: whether it found anything, now or when it was applied before.
+    func apply(
+        _ removal: Removal,
+        toOneOfAll key: NotificationKey,
+        _ entry: inout CenterEntry,
+        at now: Timestamp,
+        effects: inout Effects
+    ) -> (found: Bool, changed: Bool) {
+        // Only what it found something in remembers it.
+        let isKnown = entry.remembers(removal.id, since: horizon(removal.timestamp))
+        guard !isKnown, !entry.hasApplied(removal.offset, in: life) else { return (isKnown, false) }
+        if let version = removal.version, let newest = entry.version, version < newest.number { return (false, false) }
+        entry.noteApplied(removal.offset, in: life)
+        let found = take(removal, key: key, of: &entry, at: now, &effects)
+        if found { close(removal.id, in: &entry, at: now) }
+        return (found, true)
+    }
+
+    /// Takes away what the removal's scope has.
+    ///
+    /// - Returns: whether there was anything.
+    private func take(
+        _ removal: Removal,
+        key: NotificationKey,
+        of entry: inout CenterEntry,
+        at now: Timestamp,
+        _ effects: inout Effects
+    ) -> Bool {
         var (found, leavesDoubt, recalls) = (false, false, false)
         if removal.scope != .delivered {
             (found, leavesDoubt) = cancel(removal, key: key, in: &entry, at: now, &effects)
@@ -57,13 +86,7 @@ extension NotificationCenter {
         if handover.isBySend, recalls || leavesDoubt, entry.sending == nil {
             recall(key, by: removal.id, removal.trace, in: &entry, at: now, &effects)
         }
-        if !found, answersMiss {
-            effects.events.append(miss(removal, known: entry.delivered == nil ? .unknown : .delivered))
-        }
-        guard found || !entry.isEmpty else { return (.applied, found) }
-        entry.appliedThrough = removal.offset
-        entry.remember(removal.id, at: now, since: horizon(now))
-        return (.applied, found)
+        return found
     }
 
     /// Takes away what waits; what is in flight is answered when the channel has answered.

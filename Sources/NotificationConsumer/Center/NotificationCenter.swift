@@ -13,6 +13,8 @@ struct NotificationCenter: Sendable {
     /// What its sends carry, so that the outcome of an earlier life is recognised.
     var epoch: UInt64 = 0
     var partition: Int32 = 0
+    /// Which life of the topic of requests its offsets are of.
+    var life: Int64 = 0
 
     /// How notifications leave.
     enum Handover: Sendable {
@@ -67,10 +69,16 @@ struct NotificationCenter: Sendable {
         var scope: RemovalScope
         var version: Int64?
         var trace: CarriedTrace
+        /// The record's.
+        var timestamp: Timestamp
     }
 
     /// What became of an input, for counting.
-    enum Outcome: Hashable, Sendable { case applied, duplicate, superseded }
+    enum Outcome: Hashable, Sendable {
+        case applied, duplicate, superseded
+        /// A removal of everything a recipient has is larger than one piece: `PartitionCenter.proceed` goes on with it.
+        case unfinished
+    }
 
     // MARK: - Requests
 
@@ -82,9 +90,10 @@ struct NotificationCenter: Sendable {
         effects: inout Effects
     ) -> Outcome {
         // Read again after a restart: what it did is in the entry.
-        guard request.offset > entry.appliedThrough else { return .duplicate }
-        guard !entry.knows(request.id, since: horizon(now)) else { return .duplicate }
-        entry.appliedThrough = request.offset
+        guard !entry.hasApplied(request.offset, in: life) else { return .duplicate }
+        // By the record's own time, so that it is a repeat, or none, whenever it is read.
+        guard !entry.knows(request.id, since: horizon(request.timestamp)) else { return .duplicate }
+        entry.noteApplied(request.offset, in: life)
         guard isCurrent(request.version, of: request.id, key: request.key, in: &entry, at: now, request.trace, &effects)
         else { return .superseded }
 

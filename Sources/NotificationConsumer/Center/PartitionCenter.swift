@@ -14,6 +14,8 @@ struct PartitionCenter {
         var maximumResident = 20_000
         /// Milliseconds for which closed and delivered ones are remembered.
         var retention: Int64 = 7 * 24 * 3600 * 1000
+        /// Entries that a removal of everything a recipient has changes at a time.
+        var entriesPerPiece = 1000
     }
 
     /// What a record asks for.
@@ -29,7 +31,8 @@ struct PartitionCenter {
             }
         }
 
-        /// Whether the clock has no say in what becomes of it.
+        /// Whether what becomes of it follows from the log and the entry alone. What has a trigger, a collapse window or an
+        /// expiration is decided by the clock.
         var isTimeless: Bool {
             guard case .request(let request) = self else { return true }
             if case .immediate(collapseWindow: 0) = request.plan { return request.expiration == nil }
@@ -45,11 +48,13 @@ struct PartitionCenter {
     private static let maximumArmed = 200_000
     /// How long a finished entry may wait for its place in the changelog, in milliseconds, and how many may.
     private static let patience: Int64 = 10_000
+    /// Timers fire by a clock that may be as far behind, in milliseconds.
+    private static let steadiness: Int64 = 60_000
     private static let maximumLazy = 100_000
 
     let limits: Limits
-    private let rules: NotificationCenter
-    private var inUse = WorkingSet()
+    let rules: NotificationCenter
+    var inUse = WorkingSet()
     let store: any EntryStore
     /// Everything due at or before it is in use.
     private var horizon: Timestamp
@@ -63,6 +68,13 @@ struct PartitionCenter {
     /// Forgotten in the store, and not cut yet.
     private var forgottenKeys: [[UInt8]] = []
     private var nextForgetting = Timestamp(rawValue: 0)
+    /// The removal of everything a recipient has that is under way.
+    var sweep: Sweep?
+    /// The clock at the last input, and the first record since which it has only gone forward.
+    private var lastInput = Timestamp.earliest
+    private var steadyFrom: Int64 = 0
+    /// What is read again had room when it was read first.
+    private var isReplaying = false
 
     /// Takes over a partition whose changelog was read to its end.
     ///
@@ -101,7 +113,18 @@ struct PartitionCenter {
     /// Entries that the next cut must have.
     var dirtyCount: Int { inUse.dirtyCount + forgottenKeys.count }
     /// The first request that has finished something which the changelog is not told yet; nil when it knows all.
+    ///
+    /// Reading again from there makes it again, exactly: what is read again is applied only when it is timeless, everything else
+    /// has its trace in the changelog. What left none, since something decided that is not in the log (a dead letter for its time
+    /// or its size, no room), ends the range: see `noteUndecided`. A repeat that was dropped leaves its trace in the entry
+    /// that knows it, and no entry is forgotten that the range concerns: see `mayForget`.
     var replayOffset: Int64? { inUse.lazyOffset }
+    /// Where reading again ends; nil for the next request to read.
+    var replayEnd: Int64? { inUse.lazyOffset == nil ? nil : inUse.lazyEnd }
+
+    /// What becomes of a record was decided by something that is neither in the log nor in an entry, and has no trace.
+    mutating func noteUndecided(at offset: Int64) { inUse.endReplay(before: offset) }
+
     /// Whether something has waited for its cut for long enough.
     func isImpatient(at now: Timestamp) -> Bool {
         inUse.lazySince.map { $0 < now.adding(milliseconds: -Self.patience) } ?? false
@@ -111,22 +134,21 @@ struct PartitionCenter {
     /// Why the store does not write, while that is so.
     var storeTrouble: String? { store.trouble }
     /// Sends that a channel has.
-    private(set) var inFlight = 0
+    var inFlight = 0
 
     // MARK: - Finding
 
     /// The entry's slot, brought in from the store if it is there.
-    private mutating func slot(of key: NotificationKey, at now: Timestamp) throws -> WorkingSet.Slot? {
+    mutating func slot(of key: NotificationKey, at now: Timestamp) throws -> WorkingSet.Slot? {
         if let slot = inUse.slot(of: key) { return slot }
-        guard let stored = try store.entry(of: key.encoded) else { return nil }
+        guard let stored = try store.entry(of: key.encoded), !forgottenKeys.contains(key.encoded) else { return nil }
         return try bringIn(key, stored.value, at: now)
     }
 
     /// Brings an entry in from the store. One that is being sent stays in use, so a send that is found there is of an owner
     /// before, which `firedThrough` tells only of its timers: nobody will hear how it ended.
     @discardableResult
-    private mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot
-    {
+    mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
         let entry = try CenterEntry(json: json)
         let slot = inUse.load(key, entry)
         if let sending = entry.sending, case .inFlight = sending.phase {
@@ -144,7 +166,7 @@ struct PartitionCenter {
         return try store.entry(of: key.encoded).map { try CenterEntry(json: $0.value) }
     }
 
-    private mutating func change<Result>(
+    mutating func change<Result>(
         _ key: NotificationKey,
         at now: Timestamp,
         _ body: (inout CenterEntry) -> (Result, changed: Bool)
@@ -157,6 +179,7 @@ struct PartitionCenter {
 
     /// Applies one input, in the order of the log.
     ///
+    /// - Returns: `unfinished` for a removal of everything a recipient has that is larger than one piece: `proceed` goes on with it.
     /// - Throws: what makes the store unusable.
     mutating func apply(
         _ input: Input,
@@ -165,6 +188,8 @@ struct PartitionCenter {
     ) throws -> NotificationCenter.Outcome {
         let sends = effects.sends.count
         (inUse.offset, inUse.isTimeless) = (input.offset, input.isTimeless)
+        if now < lastInput { steadyFrom = input.offset }
+        lastInput = now
         defer {
             inFlight += effects.sends.count - sends
             inUse.isTimeless = false
@@ -176,9 +201,17 @@ struct PartitionCenter {
         case .removal(let removal) where removal.key.isWholeRecipient:
             return try applyToAll(removal, at: now, effects: &effects)
         case .removal(let removal):
+            guard try makeRoom(for: removal.key, at: now) else {
+                // Its id cannot be remembered.
+                inUse.endReplay(before: removal.offset)
+                var entry = CenterEntry()
+                return rules.apply(removal, to: &entry, at: now, effects: &effects)
+            }
+            let isTimeless = inUse.isTimeless
             return try change(removal.key, at: now) { [rules] entry in
-                let outcome = rules.apply(removal, key: removal.key, to: &entry, at: now, effects: &effects).outcome
-                return (outcome, outcome != .duplicate)
+                let outcome = rules.apply(removal, to: &entry, at: now, effects: &effects)
+                guard outcome == .duplicate else { return (outcome, true) }
+                return (outcome, isTimeless && entry.noteRepeat(removal.offset, in: rules.life))
             }
         }
     }
@@ -188,44 +221,45 @@ struct PartitionCenter {
         at now: Timestamp,
         effects: inout NotificationCenter.Effects
     ) throws -> NotificationCenter.Outcome {
-        if inUse.totals.entries >= limits.maximumEntries, try slot(of: request.key, at: now) == nil {
-            _ = try forget(at: now, isForced: true)
-            if inUse.totals.pending >= limits.maximumEntries {
-                var event = DeliveryEvent(name: .suppressed, requestID: request.id, key: request.key, closes: true)
-                event.reason = .capped
-                effects.events.append(.init(event: event, trace: request.trace))
+        let hasRoom = try makeRoom(for: request.key, at: now)
+        let isCapped = !hasRoom || inUse.totals.pending >= limits.maximumEntries && !isReplaying
+        if isCapped, try slot(of: request.key, at: now) == nil {
+            var event = DeliveryEvent(name: .suppressed, requestID: request.id, key: request.key, closes: true)
+            event.reason = .capped
+            effects.events.append(.init(event: event, trace: request.trace))
+            guard hasRoom else {
+                inUse.endReplay(before: request.offset)
                 return .applied
             }
+            // Room, and not the log, has decided.
+            inUse.isTimeless = false
+            inUse.insert(request.key, at: now) { [rules] entry in
+                entry.noteApplied(request.offset, in: rules.life)
+                rules.close(request.id, in: &entry, at: now)
+                return ((), true)
+            }
+            return .applied
         }
+        let isTimeless = inUse.isTimeless
         return try change(request.key, at: now) { [rules] entry in
             let outcome = rules.apply(request, to: &entry, at: now, effects: &effects)
-            return (outcome, outcome != .duplicate)
+            guard outcome == .duplicate else { return (outcome, true) }
+            return (outcome, isTimeless && entry.noteRepeat(request.offset, in: rules.life))
         }
     }
 
-    private mutating func applyToAll(
-        _ removal: NotificationCenter.Removal,
-        at now: Timestamp,
-        effects: inout NotificationCenter.Effects
-    ) throws -> NotificationCenter.Outcome {
-        let prefix = Array(removal.key.encoded[...removal.key.recipientEnd])
-        for stored in try store.entries(withPrefix: prefix) {
-            let key = try NotificationKey(encoded: stored.key)
-            if inUse.slot(of: key) == nil { try bringIn(key, stored.value, at: now) }
-        }
-        var found = false
-        // By key, so that the order of events is the same however the entries came to be.
-        let slots = inUse.slots(ofRecipientOf: removal.key).map { (key: inUse.key(of: $0), slot: $0) }
-            .sorted { $0.key.encoded.lexicographicallyPrecedes($1.key.encoded) }
-        for (key, slot) in slots where !inUse.entry(of: slot).isEmpty {
-            let one = inUse.update(slot, at: now) { [rules] entry in
-                let one = rules.apply(removal, key: key, answersMiss: false, to: &entry, at: now, effects: &effects)
-                return (one, one.outcome != .duplicate)
-            }
-            found = found || one.found
-        }
-        if !found { effects.events.append(rules.miss(removal, known: .unknown)) }
-        return .applied
+    /// Entries that may be kept: the bound, and a tenth of it for what is closed even while all of that is pending, so that
+    /// repeats of what had no room are known.
+    private var room: Int { max(limits.maximumEntries, inUse.totals.pending + limits.maximumEntries / 10) }
+
+    /// Forgets something when a key has no entry and there is no room for another one.
+    ///
+    /// - Returns: whether the key has an entry, or may have one.
+    mutating func makeRoom(for key: NotificationKey, at now: Timestamp) throws -> Bool {
+        guard inUse.totals.entries >= room, !isReplaying, try slot(of: key, at: now) == nil else { return true }
+        _ = try forget(at: now, isForced: true)
+        // What is on its way out, or kept a little longer for the replay, may be more than the bound.
+        return inUse.totals.pending < limits.maximumEntries || inUse.totals.entries < room
     }
 
     /// Applies what a channel answered.
@@ -297,6 +331,8 @@ struct PartitionCenter {
         lateness: (Int64) -> Void = { _ in }
     ) -> Int {
         var fired = 0
+        // What a removal is about to take must not be sent before it gets there.
+        guard sweep == nil else { return 0 }
         let sends = effects.sends.count
         while fired < limit, let due = inUse.nextDue(), due <= now, let slot = inUse.popDue(at: now) {
             let key = inUse.key(of: slot)
@@ -314,6 +350,7 @@ struct PartitionCenter {
     ///
     /// - Returns: how many were forgotten before their time.
     mutating func forget(at now: Timestamp, isForced: Bool = false) throws -> Int {
+        guard sweep == nil else { return 0 }
         inUse.evict(beyond: limits.maximumResident + inUse.armed)
         guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
         nextForgetting = now.adding(milliseconds: 1000)
@@ -322,12 +359,16 @@ struct PartitionCenter {
         guard forgottenKeys.isEmpty else { return 0 }
         let old = now.adding(milliseconds: -limits.retention)
         // Mostly there is nothing to forget, and the longest untouched one tells.
-        let isFull = inUse.totals.entries >= limits.maximumEntries
+        let isFull = inUse.totals.entries >= room
         guard try isFull || store.idle(limit: 1).contains(where: { $0.touched < old }) else { return 0 }
         var early = 0
         for idle in try store.idle(limit: 512) {
             let isOld = idle.touched < old
-            guard isOld || inUse.totals.entries >= limits.maximumEntries else { break }
+            guard isOld || inUse.totals.entries >= room else { break }
+            guard mayForget(idle.touched) else {
+                inUse.hurry()
+                break
+            }
             let key = try NotificationKey(encoded: idle.key)
             if let slot = inUse.slot(of: key) {
                 let entry = inUse.entry(of: slot)
@@ -340,6 +381,13 @@ struct PartitionCenter {
             if !isOld { early += 1 }
         }
         return early
+    }
+
+    /// Whether no record that may be read again concerns what was touched then: it would be met as something new. Where the
+    /// clock went back, or the range is of an owner before, the instant does not tell.
+    private func mayForget(_ touched: Timestamp) -> Bool {
+        guard let offset = inUse.lazyOffset, let since = inUse.lazySince else { return true }
+        return offset >= steadyFrom && touched < since.adding(milliseconds: -Self.steadiness)
     }
 }
 
@@ -381,6 +429,9 @@ extension PartitionCenter {
 
     /// Makes again what the changelog was not told: the events of it are published, and its sends are in the changelog.
     mutating func replay(_ input: Input, at now: Timestamp) throws {
+        steadyFrom = max(steadyFrom, input.offset + 1)
+        // Whatever else came of it is in the changelog.
+        guard input.isTimeless else { return }
         var effects = NotificationCenter.Effects()
         var input = input
         if case .request(var request) = input {
@@ -388,9 +439,20 @@ extension PartitionCenter {
             input = .request(request)
         }
         let doubt = doubtThrough
-        doubtThrough = nil
-        defer { doubtThrough = doubt }
-        _ = try apply(input, at: now, effects: &effects)
+        (doubtThrough, isReplaying) = (nil, true)
+        defer { (doubtThrough, isReplaying) = (doubt, false) }
+        var outcome = try apply(input, at: now, effects: &effects)
+        while outcome == .unfinished {
+            effects = NotificationCenter.Effects()
+            outcome = try proceed(at: now, effects: &effects)
+        }
+    }
+
+    /// Everything was read again that may be.
+    ///
+    /// - Parameter end: where that ended, and the next request to read; equal when nothing was left out.
+    mutating func endReplay(_ end: (replay: Int64, position: Int64)) {
+        if end.replay < end.position { inUse.endReplay(before: end.replay) }
     }
 
     /// The cut is committed: the store takes it, and what is far leaves.

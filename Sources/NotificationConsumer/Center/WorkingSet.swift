@@ -70,6 +70,10 @@ struct WorkingSet {
     private var dirty: [Slot] = []
     /// In later ones, in the order of the log; an entry that became urgent since is in it for nothing.
     private var lazy: Deque<Lazy> = []
+    /// Where reading again must end; what changes from there on is told at once. Nil while nothing bounds it.
+    private(set) var lazyEnd: Int64?
+    /// The next cut takes what it can of what could wait.
+    private var isHurried = false
 
     /// Of the whole partition, in use or in the store.
     var totals = StoreCounts()
@@ -89,6 +93,16 @@ struct WorkingSet {
     var offset: Int64 = -1
     /// Whether it would do the same at another time: only then can the log stand for it.
     var isTimeless = false
+
+    /// Reading again must not come to the record at the offset, nor beyond it: something has a say in what becomes of it that is
+    /// not in the log.
+    mutating func endReplay(before offset: Int64) {
+        guard !lazy.isEmpty, lazyEnd == nil else { return }
+        lazyEnd = offset
+    }
+
+    /// What could wait is in the way.
+    mutating func hurry() { isHurried = true }
 
     // MARK: - Finding
 
@@ -149,7 +163,7 @@ struct WorkingSet {
     /// What is finished can wait: it is in the log, and is made again from there. What is not, or was not, cannot.
     private mutating func noteChange(_ slot: Slot, at now: Timestamp) {
         let index = Int(slot)
-        if !entries[index].isIdle || !isTimeless { links[index].state.insert(.urgent) }
+        if !entries[index].isIdle || !isTimeless || lazyEnd != nil { links[index].state.insert(.urgent) }
         guard !links[index].state.contains(.dirty) else { return }
         if links[index].state.contains(.urgent) {
             links[index].state.insert(.dirty)
@@ -267,7 +281,12 @@ struct WorkingSet {
         for slot in dirty { cut(slot, body) }
         dirty.removeAll(keepingCapacity: true)
         var limit = max(1000, lazy.count / 16)
-        while limit > 0, let first = lazy.first, first.since < patience || lazy.count > maximumLazy {
+        // Whatever is told at once costs more: where reading again has an end, it is reached soon.
+        let isHurried = isHurried || lazyEnd != nil
+        self.isHurried = false
+        while limit > 0, let first = lazy.first,
+            isHurried || first.since < patience || lazy.count > maximumLazy
+        {
             lazy.removeFirst()
             // It became urgent since, or was taken under an earlier change.
             guard links[Int(first.slot)].state.contains(.lazy) else { continue }
@@ -275,6 +294,7 @@ struct WorkingSet {
             links[Int(first.slot)].state.remove(.lazy)
             cut(first.slot, body)
         }
+        if lazy.isEmpty { lazyEnd = nil }
     }
 
     private mutating func cut(

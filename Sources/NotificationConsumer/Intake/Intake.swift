@@ -22,6 +22,8 @@ package struct Intake: Sendable {
         package var key: [UInt8]?
         package var value: [UInt8]?
         package var trace: CarriedTrace
+        /// Which life of the topic the offset is of.
+        var life: Int64 = 0
 
         package init(
             partition: Int32,
@@ -40,8 +42,13 @@ package struct Intake: Sendable {
         }
     }
 
+    /// - Parameter isReadAgain: its timestamp was judged when it was read first.
     /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
-    func input(from record: Record, at now: Timestamp) throws(ModelError) -> PartitionCenter.Input {
+    func input(
+        from record: Record,
+        at now: Timestamp,
+        isReadAgain: Bool = false
+    ) throws(ModelError) -> PartitionCenter.Input {
         guard let keyBytes = record.key else {
             throw ModelError(
                 .invalid,
@@ -60,7 +67,7 @@ package struct Intake: Sendable {
             )
         }
         let anchor = Timestamp(rawValue: record.timestamp ?? now.rawValue)
-        guard anchor.rawValue <= now.rawValue + Self.futureTolerance else {
+        guard isReadAgain || anchor.rawValue <= now.rawValue + Self.futureTolerance else {
             throw ModelError(
                 .inFuture,
                 field: "timestamp",
@@ -68,11 +75,11 @@ package struct Intake: Sendable {
             )
         }
         guard let value = record.value else {
-            return .removal(removal(of: key, scope: .all, record))
+            return .removal(removal(of: key, scope: .all, anchor, record))
         }
         switch try RequestRecord.scan(value, key: key) {
         case .removal(let scanned):
-            var removal = removal(of: key, scope: scanned.scope, record)
+            var removal = removal(of: key, scope: scanned.scope, anchor, record)
             removal.version = scanned.version
             if let id = scanned.requestID { removal.id = id }
             return .removal(removal)
@@ -116,19 +123,25 @@ package struct Intake: Sendable {
         }
     }
 
-    private func removal(of key: NotificationKey, scope: RemovalScope, _ record: Record) -> NotificationCenter.Removal {
+    private func removal(
+        of key: NotificationKey,
+        scope: RemovalScope,
+        _ timestamp: Timestamp,
+        _ record: Record
+    ) -> NotificationCenter.Removal {
         .init(
             id: derivedID(of: record),
             key: key,
             offset: record.offset,
             scope: scope,
             version: nil,
-            trace: record.trace
+            trace: record.trace,
+            timestamp: timestamp
         )
     }
 
     /// A record without an id gets one from its place in the log, so that reading it again is a duplicate.
     private func derivedID(of record: Record) -> RequestID {
-        .derive(topic: topic, partition: record.partition, offset: record.offset)
+        .derive(topic: topic, partition: record.partition, offset: record.offset, life: record.life)
     }
 }

@@ -26,7 +26,7 @@ extension Lane {
             throw error
         }
         ownedNumbers = numbers
-        (heldSince, isPaused) = (nil, false)
+        (heldSince, isPaused, unfinished) = (nil, false, nil)
         if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
             guard try finishCheckpoint(by: deadline, waiting: false) else { throw LaneEnd.firstMarkersNotWritten }
@@ -64,7 +64,7 @@ extension Lane {
         let handover = context.channel.map { NotificationCenter.Handover.bySend(channel: $0.name) }
         var rules = NotificationCenter(retention: configuration.retention.milliseconds)
         if let handover { rules.handover = handover }
-        (rules.epoch, rules.partition) = (epoch, number)
+        (rules.epoch, rules.partition, rules.life) = (epoch, number, result.life)
         // What is sent inside of a transaction was not sent when that was not committed.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
         let center = try PartitionCenter(
@@ -72,7 +72,8 @@ extension Lane {
             limits: .init(
                 maximumEntries: configuration.maximumEntries,
                 maximumResident: configuration.residentEntries,
-                retention: configuration.retention.milliseconds
+                retention: configuration.retention.milliseconds,
+                entriesPerPiece: configuration.entriesPerPiece
             ),
             store: result.store,
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
@@ -83,7 +84,8 @@ extension Lane {
             position: result.offset,
             lineage: result.lineage,
             firedThrough: result.marker?.firedThrough,
-            hasMarker: result.marker != nil
+            // The marker of an earlier life may fit the log again, once that has grown.
+            hasMarker: result.marker != nil && result.life == result.marker?.lives[configuration.topics.requests] ?? 0
         )
     }
 
@@ -92,10 +94,15 @@ extension Lane {
         let ranges = results.mapValues(\.replay).filter { !$0.value.isEmpty }
         guard !ranges.isEmpty else { return }
         try link.readRequests(of: ranges, stallingAtMost: Restore.brokerDeadline) { record in
-            guard let then = results[record.partition]?.marker?.wallTime else { return }
-            // What is a dead letter is one already.
-            guard let input = try? intake.input(from: record, at: then) else { return }
+            guard let result = results[record.partition], let then = result.marker?.wallTime else { return }
+            var record = record
+            record.life = result.life
+            // What is a dead letter is one already, and none of these was for its time.
+            guard let input = try? intake.input(from: record, at: then, isReadAgain: true) else { return }
             try owned[Int(record.partition)]?.center.replay(input, at: then)
+        }
+        for (number, range) in ranges {
+            owned[Int(number)]?.center.endReplay((range.upperBound, results[number]?.offset ?? range.upperBound))
         }
     }
 
@@ -158,6 +165,7 @@ extension Lane {
     private func release(_ number: Int32, isStoreSound: Bool) {
         guard let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
+        if unfinished == number { unfinished = nil }
         if isStoreSound {
             context.stores.giveBack(partition.center.store, of: number, at: link.now)
         } else {

@@ -51,6 +51,8 @@ package final class Lane<Link: LaneLink> {
     /// Since when a bound is reached; nil when none is.
     var heldSince: ContinuousClock.Instant?
     var isPaused = false
+    /// The partition in which a removal of everything a recipient has is applied in pieces; nothing is read meanwhile.
+    var unfinished: Int32?
     private var areStoresHurried = false
     /// Records applied and timers fired so far.
     private(set) var work = 0
@@ -114,6 +116,8 @@ package final class Lane<Link: LaneLink> {
         if ledger.checkpoint.allowsWork {
             if isHeld, !isPaused {
                 try settle(within: .milliseconds(2))
+            } else if let unfinished {
+                try proceed(in: unfinished, isHeld: isHeld)
             } else {
                 try read(upTo: Self.recordsPerTurn, waiting: waitingTime(isHeld: isHeld))
             }
@@ -162,7 +166,7 @@ package final class Lane<Link: LaneLink> {
         guard let reason else {
             heldSince = nil
             if isPaused {
-                link.resumeReading()
+                if unfinished == nil { link.resumeReading() }
                 isPaused = false
                 context.health.ready()
             }
@@ -225,30 +229,65 @@ package final class Lane<Link: LaneLink> {
                 if waiting > .zero { readAt = context.clock() }
                 try apply(record, at: readAt, copy)
             }
-            guard isRead, mustRestart == nil else { return }
+            guard isRead, mustRestart == nil, unfinished == nil else { return }
             waiting = .zero
         }
+    }
+
+    /// A piece of what is unfinished; the group is served, and nothing is read.
+    private func proceed(in number: Int32, isHeld: Bool) throws {
+        _ = try link.poll(within: isHeld ? .milliseconds(2) : .zero) { record, copy in
+            // None is to come while reading is paused. If one does, what was before it is before it.
+            while unfinished != nil { try takePiece(of: number) }
+            try apply(record, at: context.clock(), copy)
+        }
+        if !isHeld, mustRestart == nil, unfinished == number { try takePiece(of: number) }
+    }
+
+    private func takePiece(of number: Int32) throws {
+        let now = context.clock()
+        let outcome = try usingStore { try owned[Int(number)]?.center.proceed(at: now, effects: &effects) }
+        try carryOut(at: now)
+        work += 1
+        owned[Int(number)]?.isTouched = true
+        guard outcome != .unfinished else { return }
+        if let outcome { context.metrics.count(outcome) }
+        owned[Int(number)]?.position += 1
+        unfinished = nil
+        if !isPaused { link.resumeReading() }
     }
 
     private func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
         let index = Int(record.partition)
         // A record that was fetched before its partition left belongs to the next owner.
         guard owned[index] != nil else { return }
+        var record = record
+        record.life = owned[index]?.center.rules.life ?? 0
         let input: PartitionCenter.Input?
         do throws(ModelError) {
             input = try intake.input(from: record, at: now)
         } catch {
             input = nil
             try bury(record, copy, because: error)
+            // Read again at another time, or with other settings, it might be none.
+            if error.reason == .inFuture || error.reason == .tooLarge {
+                owned[index]?.center.noteUndecided(at: record.offset)
+            }
         }
+        var isUnfinished = false
         if let input {
             let outcome = try usingStore { try owned[index]?.center.apply(input, at: now, effects: &effects) }
             if let outcome { context.metrics.count(outcome) }
+            isUnfinished = outcome == .unfinished
         }
         try carryOut(at: now)
         work += 1
-        owned[index]?.position = record.offset + 1
+        // What is half done is read again by whoever comes next.
+        owned[index]?.position = isUnfinished ? record.offset : record.offset + 1
         owned[index]?.isTouched = true
+        guard isUnfinished else { return }
+        unfinished = record.partition
+        link.pauseReading()
     }
 
     /// A record that cannot be used goes to the dead letters as it came.

@@ -45,6 +45,7 @@ package final class LaneMetrics {
         case .applied: appliedCount += 1
         case .duplicate: duplicates.increment()
         case .superseded: superseded.increment()
+        case .unfinished: break
         }
     }
 

@@ -98,7 +98,9 @@ struct OwnedPartition {
             timeZoneDataVersion: timeZoneDataVersion,
             firedThrough: told,
             lineage: lineage,
-            replay: center.replayOffset.map { [requests: $0] } ?? [:]
+            replay: center.replayOffset.map { [requests: $0] } ?? [:],
+            replayEnd: center.replayEnd.map { [requests: $0] } ?? [:],
+            lives: center.rules.life > 0 ? [requests: center.rules.life] : [:]
         )
         cut = Cut(marker: marker, changes: changes)
         isTouched = false

@@ -12,7 +12,8 @@ import NotificationModel
 /// 3. Committed records from there to the end go into the store; the last marker counts.
 /// 4. The marker is checked against the topic of requests: partition count, and whether what comes after it is still there.
 ///    Without one, an empty topic begins, and any other begins only as told.
-/// 5. The centre begins. Requests from the marker's `replay` up to its offset are read again: what they finished at once and the
+///    A topic that ends before the marker has begun again: in a new life of it, which the next marker names, all offsets are new.
+/// 5. The centre begins. Requests from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished at once and the
 ///    changelog was not told is made again, and nothing of it is published.
 /// 6. What may have been sent is in doubt (`firedThrough`); everything else waits for its time.
 struct Restore {
@@ -21,6 +22,8 @@ struct Restore {
         var store: any EntryStore
         /// The next request to read.
         var offset: Int64
+        /// Which life of the topic of requests that offset is of.
+        var life: Int64
         /// Requests to read again in silence; empty when there are none.
         var replay: Range<Int64>
         /// nil when a first one is yet to be written.
@@ -68,11 +71,13 @@ struct Restore {
         var results: [Int32: Result] = [:]
         for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
             let (marker, held) = (found[number].marker, held[number] ?? (0, 0))
-            let offset = try startingOffset(of: number, marker, held: held)
+            let (offset, isReborn) = try start(of: number, marker, held: held)
+            let life = (marker?.lives[rules.requests] ?? 0) + (isReborn ? 1 : 0)
             results[number] = Result(
                 store: store,
                 offset: offset,
-                replay: replay(after: marker, from: held.low, to: offset),
+                life: life,
+                replay: isReborn ? 0..<0 : replay(after: marker, from: held.low, to: offset),
                 marker: marker,
                 lineage: marker?.lineage ?? newLineage(),
                 records: found[number].records
@@ -183,13 +188,15 @@ struct Restore {
 
     // MARK: - The marker
 
-    private func startingOffset(
+    /// - Returns: the next request to read, and whether the topic has begun again since the marker: its offsets count from the
+    ///   start, and nothing that is told of the ones before is of these.
+    private func start(
         of partition: Int32,
         _ marker: StateMarker?,
         held: (low: Int64, high: Int64)
-    ) throws -> Int64 {
+    ) throws -> (offset: Int64, isReborn: Bool) {
         guard let marker, let offset = marker.offsets[rules.requests] else {
-            return try startWithoutMarker(of: partition, held: held)
+            return (try startWithoutMarker(of: partition, held: held), false)
         }
         guard marker.partitions == rules.partitions else {
             throw ConsumerRefusal.partitionCountChanged(partition, marker: marker.partitions, now: rules.partitions)
@@ -204,15 +211,18 @@ struct Restore {
                     high: held.high
                 )
             }
+            let isReborn = offset > held.high
             logger.error(
-                "requests between the marker and what the topic still holds are lost; going on as configured",
+                isReborn
+                    ? "requests before the marker are lost: the topic has begun again, and is read from its beginning as configured"
+                    : "requests between the marker and what the topic still holds are lost; going on as configured",
                 metadata: [
                     "partition": "\(partition)", "marker": "\(offset)", "low": "\(held.low)", "high": "\(held.high)",
                 ]
             )
-            return offset < held.low ? held.low : held.high
+            return (held.low, isReborn)
         }
-        return offset
+        return (offset, false)
     }
 
     private func startWithoutMarker(of partition: Int32, held: (low: Int64, high: Int64)) throws -> Int64 {
@@ -233,6 +243,6 @@ struct Restore {
     private func replay(after marker: StateMarker?, from low: Int64, to offset: Int64) -> Range<Int64> {
         guard let from = marker?.replay[rules.requests], let end = marker?.offsets[rules.requests] else { return 0..<0 }
         let start = max(from, low)
-        return start..<max(start, min(end, offset))
+        return start..<max(start, min(marker?.replayEnd[rules.requests] ?? end, end, offset))
     }
 }

@@ -21,10 +21,14 @@ extension IntervalSchedule {
         return Timestamp(rawValue: anchor.rawValue + (passed + 1) * interval)
     }
 
-    /// The last occurrence at or before `instant`, not before `first`.
-    func lastOccurrence(notAfter instant: Timestamp, from first: Timestamp) -> Timestamp {
+    /// The last occurrence of a request that is due at `instant`, not before `first`, which is.
+    func lastOccurrence(dueAt instant: Timestamp, from first: Timestamp, of request: RequestID) -> Timestamp {
         guard repeats, instant > first else { return first }
-        return Timestamp(rawValue: first.rawValue + (instant.rawValue - first.rawValue) / interval * interval)
+        let passed = (instant.rawValue - first.rawValue) / interval
+        // Its jitter is less than the interval: only the last one can still be to come.
+        let nominal = Timestamp(rawValue: first.rawValue + passed * interval)
+        guard passed > 0, due(for: nominal, of: request) > instant else { return nominal }
+        return Timestamp(rawValue: nominal.rawValue - interval)
     }
 
     /// How many occurrences lie from `first` to `last`, both included.

@@ -1,0 +1,92 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// Each occurrence is judged by its own instant, which its jitter moves.
+struct JitterTests {
+    private struct Plan {
+        var schedule: IntervalSchedule
+        var plan: NotificationCenter.Plan { .interval(schedule) }
+
+        /// Jitter up to and beyond the interval.
+        init(_ random: inout SeededGenerator) {
+            let interval = Int64.random(in: 60_000...200_000, using: &random)
+            schedule = IntervalSchedule(
+                interval: interval,
+                anchor: at(0),
+                repeats: true,
+                misfire: [nil, .once, .next, .drop].randomElement(using: &random) ?? nil,
+                jitter: Int64.random(in: interval / 2...interval * 2, using: &random)
+            )
+        }
+    }
+
+    /// Each occurrence that an event says to be sent.
+    private static func occurrences(_ events: [DeliveryEvent]) -> [Timestamp] {
+        events.filter { $0.name == .delivered }.compactMap(\.occurrence)
+    }
+
+    @Test(arguments: 0..<200)
+    func `without an outage none is missed, each is sent once, and none before it is due`(seed: Int) {
+        var random = SeededGenerator(UInt64(seed))
+        let plan = Plan(&random)
+        var bench = Bench()
+        bench.apply(request("q", plan.plan), 0)
+        var now: Int64 = 0
+        while now < 20 * plan.schedule.interval {
+            // A busy second, or a restart of a few, is not an outage.
+            now += Int64.random(in: 1...9_000, using: &random)
+            for event in bench.fire(now) {
+                #expect(event.name == .delivered)
+                guard let occurrence = event.occurrence else { continue }
+                let due = plan.schedule.due(for: occurrence, of: id("q"))
+                #expect(due <= at(now))
+                #expect(now - due.rawValue + at(0).rawValue <= 9_000)
+            }
+        }
+        let sent = Self.occurrences(bench.events)
+        let expected = (1...).lazy.map { at($0 * plan.schedule.interval) }
+        #expect(sent == Array(expected.prefix(sent.count)) && sent.count >= 18)
+    }
+
+    @Test(arguments: 0..<200)
+    func `after an outage those are missed that were due, and no other goes ahead of its time`(seed: Int) {
+        var random = SeededGenerator(UInt64(seed))
+        let plan = Plan(&random)
+        var bench = Bench()
+        bench.apply(request("q", plan.plan), 0)
+        var now: Int64 = 0
+        for _ in 0..<10 {
+            now += Int64.random(in: 1...5 * plan.schedule.interval, using: &random)
+            bench.fire(now)
+            for event in bench.events {
+                let last = event.name == .missed ? event.last : event.occurrence
+                guard let last else { continue }
+                #expect(plan.schedule.due(for: last, of: id("q")) <= at(now))
+            }
+        }
+        // Sent or missed, each once, in order.
+        var next = at(plan.schedule.interval)
+        for event in bench.events where event.name != .scheduled {
+            #expect((event.first ?? event.occurrence) == next)
+            let last = event.last ?? event.occurrence ?? next
+            #expect(event.count.map { plan.schedule.count(from: next, through: last) == $0 } ?? true)
+            next = last.adding(milliseconds: plan.schedule.interval)
+        }
+        #expect(plan.schedule.due(for: next, of: id("q")) > at(now))
+    }
+
+    @Test func `a restart of five seconds spreads nothing away`() throws {
+        let schedule = IntervalSchedule(interval: 60_000, anchor: at(0), repeats: true, misfire: nil, jitter: 59_000)
+        var bench = Bench()
+        bench.apply(request("q", .interval(schedule)), 0)
+        try bench.commit()
+        let first = schedule.due(for: at(60_000), of: id("q"))
+        let late = first.rawValue - at(0).rawValue + 5_000
+        var again = Bench(over: bench.store)
+        try again.center.refill(at: at(late))
+        #expect(again.fire(late).map(\.occurrence) == [at(60_000)])
+        #expect(again.entry(key("order"))?.pending?.due == schedule.due(for: at(120_000), of: id("q")))
+    }
+}

@@ -1,0 +1,105 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// A removal of everything that a recipient has goes in pieces.
+struct RemovalInPiecesTests {
+    private static let limits = PartitionCenter.Limits(maximumResident: 3, entriesPerPiece: 4)
+
+    /// Of ana 25 pending and one delivered, of bo one; some in use and some in the store alone.
+    private static func bench() throws -> Bench {
+        var bench = Bench(limits: limits)
+        bench.apply(request("bo", key("k", recipient: "bo"), interval(3600)), 0)
+        bench.apply(request("d", key("d")), 0)
+        for number in 0..<20 { bench.apply(request("q\(number)", key("k\(number)"), interval(3600)), 0) }
+        try bench.commit()
+        for number in 20..<25 { bench.apply(request("q\(number)", key("k\(number)"), interval(3600)), 0) }
+        return bench
+    }
+
+    @Test func `each piece changes a few, all together everything, and one answer is given`() throws {
+        var bench = try Self.bench()
+        let (all, position) = (removal("all", key("")), bench.offset)
+        var events = bench.apply(all, 1)
+        var pieces = 0
+        while bench.outcomes.last == .unfinished {
+            #expect(bench.center.isUnfinished)
+            let piece = bench.proceed(1)
+            #expect(piece.count <= 4)
+            events += piece
+            pieces += 1
+            try bench.commit()
+            #expect(bench.center.residentCount <= 15)
+        }
+        #expect(!bench.center.isUnfinished && bench.outcomes.last == .applied && pieces >= 7)
+        #expect(Set(events.summary) == Set((0..<25).map { "cancelled q\($0)!" } + ["removed d"]))
+        #expect(events.count == 26)
+        #expect(bench.center.pendingCount == 1)
+        #expect(bench.entry(key("k3"))?.appliedThrough == position)
+        // Its repeat does nothing, and neither does its record when it is read again.
+        #expect(bench.apply(all, 2).isEmpty && bench.outcomes.last == .duplicate)
+        bench.offset = position
+        bench.apply(all, 3)
+        while bench.outcomes.last == .unfinished { bench.proceed(3) }
+        #expect(bench.events.count == events.count + 27)
+    }
+
+    @Test func `nothing of the partition fires before it is done`() throws {
+        var bench = Bench(limits: Self.limits)
+        for number in 0..<10 { bench.apply(request("q\(number)", key("k\(number)"), interval(1)), 0) }
+        bench.apply(removal("all", key("")), 1)
+        #expect(bench.outcomes.last == .unfinished)
+        bench.proceed(1)
+        #expect(bench.fire(5_000).isEmpty)
+        while bench.outcomes.last == .unfinished { bench.proceed(5_000) }
+        #expect(bench.fire(5_001).isEmpty)
+        #expect(bench.events.filter { $0.name == .cancelled }.count == 10)
+    }
+
+    @Test(arguments: [true, false], 0..<8)
+    func `read again after a crash it goes on where it was committed, and the answer is right`(
+        findsSomething: Bool,
+        pieces: Int
+    ) throws {
+        var bench = try Self.bench()
+        try bench.commit()
+        if !findsSomething {
+            // All is pending, and the scope is the other one; what is delivered goes before.
+            bench.apply(removal("d", key("d")), 1)
+            try bench.commit()
+        }
+        let scope: RemovalScope = findsSomething ? .pending : .delivered
+        let (all, position) = (removal("all", key(""), scope), bench.offset)
+        bench.apply(all, 1)
+        for _ in 0..<pieces where bench.outcomes.last == .unfinished { bench.proceed(1) }
+        let told = bench.events
+        try bench.commit()
+        #expect(bench.center.replayOffset == nil)
+
+        var again = Bench(over: bench.store, limits: Self.limits)
+        again.offset = position
+        again.apply(all, 10)
+        while again.outcomes.last == .unfinished { again.proceed(10) }
+        let events = (told + again.events).filter { $0.by == id("all") || $0.requestID == id("all") }.summary
+        if findsSomething {
+            #expect(events.sorted() == (0..<25).map { "cancelled q\($0)!" }.sorted())
+            #expect(again.center.pendingCount == 1)
+        } else {
+            #expect(Set(events) == ["cancellation.missed all"])
+            #expect(again.center.pendingCount == 26)
+        }
+        #expect(again.apply(all, 11).isEmpty && again.outcomes.last == .duplicate)
+    }
+
+    /// What is half done is in the changelog at once; what was before it can still be read again, and it not.
+    @Test func `the log does not stand for half of it`() throws {
+        var bench = Bench(limits: Self.limits)
+        for number in 0..<6 { bench.apply(request("q\(number)", key("k\(number)")), 0) }
+        bench.apply(removal("all", key("")), 1)
+        #expect((bench.center.replayOffset, bench.center.replayEnd) == (0, 6))
+        bench.proceed(1)
+        #expect(bench.center.cut(at: at(2)).count == 6)
+        #expect(bench.center.replayOffset == nil)
+    }
+}

@@ -1,0 +1,64 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// A topic of requests that was made again: its offsets count from the start, and nothing known of the ones before is of these.
+struct TopicLifeTests {
+    private static func bench(_ life: Int64, over store: MemoryEntryStore) throws -> Bench {
+        var rules = NotificationCenter(retention: PartitionCenter.Limits().retention)
+        rules.life = life
+        var bench = Bench()
+        bench.store = store
+        bench.center = try PartitionCenter(rules: rules, limits: .init(), store: store, at: at(0))
+        return bench
+    }
+
+    @Test func `new requests are applied, whatever the offsets of the life before`() throws {
+        var before = Bench()
+        before.offset = 1000
+        before.apply(request("a"))
+        before.apply(removal("all", key("", recipient: "bo")))
+        try before.commit()
+
+        var after = try Self.bench(1, over: before.store)
+        #expect(after.apply(request("b")).summary == ["delivered b!"])
+        #expect(after.entry(key("order"))?.life == 1 && after.entry(key("order"))?.appliedThrough == 0)
+        // What came with an id of its own is known all the same.
+        #expect(after.apply(request("a")).isEmpty)
+        after.apply(request("c", key("k", recipient: "bo")))
+        #expect(after.apply(removal("all", key("", recipient: "bo"))).isEmpty)
+        #expect(after.apply(removal("other", key("", recipient: "bo"))).summary == ["removed c"])
+        #expect(after.apply(removal("all", key("", recipient: "bo"))).isEmpty)
+        // Read again in its own life it changes nothing.
+        try after.commit()
+        var again = try Self.bench(1, over: after.store)
+        #expect(again.apply(request("b")).isEmpty)
+        let entry = try #require(again.entry(key("order")))
+        #expect(try StateEntry(json: entry.json) == entry)
+    }
+
+    @Test func `an id from the place in the topic is another in another life`() {
+        let first = RequestID.derive(topic: "requests", partition: 1, offset: 2)
+        #expect(first == .derive(topic: "requests", partition: 1, offset: 2, life: 0))
+        #expect(first != .derive(topic: "requests", partition: 1, offset: 2, life: 1))
+        #expect(first != .derive(topic: "requests", partition: 1, offset: 21))
+    }
+
+    @Test func `what is of the first life is written as it always was`() {
+        var bench = Bench()
+        bench.apply(request("a"))
+        let entry = String(decoding: bench.entry(key("order"))?.json ?? [], as: UTF8.self)
+        #expect(!entry.contains("life"))
+        var partition = OwnedPartition(
+            center: bench.center,
+            position: 1,
+            lineage: "l",
+            firedThrough: nil,
+            hasMarker: true
+        )
+        _ = partition.takeCut(requests: "r", partitions: 1, timeZoneDataVersion: "", at: at(0), all: true)
+        let marker = String(decoding: partition.marker?.json ?? [], as: UTF8.self)
+        #expect(!marker.contains("lives") && !marker.contains("replay"))
+    }
+}
