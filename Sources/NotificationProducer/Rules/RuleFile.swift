@@ -25,7 +25,10 @@ enum RuleFile {
             let attributes = try FileManager.default.attributesOfItem(atPath: resolved(path))
             guard let type = attributes[.type] as? FileAttributeType, type == .typeRegular else {
                 let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
-                throw RuleFileError(path, isFolder ? "is a folder, not a file of rules" : "is not a regular file")
+                throw RuleFileError(
+                    unreadable: path,
+                    isFolder ? "is a folder, not a file of rules" : "is not a regular file"
+                )
             }
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }
@@ -33,8 +36,9 @@ enum RuleFile {
         } catch let error as RuleFileError {
             throw error
         } catch {
+            // What Foundation says of it is not for people.
             let exists = FileManager.default.fileExists(atPath: path)
-            throw RuleFileError(path, exists ? "cannot be read: \(error.localizedDescription)" : "does not exist")
+            throw RuleFileError(unreadable: path, exists ? "cannot be read: is it permitted?" : "does not exist")
         }
         guard bytes.count <= maximumBytes else {
             throw RuleFileError(path, "has more than \(maximumBytes) bytes, which is what a rule file may have")
@@ -104,5 +108,10 @@ enum RuleFile {
 extension RuleFileError {
     fileprivate init(_ file: String, _ message: String) {
         self.init(file: file, problems: [Problem(line: 0, column: 0, message: message)])
+    }
+
+    fileprivate init(unreadable file: String, _ message: String) {
+        self.init(file, message)
+        isUnreadable = true
     }
 }

@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// Why a rule file was refused: every problem found in it, in the order of its lines.
 public struct RuleFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// One mistake and where it is.
@@ -16,9 +18,10 @@ public struct RuleFileError: Error, Hashable, Sendable, CustomStringConvertible 
             self.message = message
         }
 
-        /// `3:7: what is wrong`.
+        /// `3:7: what is wrong`, on one line and fit for a terminal.
         public var description: String {
-            line > 0 ? "\(line):\(column): \(message)" : message
+            let text = PrintableText.escaped(message)
+            return line > 0 ? "\(line):\(column): \(text)" : text
         }
     }
 
@@ -26,15 +29,19 @@ public struct RuleFileError: Error, Hashable, Sendable, CustomStringConvertible 
     public var file: String
     /// At least one.
     public var problems: [Problem]
+    /// There is no such file, or it cannot be read: nothing is known of the rules in it.
+    public var isUnreadable: Bool
 
     /// Creates the error of a file.
-    public init(file: String, problems: [Problem]) {
+    public init(file: String, problems: [Problem], isUnreadable: Bool = false) {
         self.file = file
         self.problems = problems
+        self.isUnreadable = isUnreadable
     }
 
     /// One line a problem, `rules.yaml:3:7: what is wrong`, as compilers write them.
     public var description: String {
-        problems.map { "\(file):\($0)" }.joined(separator: "\n")
+        let file = PrintableText.escaped(file)
+        return problems.map { $0.line > 0 ? "\(file):\($0)" : "\(file): \($0)" }.joined(separator: "\n")
     }
 }

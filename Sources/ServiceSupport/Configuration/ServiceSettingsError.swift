@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// Everything that is wrong with the settings, for a person to read.
 public struct ServiceSettingsError: Error, Sendable, Hashable {
     /// Where a setting was written.
@@ -42,8 +44,10 @@ extension ServiceSettingsError: CustomStringConvertible {
 }
 
 extension ServiceSettingsError.Problem: CustomStringConvertible {
-    /// `carillon.yaml:3: http.port is "eighty"; allowed: an integer from 0 to 65535`
-    public var description: String {
+    /// `carillon.yaml:3: http.port is "eighty"; allowed: an integer from 0 to 65535`, on one line and fit for a terminal.
+    public var description: String { PrintableText.escaped(plainDescription) }
+
+    private var plainDescription: String {
         let text = key.isEmpty ? message : "\(key) \(message)"
         return switch source {
         case .file(let name, line: let line?): "\(name):\(line): \(text)"

@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// JSON strings for the few places here that write JSON.
 enum JSONText {
     /// The text in quotes, escaped.
@@ -10,7 +12,7 @@ enum JSONText {
             case "\n": result += "\\n"
             case "\r": result += "\\r"
             case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7f:
+            case _ where PrintableText.isEscaped(scalar):
                 let hex = String(scalar.value, radix: 16)
                 result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
             default: result.unicodeScalars.append(scalar)

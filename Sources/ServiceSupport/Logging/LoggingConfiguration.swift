@@ -39,8 +39,16 @@ public struct LoggingConfiguration: Sendable, Hashable {
 
     /// Reads `log.level` and `log.format`.
     public init(settings: inout ServiceSettings) {
-        level = settings.oneOf("log.level", default: .info)
-        format = settings.oneOf("log.format", default: .auto)
+        level = settings.oneOf(
+            "log.level",
+            default: .info,
+            about: "The least severe level that is written."
+        )
+        format = settings.oneOf(
+            "log.format",
+            default: .auto,
+            about: "The form of a record: `auto` is text when standard error is a terminal, else JSON."
+        )
     }
 
     /// A logger of this configuration, without the process-wide system: for tests and tools.

@@ -1,4 +1,5 @@
 import Logging
+import NotificationModel
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -18,7 +19,8 @@ import Darwin
 ///     {"time":"2026-11-21T08:00:00.000Z","level":"info","logger":"carillon","message":"ready","metadata":{"port":"8081"}}
 ///     08:00:00.000 info    carillon: ready port=8081
 ///
-/// Control characters are escaped in both, so that what came from outside cannot forge a record.
+/// Control characters and their like are escaped in both, so that what came from outside can neither forge a record nor steer a
+/// terminal.
 struct StructuredLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
@@ -92,7 +94,7 @@ struct StructuredLogHandler: LogHandler {
 
     /// As it is, or without its control characters.
     private static func plain(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) else { return text }
+        guard text.unicodeScalars.contains(where: PrintableText.isEscaped) else { return text }
         return String(JSONText.quoted(text).dropFirst().dropLast())
     }
 }

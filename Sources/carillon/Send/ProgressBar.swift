@@ -16,7 +16,7 @@ struct ProgressBar {
         total: Int?,
         now: ContinuousClock.Instant,
         columns: @escaping () -> Int = { Terminal.columns },
-        write: @escaping (String) -> Void = Terminal.writeError
+        write: @escaping (String) -> Void = Terminal.drawOnError
     ) {
         self.total = total
         begin = now

@@ -1,3 +1,5 @@
+import NotificationModel
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -21,19 +23,33 @@ enum Terminal {
         return Int(size.ws_col)
     }
 
-    /// Writes at once, so that whoever reads a pipe sees each line as it comes. A reader that is gone ends the process quietly,
-    /// with status 0.
-    static func write(_ text: String) { write(Array(text.utf8)) }
+    /// Writes lines of text at once, so that whoever reads a pipe sees each as it comes. A reader that is gone ends the process
+    /// quietly, with status 0. Whatever could steer the terminal is escaped.
+    static func write(_ text: String) {
+        if !writeIfRead(text) { exit(0) }
+    }
 
-    /// The same for bytes.
-    static func write(_ bytes: [UInt8]) {
-        if !writeIfRead(bytes) { exit(0) }
+    /// The same for JSON.
+    static func write(json: [UInt8]) {
+        if !writeIfRead(json: json) { exit(0) }
+    }
+
+    /// The same for text with colours, of which everything else was escaped before.
+    static func write(painted text: String) {
+        if !putOnOutput(Array(text.utf8)) { exit(0) }
     }
 
     /// The same for a command that has more to do than to be read.
     ///
     /// - Returns: False when the reader is gone.
-    static func writeIfRead(_ bytes: [UInt8]) -> Bool {
+    static func writeIfRead(_ text: String) -> Bool {
+        putOnOutput(Array(PrintableText.escaped(text, keepsLines: true).utf8))
+    }
+
+    /// The same for JSON.
+    static func writeIfRead(json: [UInt8]) -> Bool { putOnOutput(PrintableText.escaped(json: json)) }
+
+    private static func putOnOutput(_ bytes: [UInt8]) -> Bool {
         switch bytes.withUnsafeBytes({ put($0, to: STDOUT_FILENO) }) {
         case 0: return true
         case EPIPE: return false
@@ -43,8 +59,11 @@ enum Terminal {
         }
     }
 
-    /// Writes to standard error; that nobody reads it changes nothing.
-    static func writeError(_ text: String) {
+    /// Writes lines of text to standard error, escaped; that nobody reads it changes nothing.
+    static func writeError(_ text: String) { drawOnError(PrintableText.escaped(text, keepsLines: true)) }
+
+    /// The same for what moves the cursor, and holds nothing from outside.
+    static func drawOnError(_ text: String) {
         _ = Array(text.utf8).withUnsafeBytes { put($0, to: STDERR_FILENO) }
     }
 
