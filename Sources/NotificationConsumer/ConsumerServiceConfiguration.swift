@@ -5,41 +5,7 @@ public import ServiceSupport
 
 /// The settings of the consumer service.
 ///
-/// ## Settings
-/// - `kafka.bootstrap.servers` (list, required): brokers as `host:port`.
-/// - `kafka.properties` (map): any librdkafka property; wins over the service's own choices.
-/// - `topics.prefix` (text, default `carillon.`) and `topics.requests`, `topics.deliveries`, `topics.state`,
-///   `topics.deadLetters` (text): names that differ from the prefix and the topic's own name.
-/// - `deployment` (text, default `default`): `ce_source` of events is `/carillon/<deployment>`.
-/// - `consumer.group` (text, default `carillon-consumer`).
-/// - `consumer.lanes` (integer, 1 to 64, default the number of cores): threads with a consumer and a producer each.
-/// - `consumer.start` (`refuse`, `earliest`, `latest`; default `refuse`): where to start when there is no marker and the topic
-///   is not empty.
-/// - `consumer.on-gap` (`refuse`, `continue`; default `refuse`): what to do when requests after the marker are gone, or part of the
-///   changelog is.
-/// - `delivery.guarantee` (`at-least-once` or `exactly-once`): what is promised of events and state on Kafka. In `exactly-once`
-///   events, changelog and offsets of a checkpoint are one transaction, so `read_committed` readers see no repeat. When it is
-///   not given it is `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak of.
-/// - `instance.id` (text, default the name of the host): tells instances of one group apart, for their transactions; the same at
-///   each start of an instance, and never that of another that runs at the same time. When it is given, the group keeps an
-///   instance's partitions for it while it restarts within the session timeout (`kafka.properties: session.timeout.ms`).
-/// - `store.directory` (text): where committed entries are kept on disk, a file a partition; a copy of the changelog that makes
-///   restarts fast and memory small, and can be deleted at any time. Without it they are kept in memory.
-/// - `store.deletions.kept` (duration, 1m to 365d, default 23h): a file that was written longer ago is not used, for it may have
-///   missed a deletion: below `delete.retention.ms` of the topic `state`.
-/// - `store.unwritten` (integer, 1000 to 10000000, default 100000): changes of a lane that the disk is behind; at the bound
-///   reading pauses.
-/// - `consumer.checkpoint.interval` (duration, 10ms to 2s, default 100ms): in `exactly-once` what readers of `deliveries` wait for.
-/// - `consumer.checkpoint.entries` (integer, 100 to 1000000, default 20000): changed entries of a lane after which a checkpoint does
-///   not wait for its time; at twice as many reading pauses.
-/// - `consumer.outstanding.records` (integer, 100 to 1000000, default 50000): events of a lane waiting for the broker; at the
-///   bound reading pauses.
-/// - `center.retention` (duration, 1m to 365d, default 7d): how long delivered and closed ones are remembered.
-/// - `center.entries` (integer, 1 to 100000000, default 1000000): entries of a partition; at the bound the longest unused are
-///   forgotten, and when all are pending a new request is `suppressed` as `capped`.
-/// - `center.resident.entries` (integer, 100 to 100000000, default 20000): entries of a partition that are kept in use although
-///   nothing of theirs is near; beyond it those that were not touched for longest go to the store.
-/// - `drain.timeout` (duration, 1s to 1h, default 15s): how long shutdown waits for acknowledgements.
+/// `carillon-consumer --help-settings` lists them with defaults, ranges and effects, as ``init(settings:)`` declares them.
 public struct ConsumerServiceConfiguration: Sendable {
     /// What to do without a marker.
     public enum Start: String, CaseIterable, Sendable {
@@ -122,52 +88,132 @@ extension ConsumerServiceConfiguration {
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
         self = defaults
         bootstrapServers = settings.bootstrapServers()
-        kafkaProperties = settings.dictionary("kafka.properties")
+        kafkaProperties = settings.dictionary(
+            "kafka.properties",
+            about: "Any librdkafka property; wins over the service's own choices."
+        )
         topics = settings.topicNames(["requests", "deliveries", "state", "deadLetters"])
-        deployment = settings.string("deployment", default: defaults.deployment)
-        groupID = settings.string("consumer.group", default: defaults.groupID)
-        lanes = settings.int("consumer.lanes", default: defaults.lanes, in: 1...64)
-        start = settings.oneOf("consumer.start", default: defaults.start)
-        gap = settings.oneOf("consumer.on-gap", default: defaults.gap)
-        guarantee = settings.deliveryGuarantee()
-        if let name = settings.optionalString("instance.id") { (instanceID, isInstanceNamed) = (name, true) }
-        storeDirectory = settings.optionalString("store.directory")
+        deployment = settings.string(
+            "deployment",
+            default: defaults.deployment,
+            about: "`ce_source` of what is published is `/carillon/<deployment>`."
+        )
+        groupID = settings.string(
+            "consumer.group",
+            default: defaults.groupID,
+            about: "The consumer group that reads requests."
+        )
+        lanes = settings.int(
+            "consumer.lanes",
+            default: defaults.lanes,
+            in: 1...64,
+            about: "Threads with a consumer and a producer each."
+        )
+        start = settings.oneOf(
+            "consumer.start",
+            default: defaults.start,
+            about: "Where to start when there is no marker and the topic is not empty."
+        )
+        gap = settings.oneOf(
+            "consumer.on-gap",
+            default: defaults.gap,
+            about: "What to do when requests after the marker are gone, or part of the changelog is."
+        )
+        guarantee = settings.deliveryGuarantee(
+            about: """
+                What is promised of events and state on Kafka. In `exactly-once` events, changelog and offsets \
+                of a checkpoint are one transaction, so `read_committed` readers see no repeat. Not given, it is \
+                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
+                of.
+                """
+        )
+        if let name = settings.optionalString(
+            "instance.id",
+            about: """
+                Tells instances of one group apart, for their transactions (without it the name of the host); \
+                the same at each start of an instance, and never that of another that runs at the same time. \
+                When it is given, the group keeps an instance's partitions for it while it restarts within the \
+                session timeout (`session.timeout.ms` in `kafka.properties`).
+                """
+        ) {
+            (instanceID, isInstanceNamed) = (name, true)
+        }
+        storeDirectory = settings.optionalString(
+            "store.directory",
+            about: """
+                Where committed entries are kept on disk, a file a partition; a copy of the changelog that makes \
+                restarts fast and memory small, and can be deleted at any time. Without it they are kept in \
+                memory.
+                """
+        )
         deletionsKept = settings.duration(
             "store.deletions.kept",
             default: defaults.deletionsKept,
-            in: .seconds(60) ... .seconds(365 * 24 * 3600)
+            in: .seconds(60) ... .seconds(365 * 24 * 3600),
+            about: """
+                A file that was written longer ago is not used, for it may have missed a deletion: below \
+                `delete.retention.ms` of the topic `state`.
+                """
         )
-        unwrittenChanges = settings.int("store.unwritten", default: defaults.unwrittenChanges, in: 1000...10_000_000)
+        unwrittenChanges = settings.int(
+            "store.unwritten",
+            default: defaults.unwrittenChanges,
+            in: 1000...10_000_000,
+            about: "Changes of a lane that the disk is behind; at the bound reading pauses."
+        )
         checkpointInterval = settings.duration(
             "consumer.checkpoint.interval",
             default: defaults.checkpointInterval,
-            in: .milliseconds(10) ... .seconds(2)
+            in: .milliseconds(10) ... .seconds(2),
+            about: """
+                How long work is collected before it is made durable; in `exactly-once` what readers of \
+                `deliveries` wait for.
+                """
         )
         checkpointEntries = settings.int(
             "consumer.checkpoint.entries",
             default: defaults.checkpointEntries,
-            in: 100...1_000_000
+            in: 100...1_000_000,
+            about: """
+                Changed entries of a lane after which a checkpoint does not wait for its time; at twice as many \
+                reading pauses.
+                """
         )
         outstandingRecords = settings.int(
             "consumer.outstanding.records",
             default: defaults.outstandingRecords,
-            in: 100...1_000_000
+            in: 100...1_000_000,
+            about: "Events of a lane waiting for the broker; at the bound reading pauses."
         )
         retention = settings.duration(
             "center.retention",
             default: defaults.retention,
-            in: .seconds(60) ... .seconds(365 * 24 * 3600)
+            in: .seconds(60) ... .seconds(365 * 24 * 3600),
+            about: "How long delivered and closed ones are remembered."
         )
-        maximumEntries = settings.int("center.entries", default: defaults.maximumEntries, in: 1...100_000_000)
+        maximumEntries = settings.int(
+            "center.entries",
+            default: defaults.maximumEntries,
+            in: 1...100_000_000,
+            about: """
+                Entries of a partition; at the bound the longest unused are forgotten, and when all are pending \
+                a new request is `suppressed` as `capped`.
+                """
+        )
         residentEntries = settings.int(
             "center.resident.entries",
             default: defaults.residentEntries,
-            in: 100...100_000_000
+            in: 100...100_000_000,
+            about: """
+                Entries of a partition that are kept in use although nothing of theirs is near; beyond it those \
+                that were not touched for longest go to the store.
+                """
         )
         drainTimeout = settings.duration(
             "drain.timeout",
             default: defaults.drainTimeout,
-            in: .seconds(1) ... .seconds(3_600)
+            in: .seconds(1) ... .seconds(3_600),
+            about: "How long shutdown waits for acknowledgements."
         )
     }
 }

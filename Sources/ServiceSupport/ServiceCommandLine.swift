@@ -3,11 +3,12 @@ enum ServiceCommandLine {
     enum Outcome: Hashable {
         case run(config: String?)
         case help
+        case helpSettings
         case version
         case wrong(String)
     }
 
-    /// Reads `--config FILE` or `--config=FILE`, `--help`, `--version`.
+    /// Reads `--config FILE` or `--config=FILE`, `--help`, `--help-settings`, `--version`.
     static func parse(_ arguments: some Sequence<String>) -> Outcome {
         var file: String?
         var rest = Array(arguments)[...]
@@ -15,6 +16,7 @@ enum ServiceCommandLine {
             switch argument {
             case "--help", "-h": return .help
             case "--version": return .version
+            case "--help-settings": return .helpSettings
             case "--config", "-c":
                 guard let path = rest.popFirst(), !path.hasPrefix("-") else {
                     return .wrong("\(argument) needs the path of a settings file")
@@ -38,6 +40,7 @@ enum ServiceCommandLine {
 
           --config FILE   read settings from a YAML file
           --help          show this
+          --help-settings every setting with its default, range and effect
           --version       show the version
 
         Every setting can also be an environment variable, which wins over the file:

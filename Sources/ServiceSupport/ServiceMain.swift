@@ -1,4 +1,5 @@
 public import Logging
+import NotificationModel
 public import ServiceLifecycle
 
 #if canImport(FoundationEssentials)
@@ -21,10 +22,7 @@ public struct ServiceEnvironment: Sendable {
 
 /// The main program of a service: settings, logging, metrics, the ops endpoint, and services that end on SIGTERM and SIGINT.
 ///
-/// ## Settings
-/// - `process.shutdown.timeout` (duration, default `25s`): how long a graceful shutdown may take before what still runs is cancelled.
-/// - `metrics.series` (integer, default 10000): ``PrometheusRegistry``.
-/// - those of ``OpsConfiguration`` and ``LoggingConfiguration``.
+/// `--help-settings` lists the settings, those of ``OpsConfiguration`` and ``LoggingConfiguration`` among them.
 ///
 /// Keys of the other service are passed over (``SettingsCatalogue``), so that one file serves both.
 public struct ServiceMain: Sendable {
@@ -74,12 +72,30 @@ public struct ServiceMain: Sendable {
         case .help:
             print(ServiceCommandLine.help(name: name, summary: summary))
             return 0
+        case .helpSettings:
+            return showSettings(configure: configure)
         case .version:
             print("\(name) \(CarillonVersion.current)")
             return 0
         case .wrong(let why):
-            writeToStandardError("\(name): \(why)\nSee '\(name) --help'.\n")
+            tell("\(name): \(why)\nSee '\(name) --help'.\n")
             return Self.usageStatus
+        }
+    }
+
+    /// Prints every setting with its variable, range, default and effect.
+    ///
+    /// - Parameter configure: As above; what it returns is not used.
+    /// - Returns: The exit status.
+    public func showSettings(configure: (inout ServiceSettings) throws -> Launch) -> Int32 {
+        do {
+            var settings = try ServiceSettings(environment: [:], file: nil)
+            _ = readOwn(&settings)
+            _ = try configure(&settings)
+            print(SettingsHelp.text(settings.declaredKeys), terminator: "")
+            return 0
+        } catch {
+            return wrongConfiguration(error)
         }
     }
 
@@ -97,28 +113,17 @@ public struct ServiceMain: Sendable {
     ) async -> Int32 {
         do {
             var settings = try ServiceSettings(environment: environment, file: file)
-            let logging = LoggingConfiguration(settings: &settings)
-            let ops = OpsConfiguration(settings: &settings, defaultPort: defaultOpsPort)
-            let maximumSeries = settings.int(
-                "metrics.series",
-                default: PrometheusRegistry.defaultMaximumSeries,
-                in: 100...1_000_000
-            )
-            let timeout = settings.duration(
-                "process.shutdown.timeout",
-                default: .seconds(25),
-                in: .seconds(1) ... .seconds(3_600)
-            )
+            let own = readOwn(&settings)
             let launch = try configure(&settings)
             settings.passOver(SettingsCatalogue.producer + SettingsCatalogue.consumer)
             try settings.finish()
 
-            bootstrapLogging(logging)
-            let registry = PrometheusRegistry(maximumSeries: maximumSeries)
+            bootstrapLogging(own.logging)
+            let registry = PrometheusRegistry(maximumSeries: own.maximumSeries)
             bootstrapMetrics(registry)
             let logger = Logger(label: name)
             let health = Health()
-            let server = OpsServer(configuration: ops, health: health, registry: registry, logger: logger)
+            let server = OpsServer(configuration: own.ops, health: health, registry: registry, logger: logger)
             let here = ServiceEnvironment(health: health, registry: registry, ops: server, logger: logger)
             logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])
             // First to start and last to stop, so that a drain can be watched.
@@ -128,19 +133,45 @@ public struct ServiceMain: Sendable {
             } catch {
                 return wrongConfiguration(error)
             }
-            try await ServiceRunner.run(services, shutdownTimeout: timeout, logger: logger)
+            try await ServiceRunner.run(services, shutdownTimeout: own.timeout, logger: logger)
             logger.info("stopped")
             return 0
         } catch let error as ServiceSettingsError {
             return wrongConfiguration(error)
         } catch {
-            writeToStandardError("\(name): \(error)\n")
+            tell("\(name): \(error)\n")
             return Self.failureStatus
         }
     }
 
+    /// What is wrong may quote what was given.
+    private func tell(_ text: String) {
+        writeToStandardError(PrintableText.escaped(text, keepsLines: true))
+    }
+
+    /// The settings of every service.
+    private func readOwn(_ settings: inout ServiceSettings) -> (
+        logging: LoggingConfiguration, ops: OpsConfiguration, maximumSeries: Int, timeout: Duration
+    ) {
+        let logging = LoggingConfiguration(settings: &settings)
+        let ops = OpsConfiguration(settings: &settings, defaultPort: defaultOpsPort)
+        let maximumSeries = settings.int(
+            "metrics.series",
+            default: PrometheusRegistry.defaultMaximumSeries,
+            in: 100...1_000_000,
+            about: "Series that /metrics shows; further ones are dropped, and counted."
+        )
+        let timeout = settings.duration(
+            "process.shutdown.timeout",
+            default: .seconds(25),
+            in: .seconds(1) ... .seconds(3_600),
+            about: "How long a graceful shutdown may take before what still runs is cancelled."
+        )
+        return (logging, ops, maximumSeries, timeout)
+    }
+
     private func wrongConfiguration(_ error: any Error) -> Int32 {
-        writeToStandardError("\(name): the configuration is wrong\n\(error)\n")
+        tell("\(name): the configuration is wrong\n\(error)\n")
         return Self.configurationStatus
     }
 }

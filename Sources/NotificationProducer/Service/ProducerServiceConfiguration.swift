@@ -4,50 +4,7 @@ public import ServiceSupport
 
 /// The settings of the producer service.
 ///
-/// ## Settings
-/// - `kafka.bootstrap.servers` (list, required): brokers as `host:port`.
-/// - `kafka.properties` (map): any librdkafka property; wins over the service's own choices.
-/// - `topics.prefix` (text, default `carillon.`) and `topics.businessEvents`, `topics.requests`, `topics.deadLetters`
-///   (text): names that differ from the prefix and the topic's own name.
-/// - `deployment` (text, default `default`): `ce_source` of what is published is `/carillon/<deployment>`.
-/// - `application.default` (text, default `default`): for rules and calls that name no application.
-/// - `rules.file` (text): the YAML file of rules, at most 1 MiB; read again on SIGHUP. Without it business events are accepted over
-///   HTTP and left on their topic.
-/// - `ingest.group` (text, default `carillon-producer`): the consumer group that reads business events.
-/// - `ingest.commit.interval` (duration, 10ms to 60s, default 100ms): how often offsets are committed. In `exactly-once` it is how
-///   long a transaction is open, and thus what a reader of `requests` waits for; above 2s counts as 2s there.
-/// - `delivery.guarantee` (`at-least-once` or `exactly-once`): what business events become on `requests` and `dead-letters`. In
-///   `exactly-once` an event's records and its offset are one transaction, so `read_committed` readers see them once whatever
-///   fails; in `at-least-once` a failure can repeat them under the same ids. When it is not given it is `exactly-once`, and
-///   `at-least-once` on the embedded broker, which has no transactions to speak of. Calls over HTTP are at least once, with ids
-///   that make a repeat recognisable.
-/// - `instance.id` (text, default the name of the host): tells instances of one group apart, for their transactions; the same at
-///   each start of an instance, and never that of another that runs at the same time: they would fence each other.
-/// - `ingest.buffer.records` (integer, 1 to 1000000, default 50000): records waiting for the broker; at the bound reading pauses.
-/// - `http.host` (text, default `127.0.0.1`), `http.port` (integer, default 8080; 0 takes a free one). Without tokens only
-///   127.0.0.0/8, `::1` and `localhost` are taken.
-/// - `http.tokens.file` (text): who may call, one `role[,role] token` a line, read at the start. Roles are `publish` (all that
-///   writes), `query` and `admin` (everything); a token is 16 to 1,024 characters, or `sha256:` and the 64 hexadecimal digits
-///   of its digest. Without it everybody who reaches the address may call.
-/// - `http.tls.certificate`, `http.tls.key` (text): PEM files of the certificate, with those between it and the root, and of its
-///   key; both or none. Without them the API speaks plain HTTP.
-/// - `http.deadline` (duration, 100ms to 5m, default 10s): how long a call that is whole waits for the broker before it is
-///   answered 503 and its connection ends.
-/// - `http.events.bytes` (integer, default 1048576), `http.notification.bytes` (integer, default 262144): bodies.
-/// - `http.target.bytes` (integer, 1024 to 1048576, default 262144): path and query of a request; above it 414.
-/// - `http.headers.bytes` (integer, 1024 to 1048576, default 32768), `http.headers.count` (integer, 8 to 1000, default 100): names
-///   and values of a request's header fields; above it 431.
-/// - `http.calls.bytes` (integer, 1048576 or more, default 268435456): bodies, removals and unfinished heads of all calls in
-///   memory at one time; above it 503.
-/// - `http.removal.identifiers` (integer, 1 to 10000, default 1000): notifications that one call removes; above it 413.
-/// - `http.connections` (integer, default 16384): at the bound no more are accepted until one closes; they wait. Lowered when the
-///   process may not open as many files.
-/// - `http.idle.timeout` (duration, default 60s): connections on which nothing happens, or whose client takes nothing of its
-///   answers, are closed.
-/// - `http.receive.timeout` (duration, 100ms to 10m, default 10s): how long a request may take to arrive whole, from its first
-///   byte; then 408 and the end of the connection.
-/// - `http.buffer.records` (integer, 1 to 1000000, default 10000): records of calls waiting for the broker.
-/// - `drain.timeout` (duration, 1s to 1h, default 15s): how long shutdown waits for calls and acknowledgements.
+/// `carillon-producer --help-settings` lists them with defaults, ranges and effects, as ``init(settings:)`` declares them.
 public struct ProducerServiceConfiguration: Sendable {
     /// Brokers as `host:port`.
     public var bootstrapServers: [String]
@@ -150,82 +107,194 @@ extension ProducerServiceConfiguration {
         let defaults = ProducerServiceConfiguration(bootstrapServers: [])
         self = defaults
         bootstrapServers = settings.bootstrapServers()
-        kafkaProperties = settings.dictionary("kafka.properties")
+        kafkaProperties = settings.dictionary(
+            "kafka.properties",
+            about: "Any librdkafka property; wins over the service's own choices."
+        )
         topics = settings.topicNames(["businessEvents", "requests", "deadLetters"])
-        deployment = settings.string("deployment", default: defaults.deployment)
-        defaultApplication = settings.string("application.default", default: defaults.defaultApplication)
+        deployment = settings.string(
+            "deployment",
+            default: defaults.deployment,
+            about: "`ce_source` of what is published is `/carillon/<deployment>`."
+        )
+        defaultApplication = settings.string(
+            "application.default",
+            default: defaults.defaultApplication,
+            about: "For rules and calls that name no application."
+        )
         do throws(ModelError) {
             _ = try NotificationKey(application: defaultApplication, recipient: "r", identifier: "i")
         } catch {
             settings.reject("application.default", error.detail)
         }
-        rulesFile = settings.optionalString("rules.file")
-        groupID = settings.string("ingest.group", default: defaults.groupID)
+        rulesFile = settings.optionalString(
+            "rules.file",
+            about: """
+                The YAML file of rules, at most 1 MiB; read again on SIGHUP. Without it business events are \
+                accepted over HTTP and left on their topic.
+                """
+        )
+        groupID = settings.string(
+            "ingest.group",
+            default: defaults.groupID,
+            about: "The consumer group that reads business events."
+        )
         commitInterval = settings.duration(
             "ingest.commit.interval",
             default: defaults.commitInterval,
-            in: .milliseconds(10) ... .seconds(60)
+            in: .milliseconds(10) ... .seconds(60),
+            about: """
+                How often offsets are committed. In `exactly-once` it is how long a transaction is open, and \
+                thus what a reader of `requests` waits for; above 2s counts as 2s there.
+                """
         )
-        deliveryGuarantee = settings.deliveryGuarantee()
-        instanceID = settings.instanceID()
+        deliveryGuarantee = settings.deliveryGuarantee(
+            about: """
+                What business events become on `requests` and `dead-letters`. In `exactly-once` an event's \
+                records and its offset are one transaction, so `read_committed` readers see them once whatever \
+                fails; in `at-least-once` a failure can repeat them under the same ids. Not given, it is \
+                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
+                of. Calls over HTTP are at least once, with ids that make a repeat recognisable.
+                """
+        )
+        instanceID = settings.instanceID(
+            about: """
+                Tells instances of one group apart, for their transactions; the same at each start of an \
+                instance, and never that of another that runs at the same time: they would fence each other.
+                """
+        )
         ingestBufferRecords = settings.int(
             "ingest.buffer.records",
             default: defaults.ingestBufferRecords,
-            in: 1...1_000_000
+            in: 1...1_000_000,
+            about: "Records waiting for the broker; at the bound reading pauses."
         )
-        httpHost = settings.string("http.host", default: defaults.httpHost)
-        httpPort = settings.int("http.port", default: defaults.httpPort, in: 0...65_535)
+        httpHost = settings.string(
+            "http.host",
+            default: defaults.httpHost,
+            about: "The address of the API. Without tokens only 127.0.0.0/8, `::1` and `localhost` are taken."
+        )
+        httpPort = settings.int(
+            "http.port",
+            default: defaults.httpPort,
+            in: 0...65_535,
+            about: "The port of the API; 0 takes a free one."
+        )
         httpDeadline = settings.duration(
             "http.deadline",
             default: defaults.httpDeadline,
-            in: .milliseconds(100) ... .seconds(300)
+            in: .milliseconds(100) ... .seconds(300),
+            about: """
+                How long a call that is whole waits for the broker before it is answered 503 and its connection \
+                ends.
+                """
         )
         eventsBodyBytes = settings.int(
             "http.events.bytes",
             default: defaults.eventsBodyBytes,
-            in: 1...ModelLimits.businessEventBytes
+            in: 1...ModelLimits.businessEventBytes,
+            about: "Bytes of a body of `POST /v1/events`; above it 413."
         )
         notificationBodyBytes = settings.int(
             "http.notification.bytes",
             default: defaults.notificationBodyBytes,
-            in: 1...ModelLimits.requestBytes
+            in: 1...ModelLimits.requestBytes,
+            about: "Bytes of a body of a notification; above it 413."
         )
         readAccess(&settings)
         readBounds(&settings, defaults)
-        httpConnections = settings.int("http.connections", default: defaults.httpConnections, in: 1...1_000_000)
+        httpConnections = settings.int(
+            "http.connections",
+            default: defaults.httpConnections,
+            in: 1...1_000_000,
+            about: """
+                At the bound no more are accepted until one closes; they wait. Lowered when the process may not \
+                open as many files.
+                """
+        )
         httpIdleTimeout = settings.duration(
             "http.idle.timeout",
             default: defaults.httpIdleTimeout,
-            in: .seconds(1) ... .seconds(3_600)
+            in: .seconds(1) ... .seconds(3_600),
+            about: """
+                Connections on which nothing happens, or whose client takes nothing of its answers, are closed.
+                """
         )
-        httpBufferRecords = settings.int("http.buffer.records", default: defaults.httpBufferRecords, in: 1...1_000_000)
+        httpBufferRecords = settings.int(
+            "http.buffer.records",
+            default: defaults.httpBufferRecords,
+            in: 1...1_000_000,
+            about: "Records of calls waiting for the broker; at the bound a call waits, then 503."
+        )
         drainTimeout = settings.duration(
             "drain.timeout",
             default: defaults.drainTimeout,
-            in: .seconds(1) ... .seconds(3_600)
+            in: .seconds(1) ... .seconds(3_600),
+            about: "How long shutdown waits for calls and acknowledgements."
         )
     }
 
     private mutating func readAccess(_ settings: inout ServiceSettings) {
-        tokensFile = settings.optionalString("http.tokens.file")
-        tlsCertificate = settings.optionalString("http.tls.certificate")
-        tlsKey = settings.optionalString("http.tls.key")
+        tokensFile = settings.optionalString(
+            "http.tokens.file",
+            about: """
+                Who may call, one `role[,role] token` a line, read at the start. Roles are `publish` (all that \
+                writes), `query` and `admin` (everything); a token is 16 to 1,024 characters, or `sha256:` and \
+                the 64 hexadecimal digits of its digest. Without it everybody who reaches the address may call.
+                """
+        )
+        tlsCertificate = settings.optionalString(
+            "http.tls.certificate",
+            about: """
+                The PEM file of the certificate, with those between it and the root. Goes with `http.tls.key`; \
+                without them the API speaks plain HTTP.
+                """
+        )
+        tlsKey = settings.optionalString(
+            "http.tls.key",
+            about: "The PEM file of the certificate's key."
+        )
     }
 
     private mutating func readBounds(_ settings: inout ServiceSettings, _ defaults: Self) {
-        targetBytes = settings.int("http.target.bytes", default: defaults.targetBytes, in: 1_024...1_048_576)
-        headerBytes = settings.int("http.headers.bytes", default: defaults.headerBytes, in: 1_024...1_048_576)
-        headerCount = settings.int("http.headers.count", default: defaults.headerCount, in: 8...1_000)
-        callBytes = settings.int("http.calls.bytes", default: defaults.callBytes, in: 1_048_576...Int.max)
+        targetBytes = settings.int(
+            "http.target.bytes",
+            default: defaults.targetBytes,
+            in: 1_024...1_048_576,
+            about: "Bytes of the path and query of a request; above it 414."
+        )
+        headerBytes = settings.int(
+            "http.headers.bytes",
+            default: defaults.headerBytes,
+            in: 1_024...1_048_576,
+            about: "Bytes of the names and values of a request's header fields; above it 431."
+        )
+        headerCount = settings.int(
+            "http.headers.count",
+            default: defaults.headerCount,
+            in: 8...1_000,
+            about: "Header fields of a request; above it 431."
+        )
+        callBytes = settings.int(
+            "http.calls.bytes",
+            default: defaults.callBytes,
+            in: 1_048_576...Int.max,
+            about: "Bodies, removals and unfinished heads of all calls in memory at one time; above it 503."
+        )
         removalIdentifiers = settings.int(
             "http.removal.identifiers",
             default: defaults.removalIdentifiers,
-            in: 1...10_000
+            in: 1...10_000,
+            about: "Notifications that one call removes; above it 413."
         )
         httpReceiveTimeout = settings.duration(
             "http.receive.timeout",
             default: defaults.httpReceiveTimeout,
-            in: .milliseconds(100) ... .seconds(600)
+            in: .milliseconds(100) ... .seconds(600),
+            about: """
+                How long a request may take to arrive whole, from its first byte; then 408 and the end of the \
+                connection.
+                """
         )
     }
 }

@@ -13,6 +13,8 @@ public struct DeclaredSetting: Sendable, Hashable {
     public var kind: Kind
     /// What is allowed, in words: `an integer from 0 to 65535`.
     public var allowed: String
+    /// Its effect, in sentences.
+    public var about: String
     /// The default as one would write it; nil when there is none.
     public var defaultValue: String?
     /// Whether the service does not start without it.

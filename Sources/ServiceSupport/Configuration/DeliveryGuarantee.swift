@@ -18,11 +18,15 @@ extension ServiceSettings {
     /// `delivery.guarantee`.
     ///
     /// - Returns: nil when it is not given: `exactly-once`, where the cluster can.
-    public mutating func deliveryGuarantee() -> DeliveryGuarantee? { optionalOneOf("delivery.guarantee") }
+    public mutating func deliveryGuarantee(about: String = "") -> DeliveryGuarantee? {
+        optionalOneOf("delivery.guarantee", about: about)
+    }
 
     /// `instance.id`: tells this instance from those that run at the same time, and is the same at its next start; the name
     /// of the host when it is not given.
-    public mutating func instanceID() -> String { string("instance.id", default: Self.hostName) }
+    public mutating func instanceID(about: String = "") -> String {
+        string("instance.id", default: Self.hostName, about: about)
+    }
 
     /// What the system calls itself, without asking a name server; `localhost` when it does not say.
     public static var hostName: String {

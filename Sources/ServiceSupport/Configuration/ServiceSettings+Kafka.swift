@@ -3,7 +3,7 @@ public import NotificationModel
 extension ServiceSettings {
     /// `kafka.bootstrap.servers`: brokers as `host:port`, required.
     public mutating func bootstrapServers() -> [String] {
-        let servers = list("kafka.bootstrap.servers", default: [])
+        let servers = list("kafka.bootstrap.servers", default: [], about: "Brokers as host:port. Required.")
         if servers.isEmpty {
             reject("kafka.bootstrap.servers", "is required: the brokers as host:port, with commas between")
         }
@@ -14,9 +14,18 @@ extension ServiceSettings {
     ///
     /// - Parameter used: names as they are written in settings, such as `deadLetters`.
     public mutating func topicNames(_ used: Set<String>) -> TopicNames {
-        let prefix = string("topics.prefix", default: TopicNames.defaultPrefix)
+        let prefix = string(
+            "topics.prefix",
+            default: TopicNames.defaultPrefix,
+            about: "What the topics' names begin with."
+        )
         var own: [String: String] = [:]
-        for name in used.sorted() { own[name] = optionalString("topics.\(name)") }
+        for name in used.sorted() {
+            own[name] = optionalString(
+                "topics.\(name)",
+                about: "The whole name of the topic, where it differs from prefix and own name."
+            )
+        }
         let topics = TopicNames(
             prefix: prefix,
             businessEvents: own["businessEvents"],

@@ -4,13 +4,14 @@ extension ServiceSettings {
     /// - Parameters:
     ///   - key: The key with dots.
     ///   - default: What holds when it is not given; nil makes it required.
-    public mutating func string(_ key: String, default: String?) -> String {
-        read(key, .text, "text", default: `default`, write: { $0 }, parse: { $0 }) ?? ""
+    ///   - about: Its effect, for `--help-settings`; so with every reader.
+    public mutating func string(_ key: String, default: String?, about: String = "") -> String {
+        read(key, .text, "text", about, default: `default`, write: { $0 }, parse: { $0 }) ?? ""
     }
 
     /// Text that may be left out.
-    public mutating func optionalString(_ key: String) -> String? {
-        read(key, .text, "text", default: nil, required: false, write: { $0 }, parse: { $0 })
+    public mutating func optionalString(_ key: String, about: String = "") -> String? {
+        read(key, .text, "text", about, default: nil, required: false, write: { $0 }, parse: { $0 })
     }
 
     /// An integer.
@@ -19,9 +20,14 @@ extension ServiceSettings {
     ///   - key: The key with dots.
     ///   - default: What holds when it is not given; nil makes it required.
     ///   - range: What is allowed; nil for all.
-    public mutating func int(_ key: String, default: Int?, in range: ClosedRange<Int>? = nil) -> Int {
+    public mutating func int(
+        _ key: String,
+        default: Int?,
+        in range: ClosedRange<Int>? = nil,
+        about: String = ""
+    ) -> Int {
         let allowed = range.map { "an integer from \($0.lowerBound) to \($0.upperBound)" } ?? "an integer"
-        let value = read(key, .integer, allowed, default: `default`, write: { "\($0)" }) { text in
+        let value = read(key, .integer, allowed, about, default: `default`, write: { "\($0)" }) { text in
             Int(text).flatMap { range?.contains($0) ?? true ? $0 : nil }
         }
         return value ?? range?.lowerBound ?? 0
@@ -29,18 +35,24 @@ extension ServiceSettings {
 
     /// A number.
     ///
-    /// - Parameters: As for ``int(_:default:in:)``.
-    public mutating func double(_ key: String, default: Double?, in range: ClosedRange<Double>? = nil) -> Double {
+    /// - Parameters: As for ``int(_:default:in:about:)``.
+    public mutating func double(
+        _ key: String,
+        default: Double?,
+        in range: ClosedRange<Double>? = nil,
+        about: String = ""
+    ) -> Double {
         let allowed = range.map { "a number from \($0.lowerBound) to \($0.upperBound)" } ?? "a number"
-        let value = read(key, .number, allowed, default: `default`, write: { "\($0)" }) { text in
+        let value = read(key, .number, allowed, about, default: `default`, write: { "\($0)" }) { text in
             Double(text).flatMap { $0.isFinite && range?.contains($0) ?? true ? $0 : nil }
         }
         return value ?? range?.lowerBound ?? 0
     }
 
     /// `true` or `false`; `yes`, `no`, `on`, `off`, `1` and `0` are understood too.
-    public mutating func bool(_ key: String, default: Bool) -> Bool {
-        let value = read(key, .boolean, "true or false", default: `default`, write: { "\($0)" }) { (text) -> Bool? in
+    public mutating func bool(_ key: String, default: Bool, about: String = "") -> Bool {
+        let value = read(key, .boolean, "true or false", about, default: `default`, write: { "\($0)" }) {
+            (text) -> Bool? in
             switch text.lowercased() {
             case "true", "yes", "on", "1": true
             case "false", "no", "off", "0": false
@@ -52,59 +64,65 @@ extension ServiceSettings {
 
     /// A duration with its unit: `250ms`, `1.5s`, `10s`, `5m`, `2h`, `7d`.
     ///
-    /// - Parameters: As for ``int(_:default:in:)``.
+    /// - Parameters: As for ``int(_:default:in:about:)``.
     public mutating func duration(
         _ key: String,
         default: Duration?,
-        in range: ClosedRange<Duration>? = nil
+        in range: ClosedRange<Duration>? = nil,
+        about: String = ""
     ) -> Duration {
-        optionalDuration(key, default: `default`, in: range, required: true) ?? range?.lowerBound ?? .zero
+        optionalDuration(key, default: `default`, in: range, required: true, about) ?? range?.lowerBound ?? .zero
     }
 
     /// A duration that may be left out, where leaving it out has a meaning of its own, such as "no limit".
-    public mutating func optionalDuration(_ key: String, in range: ClosedRange<Duration>? = nil) -> Duration? {
-        optionalDuration(key, default: nil, in: range, required: false)
+    public mutating func optionalDuration(
+        _ key: String,
+        in range: ClosedRange<Duration>? = nil,
+        about: String = ""
+    ) -> Duration? {
+        optionalDuration(key, default: nil, in: range, required: false, about)
     }
 
     private mutating func optionalDuration(
         _ key: String,
         default: Duration?,
         in range: ClosedRange<Duration>?,
-        required: Bool
+        required: Bool,
+        _ about: String
     ) -> Duration? {
         var allowed = "a duration such as 250ms, 10s or 7d"
         if let range {
             allowed += ", from \(DurationText.write(range.lowerBound)) to \(DurationText.write(range.upperBound))"
         }
-        return read(key, .duration, allowed, default: `default`, required: required, write: DurationText.write) {
+        return read(key, .duration, allowed, about, default: `default`, required: required, write: DurationText.write) {
             text in
             DurationText.parse(text).flatMap { range?.contains($0) ?? true ? $0 : nil }
         }
     }
 
     /// One of an enumeration's raw values.
-    public mutating func oneOf<Value>(_ key: String, default: Value) -> Value
+    public mutating func oneOf<Value>(_ key: String, default: Value, about: String = "") -> Value
     where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
         let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
-        let value = read(key, .choice, "one of \(allowed)", default: `default`, write: \.rawValue) {
+        let value = read(key, .choice, "one of \(allowed)", about, default: `default`, write: \.rawValue) {
             Value(rawValue: $0)
         }
         return value ?? `default`
     }
 
     /// The same where leaving it out has a meaning of its own.
-    public mutating func optionalOneOf<Value>(_ key: String) -> Value?
+    public mutating func optionalOneOf<Value>(_ key: String, about: String = "") -> Value?
     where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
         let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
-        return read(key, .choice, "one of \(allowed)", default: nil, required: false, write: \.rawValue) {
+        return read(key, .choice, "one of \(allowed)", about, default: nil, required: false, write: \.rawValue) {
             Value(rawValue: $0)
         }
     }
 
     /// Items: a list in the file, or `a,b,c` (blanks around items and empty items are dropped).
-    public mutating func list(_ key: String, default: [String]) -> [String] {
+    public mutating func list(_ key: String, default: [String], about: String = "") -> [String] {
         let written = `default`.joined(separator: ",")
-        declare(key, .list, "a list, or items with commas between", default: written, required: false)
+        declare(key, .list, "a list, or items with commas between", about, default: written, required: false)
         guard let found = lookup(key) else { return `default` }
         switch found.content {
         case .items(let items): return items
@@ -119,9 +137,9 @@ extension ServiceSettings {
     /// Names with values: a map in the file, whose names may hold dots, or `a=b,c=d` in the variable (`\,` is a comma within a value).
     ///
     /// Both are merged name by name, and the variable wins. Values never appear in messages: among them may be passwords.
-    public mutating func dictionary(_ key: String) -> [String: String] {
+    public mutating func dictionary(_ key: String, about: String = "") -> [String: String] {
         let allowed = "a map, or name=value with commas between"
-        declare(key, .map, allowed, default: nil, required: false)
+        declare(key, .map, allowed, about, default: nil, required: false)
         var result: [String: String] = [:]
         for (name, content, line) in file.entries(below: key) {
             if case .text(let text) = content {
@@ -153,8 +171,8 @@ extension ServiceSettings {
     }
 
     /// A value that no message, log or description shows; nil when it is not given.
-    public mutating func secret(_ key: String) -> Secret? {
-        read(key, .secret, "text", default: nil, required: false, write: { _ in "" }, parse: { Secret($0) })
+    public mutating func secret(_ key: String, about: String = "") -> Secret? {
+        read(key, .secret, "text", about, default: nil, required: false, write: { _ in "" }, parse: { Secret($0) })
     }
 
     // MARK: - The common part
@@ -163,6 +181,7 @@ extension ServiceSettings {
         _ key: String,
         _ kind: DeclaredSetting.Kind,
         _ allowed: String,
+        _ about: String,
         default: String?,
         required: Bool
     ) {
@@ -172,6 +191,7 @@ extension ServiceSettings {
                 variable: Self.variableName(key),
                 kind: kind,
                 allowed: allowed,
+                about: about,
                 defaultValue: `default`,
                 isRequired: required
             )
@@ -182,12 +202,13 @@ extension ServiceSettings {
         _ key: String,
         _ kind: DeclaredSetting.Kind,
         _ allowed: String,
+        _ about: String,
         default: Value?,
         required: Bool = true,
         write: (Value) -> String,
         parse: (String) -> Value?
     ) -> Value? {
-        declare(key, kind, allowed, default: `default`.map(write), required: required && `default` == nil)
+        declare(key, kind, allowed, about, default: `default`.map(write), required: required && `default` == nil)
         guard let found = lookup(key) else {
             if required && `default` == nil {
                 let variable = Self.variableName(key)

@@ -35,8 +35,17 @@ public struct OpsConfiguration: Sendable, Hashable {
     ///   - settings: Where to read; the caller ends reading.
     ///   - defaultPort: The port of this service when none is given.
     public init(settings: inout ServiceSettings, defaultPort: Int) {
-        host = settings.string("ops.host", default: "127.0.0.1")
-        port = settings.int("ops.port", default: defaultPort, in: 0...65_535)
+        host = settings.string(
+            "ops.host",
+            default: "127.0.0.1",
+            about: "The address of /metrics and /health; `0.0.0.0` for a scraper on another machine."
+        )
+        port = settings.int(
+            "ops.port",
+            default: defaultPort,
+            in: 0...65_535,
+            about: "The port of /metrics and /health; 0 takes a free one and logs it."
+        )
     }
 }
 
