@@ -1,4 +1,5 @@
 import Foundation
+import NotificationModel
 import Testing
 
 @Suite("carillon rules check")
@@ -15,10 +16,15 @@ struct RulesCheckTests {
           - {event: com.example.a, name: bye, when: exists data.bye, recipient: "{{data.bye}}", cancel: hello, state: pending}
         """
 
-    private func check(_ arguments: [String], input: String = "") async throws -> (status: Int32, child: ChildProcess) {
+    private func check(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        input: String = ""
+    ) async throws -> (status: Int32, child: ChildProcess) {
         let child = try ChildProcess(
             try Tools.product("carillon"),
             ["rules", "check"] + arguments,
+            environment: environment,
             input: Data(input.utf8)
         )
         return (try await child.ended(), child)
@@ -65,9 +71,90 @@ struct RulesCheckTests {
         #expect(problems.compactMap { $0["line"] as? Int } == [2, 3, 4, 5])
         for missing in [folder.file("none.yaml"), folder.path] {
             let answer = try await check([missing])
-            #expect(answer.status == 1)
-            #expect(answer.child.errorText.contains(missing))
+            #expect(answer.status == 66)
+            #expect(answer.child.errorText.hasPrefix("carillon rules check: \(missing): "), "\(answer.child.lastWords)")
+            #expect(answer.child.errorText.split(separator: "\n").count == 1)
         }
+        #expect(try await check([folder.file("none.yaml")]).child.errorText.hasSuffix("none.yaml: does not exist\n"))
+    }
+
+    @Test("what is quoted of a file steers no terminal, in text and in JSON")
+    func hostile() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            "rules:\n  - {event: e, \"re\\e[31mci\\n\\u202Epient\": r, identifier: \"{{a\\u0085b}}\", content: {body: x}}\n",
+            to: "rules.yaml"
+        )
+        for arguments in [[path], [path, "--json"]] {
+            let answer = try await check(arguments)
+            #expect(answer.status == 1)
+            let said = answer.child.outputText + answer.child.errorText
+            #expect(
+                !said.unicodeScalars.contains { $0 != "\n" && PrintableText.isEscaped($0) },
+                "\(said.debugDescription)"
+            )
+            #expect(said.contains(arguments.count == 1 ? #"`re\u{1b}[31mci\u{a}\u{202e}pient`"# : #"\u202epient"#))
+        }
+    }
+
+    @Test("the default application is that of the services: an option, the environment, the settings file")
+    func application() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(Self.rules, to: "rules.yaml")
+        let event = try folder.write(event(#"{"n":2,"who":["ana"]}"#), to: "event.json")
+        let settings = try folder.write("http: {port: 1}\napplication:\n  default: filed\n", to: "carillon.yaml")
+        func key(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> String? {
+            let answer = try await check([path, "--event", event, "--json"] + arguments, environment: environment)
+            let records = JSONText.object(answer.child.standardOutput)?["records"] as? [[String: Any]]
+            return records?.first?["key"] as? String
+        }
+        let variable = ["CARILLON_APPLICATION_DEFAULT": "set"]
+        #expect(try await key([]) == "default/ana/hello")
+        #expect(try await key(["--config", settings]) == "filed/ana/hello")
+        #expect(try await key(["--config", settings], variable) == "set/ana/hello")
+        #expect(try await key(["--application", "given"], variable) == "given/ana/hello")
+        let wrong = try await check([path], environment: ["CARILLON_APPLICATION_DEFAULT": "a\u{7}"])
+        #expect(wrong.status == 64)
+        #expect(wrong.child.errorText.contains("application.default"))
+        #expect(try await check([path, "--config", folder.file("none.yaml")]).status == 66)
+    }
+
+    @Test("events that can overtake each other are noted, and told of samples whose keys differ")
+    func overtaking() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            """
+            rules:
+              - {event: com.example.a, recipient: "{{data.who}}", identifier: x, content: {body: B}}
+              - {event: com.example.b, recipient: "{{data.who}}", cancel: x}
+            """,
+            to: "rules.yaml"
+        )
+        let list = try await check([path])
+        #expect(list.status == 0)
+        #expect(
+            list.child.outputText.contains("note: line 3 cancels what line 2 requests: com.example.a and com.example.b")
+        )
+        let first = event(#"{"who":"ana"}"#)
+        func warnings(_ cancel: String) async throws -> [String] {
+            let answer = try await check([
+                path, "--event", try folder.write(first, to: "a.json"), "--event",
+                try folder.write(cancel, to: "b.json"),
+                "--json",
+            ])
+            #expect(answer.status == 0, "\(answer.child.lastWords)")
+            let lines = answer.child.outputLines.map { JSONText.object(Data($0.utf8)) }
+            #expect(lines.count == 2 && lines.first??["warnings"] as? [String] == [])
+            return lines.last??["warnings"] as? [String] ?? ["none"]
+        }
+        let cancel = event(#"{"who":"ana"}"#, type: "com.example.b")
+        #expect(try await warnings(cancel).isEmpty)
+        let other = cancel.replacingOccurrences(of: #""id""#, with: #""subject":"ana","id""#)
+        let told = try await warnings(other)
+        #expect(told.count == 1)
+        #expect(told.first?.contains("b.json can overtake") == true && told.first?.contains("'ana' and '/s'") == true)
+        // Of another recipient.
+        #expect(try await warnings(other.replacingOccurrences(of: #""who":"ana""#, with: #""who":"ben""#)).isEmpty)
     }
 
     @Test("an event is shown as what it becomes, from a file and from standard input")

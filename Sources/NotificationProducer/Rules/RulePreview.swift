@@ -40,6 +40,8 @@ public struct RulePreview: Sendable {
         public var records: [Record]
         /// Not empty when the event would go to dead letters.
         public var failures: [Failure]
+        /// The key of the event, under which events take effect in their order; nil when it cannot be read.
+        public var eventKey: [UInt8]?
 
         /// Nothing comes of the event, and nothing is wrong: no `when` holds.
         public var isSkipped: Bool { records.isEmpty && failures.isEmpty }
@@ -65,6 +67,9 @@ public struct RulePreview: Sendable {
         }
     }
 
+    /// Where events can take effect in another order than they came in.
+    public var overtakings: [Overtaking] { Overtaking.all(in: engine.rules) }
+
     /// What the rules make of a CloudEvent in structured mode, one JSON object. One that cannot be read goes to dead letters as one
     /// does that no rule is for.
     public func apply(toStructured json: [UInt8]) -> Result {
@@ -80,6 +85,12 @@ public struct RulePreview: Sendable {
 
     /// What the rules make of an event.
     public func apply(to event: BusinessEvent) -> Result {
+        var result = made(of: event)
+        result.eventKey = event.kafkaKey
+        return result
+    }
+
+    private func made(of event: BusinessEvent) -> Result {
         switch engine.apply(to: event) {
         case .noRule:
             let error = ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")

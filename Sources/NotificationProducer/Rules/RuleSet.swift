@@ -62,7 +62,10 @@ struct RuleSet: Sendable {
     }
 
     /// In the order of the file.
-    var all: [Rule<BoundVariable>] {
-        plans.values.flatMap(\.rules).sorted { $0.line < $1.line }
+    var all: [Rule<BoundVariable>] { allWithPlans.map(\.rule) }
+
+    /// The same with what knows the names of their variables.
+    var allWithPlans: [(rule: Rule<BoundVariable>, plan: EventPlan)] {
+        plans.values.flatMap { plan in plan.rules.map { ($0, plan) } }.sorted { $0.rule.line < $1.rule.line }
     }
 }

@@ -64,6 +64,14 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
+    /// The template as it was written, each variable as given.
+    func text(_ variable: (Variable) -> String) -> String {
+        pieces.map { piece in
+            if case .bytes(let range) = piece { return String(decoding: bytes[range], as: UTF8.self) }
+            return piece.variable.map(variable) ?? ""
+        }.joined()
+    }
+
     /// The bytes of a template without variables, else nil.
     var constantBytes: [UInt8]? {
         variables.isEmpty ? bytes : nil

@@ -2,23 +2,28 @@ import ArgumentParser
 import Foundation
 import NotificationModel
 import NotificationProducer
+import ServiceSupport
 
 /// `carillon rules check`: a file of rules as the producer service would read it, and what it makes of an event.
 struct RulesCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check a file of rules, and see what becomes of an event.",
+        abstract: "Check a file of rules, and see what becomes of events.",
         discussion: """
             Without an event it lists the rules, or every problem of the file with its line. With one it shows each request and \
             removal that would be published, or why there is none. Nothing is connected and nothing is sent.
 
-            The status is 0 when all is well, also when no rule's condition holds; 1 when the file has problems, or when the event \
-            would go to dead letters.
+            Events take effect in their order when they have one key: the extension partitionkey, else the subject, else the \
+            source. Without an event, a note says of which types that matters, since one cancels what the other requests; with \
+            several, their keys are compared, and a warning says which event can overtake another.
+
+            The status is 0 when all is well, also when no rule's condition holds; 1 when the file has problems, or when an event \
+            would go to dead letters; 66 when a file cannot be read.
 
             Examples:
 
               carillon rules check rules.yaml
-              carillon rules check rules.yaml --event event.json
+              carillon rules check rules.yaml --event shipped.json --event cancelled.json
               jq .[0] events.json | carillon rules check rules.yaml --event -
             """
     )
@@ -27,28 +32,37 @@ struct RulesCheckCommand: AsyncParsableCommand {
     var file: String
 
     @Option(
-        help: ArgumentHelp("A structured CloudEvent in JSON; - is standard input.", valueName: "file"),
+        help: ArgumentHelp(
+            "A structured CloudEvent in JSON; - is standard input. May be repeated, in the order of sending.",
+            valueName: "file"
+        ),
         completion: .file(extensions: ["json"])
     )
-    var event: String?
+    var event: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "For rules that name no application, as the setting application.default.",
+            "For rules that name no application. Without it CARILLON_APPLICATION_DEFAULT, else application.default of --config.",
             valueName: "name"
         )
     )
-    var application = "default"
+    var application: String?
 
-    @Flag(help: "One JSON object, for programs.")
+    @Option(
+        help: ArgumentHelp("The settings file of the producer service.", valueName: "file"),
+        completion: .file(extensions: ["yaml", "yml"])
+    )
+    var config: String?
+
+    @Flag(help: "JSON for programs: one object, or one for each event on a line of its own.")
     var json = false
 
     func validate() throws {
-        do throws(ModelError) {
-            _ = try NotificationKey(application: application, recipient: "r", identifier: "i")
-        } catch {
-            throw ValidationError("--application: \(error.detail)")
+        guard !Validation.isLater else { return }
+        guard event.filter({ $0 == "-" }).count < 2 else {
+            throw ValidationError("--event: standard input holds one event")
         }
+        if let application { try Self.check(application) { ValidationError("--application: \($0)") } }
     }
 
     func run() async throws {
@@ -58,19 +72,58 @@ struct RulesCheckCommand: AsyncParsableCommand {
     private func check() throws {
         let report = RulesReport(file: file)
         let rules: RulePreview
-        do throws(RuleFileError) {
-            rules = try RulePreview(file: file, defaultApplication: application)
-        } catch {
-            if json { Terminal.write(report.json(of: error)) } else { Terminal.writeError("\(error)\n") }
+        do {
+            rules = try RulePreview(file: file, defaultApplication: try defaultApplication())
+        } catch let error as RuleFileError {
+            guard !error.isUnreadable else { throw CommandFailure("\(error)", status: ExitStatus.noInput) }
+            if json { Terminal.write(json: report.json(of: error)) } else { Terminal.writeError("\(error)\n") }
             throw ExitCode(ExitStatus.failed)
         }
-        guard let event else {
-            Terminal.write(json ? report.json(of: rules.rules) : Array(report.text(of: rules.rules).utf8))
+        guard !event.isEmpty else {
+            let (list, notes) = (rules.rules, rules.overtakings)
+            if json {
+                Terminal.write(json: report.json(of: list, notes))
+            } else {
+                Terminal.write(report.text(of: list, notes))
+            }
             return
         }
-        let result = rules.apply(toStructured: try Self.read(event))
-        Terminal.write(json ? report.json(of: result) : Array(report.text(of: result).utf8))
-        if !result.failures.isEmpty { throw ExitCode(ExitStatus.failed) }
+        var results: [RulesReport.Checked] = []
+        for path in event {
+            let checked = RulesReport.Checked(
+                name: event.count == 1 ? nil : path,
+                result: rules.apply(toStructured: try Self.read(path)),
+                earlier: results
+            )
+            results.append(checked)
+            if json { Terminal.write(json: report.json(of: checked)) } else { Terminal.write(report.text(of: checked)) }
+        }
+        if results.contains(where: { !$0.result.failures.isEmpty }) { throw ExitCode(ExitStatus.failed) }
+    }
+
+    /// As the producer service would have it.
+    private func defaultApplication() throws -> String {
+        if let application { return application }
+        let name = "CARILLON_APPLICATION_DEFAULT"
+        let given = ProcessInfo.processInfo.environment[name].map { [name: $0] } ?? [:]
+        let key = "application.default"
+        do {
+            var settings = try ServiceSettings(environment: given, file: config)
+            // The file's other settings are no matter of the rules.
+            let application = settings.string(key, default: "default")
+            try Self.check(application) { CommandFailure("\(key): \($0)", status: ExitStatus.usage) }
+            return application
+        } catch let error as ServiceSettingsError {
+            throw CommandFailure("\(error)", status: ExitStatus.noInput)
+        }
+    }
+
+    private static func check(_ application: String, _ failure: (String) -> any Error) throws {
+        do throws(ModelError) {
+            _ = try NotificationKey(application: application, recipient: "r", identifier: "i")
+        } catch {
+            throw failure(error.detail)
+        }
     }
 
     /// One byte more than an event may have, so that the model sees that it is too large.

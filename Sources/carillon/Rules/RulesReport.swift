@@ -5,21 +5,51 @@ import NotificationProducer
 struct RulesReport {
     let file: String
 
+    /// What becomes of an event, and which of those before it could take effect after it.
+    struct Checked {
+        /// Its file, when there is more than one event.
+        let name: String?
+        let result: RulePreview.Result
+        let warnings: [String]
+
+        /// - Parameter earlier: What was sent before it.
+        init(name: String?, result: RulePreview.Result, earlier: [Checked]) {
+            (self.name, self.result) = (name, result)
+            warnings = earlier.compactMap { Self.warning($0, name, result) }
+        }
+
+        /// One cancels what the other requests, and nothing keeps their order.
+        private static func warning(_ earlier: Checked, _ name: String?, _ later: RulePreview.Result) -> String? {
+            guard let first = earlier.result.eventKey, let second = later.eventKey, first != second else { return nil }
+            let shared = earlier.result.records.first { record in
+                later.records.contains { $0.key == record.key && $0.isRemoval != record.isRemoval }
+            }
+            guard let shared else { return nil }
+            let keys = [first, second].map { RecordText.safe(String(decoding: $0, as: UTF8.self)) }
+            return
+                "\(RecordText.safe(name ?? "")) can overtake \(RecordText.safe(earlier.name ?? "")) on \(shared.key): their keys "
+                + "'\(keys[1])' and '\(keys[0])' differ (partitionkey, else subject, else source)"
+        }
+    }
+
     // MARK: For people
 
-    func text(of rules: [RulePreview.Summary]) -> String {
+    func text(of rules: [RulePreview.Summary], _ notes: [Overtaking]) -> String {
         let events = Set(rules.map(\.event)).count
-        var text = "\(file): \(Self.count(rules.count, "rule")) for \(Self.count(events, "type")) of events\n"
+        var text =
+            "\(RecordText.safe(file)): \(Self.count(rules.count, "rule")) for \(Self.count(events, "type")) of events\n"
         for rule in rules {
             text += "  line \(rule.line): \(RecordText.safe(rule.event)) "
             text += "\(rule.isCancel ? "cancels" : "requests"), as \(RecordText.safe(rule.name))\n"
         }
+        for note in notes { text += "note: \(RecordText.safe(note.description))\n" }
         return text
     }
 
-    func text(of result: RulePreview.Result) -> String {
-        if result.isSkipped { return "skipped: there are rules for this type, but nothing comes of this event\n" }
-        var text = ""
+    func text(of checked: Checked) -> String {
+        let result = checked.result
+        var text = checked.name.map { "\(RecordText.safe($0)):\n" } ?? ""
+        if result.isSkipped { text += "skipped: there are rules for this type, but nothing comes of this event\n" }
         for record in result.records {
             text += "\(record.isRemoval ? "removal" : "request") \(record.key), id \(record.requestID)\n"
             text += "\(Self.pretty(record.value))\n"
@@ -28,6 +58,7 @@ struct RulesReport {
             let rule = failure.rule.map { " in rule \(RecordText.safe($0))" } ?? ""
             text += "dead letter\(rule): \(RecordText.safe(failure.error.description))\n"
         }
+        for warning in checked.warnings { text += "warning: \(warning)\n" }
         return text
     }
 
@@ -37,7 +68,7 @@ struct RulesReport {
 
     private static func pretty(_ json: [UInt8]) -> String {
         guard let value = try? JSONValue.parse(json) else { return String(decoding: json, as: UTF8.self) }
-        return value.indented().split(separator: "\n").map { RecordText.safe(String($0)) }.joined(separator: "\n")
+        return String(decoding: PrintableText.escaped(json: Array(value.indented().utf8)), as: UTF8.self)
     }
 
     // MARK: For programs
@@ -52,7 +83,7 @@ struct RulesReport {
         return line([.init("file", .string(file)), .init("problems", .array(problems))])
     }
 
-    func json(of rules: [RulePreview.Summary]) -> [UInt8] {
+    func json(of rules: [RulePreview.Summary], _ notes: [Overtaking]) -> [UInt8] {
         let list = rules.map { rule in
             JSONValue.object([
                 .init("name", .string(rule.name)), .init("event", .string(rule.event)),
@@ -60,10 +91,14 @@ struct RulesReport {
                 .init("action", .string(rule.isCancel ? "cancel" : "request")),
             ])
         }
-        return line([.init("file", .string(file)), .init("problems", .array([])), .init("rules", .array(list))])
+        return line([
+            .init("file", .string(file)), .init("problems", .array([])), .init("rules", .array(list)),
+            .init("notes", .array(notes.map { .string($0.description) })),
+        ])
     }
 
-    func json(of result: RulePreview.Result) -> [UInt8] {
+    func json(of checked: Checked) -> [UInt8] {
+        let result = checked.result
         let records = result.records.map { record in
             JSONValue.object([
                 .init("kind", .string(record.isRemoval ? "removal" : "request")),
@@ -81,10 +116,12 @@ struct RulesReport {
             ])
         }
         let outcome = !failures.isEmpty ? "dead-lettered" : records.isEmpty ? "skipped" : "published"
-        return line([
+        var members = checked.name.map { [JSONValue.Member("event", .string($0))] } ?? []
+        members += [
             .init("outcome", .string(outcome)), .init("records", .array(records)),
-            .init("failures", .array(failures)),
-        ])
+            .init("failures", .array(failures)), .init("warnings", .array(checked.warnings.map { .string($0) })),
+        ]
+        return line(members)
     }
 
     /// Null for a problem of the whole file.
