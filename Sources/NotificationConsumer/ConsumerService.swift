@@ -23,6 +23,8 @@ public struct ConsumerService: Service {
     private let storeWriters = StoreWriters()
     private let parkedStores = ParkedStores()
     private let ceiling: KafkaRecordCeiling
+    /// All of them from the start: readiness must not flicker.
+    private let laneHealth: [HealthComponent]
 
     /// - Parameters:
     ///   - registry: where gauges are shown; its counters too.
@@ -49,9 +51,13 @@ public struct ConsumerService: Service {
         self.clock = clock ?? SystemClock.now
         self.logger = logger
         statuses = (0..<configuration.lanes).map { _ in LaneStatus() }
+        laneHealth = statuses.indices.map { health.component("lane-\($0)") }
         Self.describe(registry, statuses, topic: configuration.topics.requests)
         Self.describe(registry, storeWriters, parkedStores)
     }
+
+    /// Whether every lane has its partitions and works on them.
+    public var isReady: Bool { laneHealth.allSatisfy { $0.status == .ready } }
 
     /// Runs the lanes until the graceful shutdown or cancellation, and drains them within the configured time.
     ///
@@ -60,8 +66,6 @@ public struct ConsumerService: Service {
         let stop = StopSignal()
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
-                // All of them from the start: readiness must not flicker.
-                let components = statuses.indices.map { health.component("lane-\($0)") }
                 let component = health.component("cluster")
                 let asked = try await KafkaThread.run(name: "cluster") {
                     try Cluster.ask(configuration, stop, component, logger)
@@ -69,7 +73,7 @@ public struct ConsumerService: Service {
                 guard let cluster = asked else { return }
                 let stores = makeStores(cluster)
                 do {
-                    try await runLanes(cluster, stores, stop, components)
+                    try await runLanes(cluster, stores, stop, laneHealth)
                 } catch {
                     try? await KafkaThread.run(name: "stores") { stores.closeAll() }
                     throw error

@@ -50,23 +50,38 @@ struct LocalCommand: AsyncParsableCommand {
     )
     var config: String?
 
+    @Flag(help: "Show every setting of the services with its default, range and effect.")
+    var helpSettings = false
+
     func validate() throws {
+        guard !Validation.isLater else { return }
         guard (1...1_000).contains(partitions) else {
             throw ValidationError("--partitions takes 1 to 1000")
         }
     }
 
     func run() async throws {
-        let file = try bootstrapFile.map(BootstrapFile.init(path:))
+        try await CommandFailure.told(by: "carillon local") { throw ExitCode(try await serve()) }
+    }
+
+    /// - Returns: The exit status.
+    private func serve() async throws -> Int32 {
         let main = ServiceMain(name: "carillon local", summary: "", defaultOpsPort: ops.port)
-        let status = await main.run(environment: environment(), file: config) { settings in
+        guard !helpSettings else {
+            return main.showSettings { settings in
+                _ = ProducerServiceConfiguration(settings: &settings)
+                _ = ConsumerServiceConfiguration(settings: &settings)
+                return { _ in [] }
+            }
+        }
+        let file = try bootstrapFile.map(BootstrapFile.init(path:))
+        return await main.run(environment: environment(), file: config) { settings in
             let producer = ProducerServiceConfiguration(settings: &settings)
             let consumer = ConsumerServiceConfiguration(settings: &settings)
             return { here in
                 try services(producer, consumer, file, here)
             }
         }
-        throw ExitCode(status)
     }
 
     private func services(
@@ -105,7 +120,9 @@ struct LocalCommand: AsyncParsableCommand {
         // They stop in reverse: first what takes work in, last what the others need.
         return [
             BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
-            producerService, HangupService(logger: here.logger) { await producerService.reloadRules() }, ready,
+            // A call must find everything as it stays.
+            StartingLater(producerService) { consumerService.isReady },
+            HangupService(logger: here.logger) { await producerService.reloadRules() }, ready,
         ]
     }
 

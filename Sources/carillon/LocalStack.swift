@@ -30,6 +30,29 @@ struct BrokerService: Service {
     }
 }
 
+/// A service that starts when a condition holds.
+struct StartingLater<Wrapped: Service>: Service {
+    private let service: Wrapped
+    private let mayStart: @Sendable () -> Bool
+
+    init(_ service: Wrapped, when mayStart: @escaping @Sendable () -> Bool) {
+        (self.service, self.mayStart) = (service, mayStart)
+    }
+
+    func run() async throws {
+        let starts = await cancelWhenGracefulShutdown { await Self.poll(mayStart) }
+        if starts { try await service.run() }
+    }
+
+    /// Waits; false when the end comes first.
+    fileprivate static func poll(_ condition: () -> Bool) async -> Bool {
+        while !condition() {
+            guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return false }
+        }
+        return !Task.isCancelled
+    }
+}
+
 /// Says that all is ready, once, and takes the bootstrap file away when it ends.
 struct ReadyAnnouncer: Service {
     let health: Health
