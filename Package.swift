@@ -177,7 +177,9 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "CarillonSimulation", "LocalBroker", "NotificationConsumer", "NotificationProducer", "ServiceSupport",
+                "CarillonSimulation", "LocalBroker", "NotificationConsumer", "NotificationModel",
+                "NotificationProducer",
+                "ServiceSupport",
             ],
             resources: [.copy("Clients")]
         ),

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 
 /// A file that holds the bootstrap servers of a running broker, and exists only while it is ready: what waits for it may begin.
@@ -11,7 +10,7 @@ struct BootstrapFile: Sendable {
         var isDirectory: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
             guard !isDirectory.boolValue else {
-                throw ValidationError("--bootstrap-file: \(path) is a directory")
+                throw CommandFailure("--bootstrap-file: \(path) is a directory", status: ExitStatus.usage)
             }
             try FileManager.default.removeItem(atPath: path)
         }

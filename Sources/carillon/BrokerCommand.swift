@@ -31,12 +31,17 @@ struct BrokerCommand: AsyncParsableCommand {
     var bootstrapFile: String?
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         guard (1...1_000).contains(topicsPartitions) else {
             throw ValidationError("--topics-partitions takes 1 to 1000")
         }
     }
 
     func run() async throws {
+        try await CommandFailure.told(by: "carillon broker") { try await serve() }
+    }
+
+    private func serve() async throws {
         let logging = LoggingConfiguration()
         bootstrapLogging(logging)
         let logger = Logger(label: "carillon broker")

@@ -15,4 +15,38 @@ struct Carillon: AsyncParsableCommand {
             SimulateCommand.self, BenchCommand.self,
         ]
     )
+
+    static func main() async {
+        do {
+            var command = try understood()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            let status = exitCode(for: error)
+            guard !status.isSuccess else { exit(withError: error) }
+            let message = fullMessage(for: error)
+            if !message.isEmpty { Terminal.writeError(message + "\n") }
+            exit(withError: status)
+        }
+    }
+
+    /// What a command line means.
+    ///
+    /// ArgumentParser asks a command whether its options go together before it looks for options that there are not, so a misspelt
+    /// one would be told as a missing one.
+    ///
+    /// - Parameter arguments: Nil for those of the process.
+    static func understood(_ arguments: [String]? = nil) throws -> any ParsableCommand {
+        _ = try Validation.$isLater.withValue(true) { try parseAsRoot(arguments) }
+        return try parseAsRoot(arguments)
+    }
+}
+
+/// Whether options go together is asked when all of them are known to be options.
+enum Validation {
+    /// True while only the names of options are looked at.
+    @TaskLocal static var isLater = false
 }

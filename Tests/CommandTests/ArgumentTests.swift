@@ -75,6 +75,18 @@ struct ArgumentTests {
         ["send", "event", "--file", "x", "--data", "{}"],
         ["send", "event", "--type", "a", "--timeout", "1ms"], ["send", "event", "--type", "a", "-X", "novalue"],
         ["tail"], ["tail", "a b"], ["tail", "a", "--count", "0"], ["tail", "a", "--since", "1m", "--from", "end"],
+        ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--user-info", "no pair"],
+        ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--user-info", "{"],
+        [
+            "send", "notification", "--recipient", "a", "--identifier", "b", "--user-info", "a=1", "--user-info",
+            "{\"a\":2}",
+        ],
+        ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--collapse-window", "9d"],
+        ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--version-number=-1"],
+        ["send", "notification", "--file", "x", "--user-info", "a=1"],
+        ["rules", "check", "a", "--event", "-", "--event", "-"],
+        ["tail", "deliveries", "--type", "nosuch"], ["tail", "carillon.requests", "--type", "delivered"],
+        ["tail", "state", "--type", "request"],
         ["tail", "a", "--color", "blue"], ["tail", "a", "--no-such-option"], ["no-such-command"],
     ])
     func `wrong usage is refused with status 64`(_ arguments: [String]) throws {
@@ -89,6 +101,13 @@ struct ArgumentTests {
         ["send", "notification", "--file", "-", "--recipient", "a", "--count", "3"],
         ["send", "removal", "--recipient", "a", "--all-identifiers"],
         ["send", "removal", "--recipient", "a", "--identifier", "b", "--state", "delivered"],
+        [
+            "send", "notification", "--recipient", "a", "--identifier", "b", "--user-info", "{\"n\":{n}}",
+            "--user-info",
+            "a=b=c", "--collapse-window", "10", "--version-number", "7", "--count", "2",
+        ],
+        ["tail", "requests", "--type", "carillon.notification.removal.v1"], ["tail", "state", "--type", "marker"],
+        ["tail", "business-events", "--type", "nosuch"], ["tail", "dead-letters", "--type", "com.example.a"],
         [
             "send", "event", "--type", "a", "--data", #"{"minute":{n}}"#, "--id", "i-{n}", "--count", "2", "--rate",
             "0.5",
@@ -106,8 +125,48 @@ struct ArgumentTests {
             "send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--in", "30", "--repeats",
         ])
         #expect(interval?.message.contains("trigger.timeInterval") == true)
+        #expect(
+            refusal(["tail", "deliveries", "--type", "deliverd"])?.message.contains("did you mean 'delivered'?") == true
+        )
+        #expect(
+            refusal(["tail", "deliveries", "--type", "x"])?.message.contains("cancellation.missed, removed") == true
+        )
         // It may be a password.
         #expect(refusal(["tail", "a", "-X", "=secret"])?.message.contains("secret") == false)
+    }
+
+    /// Whatever else a command needs, a misspelt option is what is wrong.
+    @Test(arguments: [
+        ["local"], ["broker"], ["send", "notification"], ["send", "removal"], ["send", "event"], ["tail", "a"],
+        ["rules", "check", "a"], ["simulate"],
+    ])
+    func `an option that there is not is named, with the one that was probably meant`(_ command: [String]) throws {
+        let refused = try #require(refusal(command + ["--no-such-option"]))
+        #expect(refused.status == 64)
+        #expect(refused.message.contains("Unknown option '--no-such-option'"), "\(refused.message)")
+        let title = refusal(["send", "notification", "--recipient", "a", "--identifier", "b", "--titel", "T"])
+        #expect(title?.message == "Unknown option '--titel'. Did you mean '--title'?")
+        #expect(refusal(["send", "event", "--typ", "a"])?.message == "Unknown option '--typ'. Did you mean '--type'?")
+        #expect(refusal(["send", "removal", "--recipeint", "a"])?.message.contains("'--recipeint'") == true)
+    }
+
+    @Test(arguments: [
+        (["--user-info", "x"], "--user-info: "), (["--version-number=-1"], "--version-number: "),
+        (["--collapse-window", "9d"], "--collapse-window: "), (["--in", "0"], "--in: "),
+        (["--badge=-1"], "--badge: "),
+        (["--request-id", ""], "--request-id: "),
+    ])
+    func `a value that the model refuses is told by its option`(_ options: [String], _ start: String) {
+        let base = ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T"]
+        #expect(
+            refusal(base + options)?.message.hasPrefix(start) == true,
+            "\(String(describing: refusal(base + options)))"
+        )
+        #expect(refusal(["send", "event", "--type", "a", "--data", "{"])?.message.hasPrefix("--data: ") == true)
+        #expect(
+            refusal(["send", "event", "--type", "a", "--extension", "No-t=1"])?.message.hasPrefix("--extension: ")
+                == true
+        )
     }
 
     @Test(arguments: [

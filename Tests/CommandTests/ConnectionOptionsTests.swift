@@ -20,9 +20,10 @@ struct ConnectionOptionsTests {
     }
 
     @Test func `without a broker it is wrong usage, and a file that is not there is named`() throws {
-        let error = #expect(throws: ValidationError.self) { try connection([]) }
-        #expect(error?.message.contains("CARILLON_KAFKA_BOOTSTRAP_SERVERS") == true)
-        #expect(throws: ValidationError.self) { try connection(["--bootstrap-servers", " , "]) }
+        let error = #expect(throws: CommandFailure.self) { try connection([]) }
+        #expect(error?.status == 64)
+        #expect(error?.description.contains("CARILLON_KAFKA_BOOTSTRAP_SERVERS") == true)
+        #expect(throws: CommandFailure.self) { try connection(["--bootstrap-servers", " , "]) }
         let failure = #expect(throws: CommandFailure.self) { try connection(["--bootstrap-file", "/no/such/file"]) }
         #expect(failure?.status == 66)
         #expect(failure?.description.contains("/no/such/file") == true)
@@ -48,6 +49,6 @@ struct ConnectionOptionsTests {
         #expect(found.topics.deliveries == "x.deliveries")
         #expect(found.defaultApplication == "shop")
         #expect(try connection(["--topics-prefix", "y."], environment).topics.deliveries == "y.deliveries")
-        #expect(throws: ValidationError.self) { try connection(["--topics-prefix", "a b"], environment) }
+        #expect(throws: CommandFailure.self) { try connection(["--topics-prefix", "a b"], environment) }
     }
 }

@@ -31,6 +31,28 @@ struct JSONInputTests {
         #expect(try read("\n\n") == [])
     }
 
+    @Test func `a line above the bound is told once, when the bound is reached, and does not touch the next`() throws {
+        let long = String(repeating: "x", count: 300_000)
+        #expect(
+            try read("\(long)\n{\"a\":1}\n\(long)", maximumBytes: 100_000) == [
+                "1 too-large", "2 {\"a\":1}", "3 too-large",
+            ]
+        )
+    }
+
+    /// Neither has an end, so each must come back when its time is up, with bounded memory.
+    @Test func `an input without lines, and one of blank lines, are read no longer than asked`() throws {
+        var zero = try JSONInput(path: "/dev/zero", maximumBytes: 1 << 20)
+        #expect(
+            try zero.next(within: .seconds(60))
+                == .refused(place: "/dev/zero:1", ModelError(.tooLarge, "a value has at most 1048576 bytes"))
+        )
+        #expect(try zero.next(within: .milliseconds(20)) == .nothingYet)
+        let file = try TemporaryFile(String(repeating: "\n", count: 3_000_000))
+        var blank = try JSONInput(path: file.path)
+        #expect(try blank.next(within: .zero) == .nothingYet)
+    }
+
     @Test func `a line that is wrong does not touch the next`() throws {
         #expect(try read("{\"a\":1}\n{\"b\":\n{\"c\":3}\n") == ["1 {\"a\":1}", "2 {\"b\":", "3 {\"c\":3}"])
     }

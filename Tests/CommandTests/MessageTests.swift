@@ -95,7 +95,7 @@ struct MessageTests {
     @Test func `what the line says counts, then the options`() throws {
         let filled = RequestMessages.Defaults(application: "a", recipient: "b", identifier: "c")
         func key(_ line: String) throws -> String {
-            String(decoding: try messages.message(json: Array(line.utf8), defaults: filled).key, as: UTF8.self)
+            String(decoding: try messages.message(json: Array(line.utf8), defaults: filled).key ?? [], as: UTF8.self)
         }
         #expect(try key(#"{"content":{"title":"T"}}"#) == "a/b/c")
         #expect(
@@ -184,7 +184,7 @@ struct MessageTests {
             case .found(let place):
                 do throws(ModelError) {
                     let message = try source.make()
-                    found.append(String(decoding: message.key, as: UTF8.self))
+                    found.append(String(decoding: message.key ?? [], as: UTF8.self))
                 } catch {
                     found.append("\(place.split(separator: ":").last ?? ""): \(error.field ?? "-")")
                 }

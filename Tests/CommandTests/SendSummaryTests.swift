@@ -9,6 +9,10 @@ struct SendSummaryTests {
         #expect(summary.text == "sent 1,234,567, acknowledged 1,234,565, failed 2 in 410.06 s (3,011/s)")
         summary.refused = 3
         #expect(summary.text.contains("failed 2, not sent 3 in"))
+        summary.unsent = 1_000
+        summary.hasRest = true
+        #expect(summary.text.contains("failed 2, not sent 1,003 in"))
+        #expect(summary.text.hasSuffix("(3,011/s); the rest of the input was not read"))
     }
 
     @Test func `of one record or none there is no rate, and no division by zero`() {

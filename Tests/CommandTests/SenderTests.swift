@@ -103,6 +103,8 @@ struct SenderTests {
         let result = try await send(to: broker) { Self.source(10, wrong: [4, 6]) }
         #expect(result.summary?.acknowledged == 3)
         #expect(result.summary?.refused == 1)
+        #expect(result.summary?.unsent == 6)
+        #expect(result.summary?.hasRest == false)
         #expect(result.troubles == ["number 4: invalid at f: is wrong"])
         #expect(try await values(broker, 3) == ["1", "2", "3"])
         await broker.shutDown()
@@ -113,6 +115,7 @@ struct SenderTests {
         let result = try await send(to: broker, configure: { $0.keepsGoing = true }) { Self.source(7, wrong: [4, 6]) }
         #expect(result.summary?.acknowledged == 5)
         #expect(result.summary?.refused == 2)
+        #expect(result.summary?.unsent == 0)
         #expect(result.troubles.count == 2)
         #expect(try await values(broker, 5) == ["1", "2", "3", "5", "7"])
         await broker.shutDown()
@@ -126,6 +129,7 @@ struct SenderTests {
         #expect(summary.failed == 1)
         #expect(summary.acknowledged == summary.sent - 1)
         #expect(summary.sent < 1_000)
+        #expect(summary.sent + summary.unsent == 1_000)
         #expect(result.troubles.count == 1)
         #expect(result.troubles.first?.contains("event 1 of /test") == true)
         await broker.shutDown()
@@ -160,6 +164,7 @@ struct SenderTests {
         let summary = try #require(result.summary)
         #expect(summary.acknowledged > 0 && summary.acknowledged == summary.sent)
         #expect(summary.sent < 1_000_000)
+        #expect(summary.sent + summary.unsent == 1_000_000)
         await broker.shutDown()
     }
 

@@ -24,7 +24,7 @@ final class TemporaryFile: Sendable {
 /// What a command line ends with when it is not understood; nil when it is.
 func refusal(_ arguments: [String]) -> (status: Int32, message: String)? {
     do {
-        _ = try Carillon.parseAsRoot(arguments)
+        _ = try Carillon.understood(arguments)
         return nil
     } catch {
         return (Carillon.exitCode(for: error).rawValue, Carillon.message(for: error))

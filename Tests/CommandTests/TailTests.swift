@@ -144,9 +144,84 @@ struct TailTests {
         let text = line(
             record(topic: "carillon.state", key: "marker", value: String(decoding: marker.json, as: UTF8.self))
         )
-        #expect(text.contains("marker  -  next of carillon.requests 17, next of carillon.signals 3, written"))
+        #expect(text.contains("marker  marker  next of carillon.requests 17, next of carillon.signals 3, written"))
         #expect(text.contains(".123, fired through "))
         #expect(text.contains("8 partitions"))
+    }
+
+    @Test func `an entry of state is told in words, and its kinds are types`() throws {
+        var entry = StateEntry()
+        entry.touched = Timestamp(rawValue: 1_795_000_000_000)
+        let due = try #require(Timestamp(rfc3339: "2026-12-24T18:00:00.000Z"))
+        entry.pending = .init(
+            requestID: try RequestID(text: "0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11"),
+            content: Array(#"{"title":"On its \u200fway\u001b[1m"}"#.utf8)[...],
+            expiration: nil,
+            trace: .none,
+            timer: .interval(
+                .init(interval: 60_000, anchor: entry.touched, repeats: true, misfire: nil, jitter: 0),
+                occurrence: due
+            ),
+            due: due
+        )
+        entry.delivered = .init(requestID: try RequestID(text: "other-id-of-it"), at: entry.touched)
+        entry.known = [.init(id: try RequestID(text: "old"), closed: entry.touched)]
+        entry.version = .init(number: 7, by: try RequestID(text: "old"))
+        var json: [UInt8] = []
+        entry.write(to: &json)
+        let state = record(topic: "carillon.state", value: String(decoding: json, as: UTF8.self))
+        let text = line(state)
+        #expect(
+            text.contains(
+                #"order-1  entry  pending "On its \u{200f}way\u{1b}[1m", due 2026-12-24 18:00:00.000, every 60.0 s"#
+            )
+        )
+        #expect(text.contains("request 0d8f4e6c, delivered 2026-"))
+        #expect(text.contains("version 7, 1 closed id known"))
+        #expect(!text.contains(#"{"form""#))
+        #expect(RecordFilter(types: ["entry"]).takes(state) && !RecordFilter(types: ["marker"]).takes(state))
+        #expect(RecordFilter(types: ["tombstone"]).takes(record(topic: "carillon.state", value: nil)))
+        #expect(RecordName.known.contains("entry"))
+    }
+
+    // MARK: Terminals
+
+    /// C0, DEL, C1, marks of direction, separators, and what has no width.
+    private static let hostile: [Unicode.Scalar] = [
+        "\u{1B}", "\u{07}", "\u{0A}", "\u{7F}", "\u{85}", "\u{9B}", "\u{61C}", "\u{200B}", "\u{200E}", "\u{200F}",
+        "\u{2028}", "\u{2029}", "\u{202A}", "\u{202E}", "\u{2060}", "\u{2066}", "\u{2069}", "\u{FEFF}",
+    ]
+
+    @Test(arguments: TailTests.hostile)
+    func `what could steer a terminal is escaped, as text and as JSON, wherever it is`(_ scalar: Unicode.Scalar) throws
+    {
+        let raw = "a\(Character(scalar))b"
+        let value = JSONValue.object([
+            .init(raw, .string(raw)), .init("content", .object([.init("title", .string(raw))])),
+        ])
+        let records = [
+            record(
+                key: raw,
+                value: String(decoding: value.json, as: UTF8.self),
+                headers: [("ce_type", Array(raw.utf8))]
+            ),
+            record(value: raw, headers: [(raw, Array(raw.utf8)), ("carillon-reason", Array(raw.utf8))]),
+        ]
+        for record in records {
+            let text = line(record)
+            #expect(!text.dropLast().unicodeScalars.contains(scalar), "\(text.debugDescription)")
+            let json = PrintableText.escaped(json: RecordJSON.line(record))
+            #expect(!String(decoding: json.dropLast(), as: UTF8.self).unicodeScalars.contains(scalar))
+            // It is the same JSON.
+            #expect(try JSONValue.parse(json) == JSONValue.parse(RecordJSON.line(record)))
+        }
+    }
+
+    @Test func `other text is left as it is`() {
+        let text = "Grüße, שלום, 你好, 👩‍👩‍👧, fi\u{200D}n"
+        #expect(PrintableText.escaped(text) == text)
+        #expect(PrintableText.escaped(json: Array(text.utf8)) == Array(text.utf8))
+        #expect(PrintableText.escaped("a\nb\u{9B}", keepsLines: true) == "a\nb\\u{9b}")
     }
 
     @Test func `a tombstone is said to be one, and other bytes are counted`() {

@@ -1,4 +1,6 @@
 import Foundation
+import NotificationModel
+import ServiceSupport
 import Testing
 
 #if canImport(Glibc)
@@ -115,6 +117,32 @@ struct CommandLineTests {
         )
     }
 
+    @Test("every setting is listed with its variable, default, range and effect", arguments: services + ["carillon"])
+    func helpSettings(_ program: String) async throws {
+        let arguments = program == "carillon" ? ["local"] : []
+        let child = try ChildProcess(try Tools.product(program), arguments + ["--help-settings"])
+        #expect(try await child.ended() == 0, "\(child.lastWords)")
+        let text = child.outputText
+        for row in try BoundsTable().rows where Self.isSetting(row.key, of: program) {
+            #expect(text.contains("\n\(row.key)  CARILLON_"), "\(row.key)")
+            if let value = row.defaultValue { #expect(text.contains("default \(value)\n"), "\(row.key)") }
+        }
+        #expect(text.contains("\nops.port  CARILLON_OPS_PORT\n    an integer from 0 to 65535; default 80"))
+        // The name, its form, its effect.
+        for setting in text.components(separatedBy: "\n\n").dropFirst() {
+            #expect(setting.split(separator: "\n").count >= 3, "has no effect: \(setting)")
+        }
+        #expect(!text.split(separator: "\n").contains { $0.count > 100 })
+    }
+
+    private static func isSetting(_ key: String, of program: String) -> Bool {
+        switch program {
+        case "carillon-producer": !SettingsCatalogue.consumer.contains(key)
+        case "carillon-consumer": !SettingsCatalogue.producer.contains(key)
+        default: true
+        }
+    }
+
     @Test("a port that is taken ends the start with the address named", arguments: services)
     func takenPort(_ service: String) async throws {
         let holder = try ChildProcess(try Tools.python(), [Tools.client("forward.py")], keepsInput: true)
@@ -175,6 +203,69 @@ struct CommandLineTests {
         local.signal(SIGTERM)
         #expect(try await local.ended() == 0, "\(local.lastWords)")
         #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test(
+        "carillon local takes calls only when its consumer works on its partitions",
+        .disabled(if: Cluster.isReal, "it brings its own broker")
+    )
+    func localIsReady() async throws {
+        let holder = try ChildProcess(try Tools.python(), [Tools.client("free_ports.py"), "2"])
+        #expect(try await holder.ended() == 0, "\(holder.lastWords)")
+        let ports = holder.outputLines.map(String.init)
+        try #require(ports.count == 2)
+        let local = try ChildProcess(
+            try Tools.product("carillon"),
+            ["local", "--http", "127.0.0.1:\(ports[0])", "--ops", "127.0.0.1:\(ports[1])"]
+        )
+        do {
+            // The first call that is taken at all.
+            var put: HTTPAnswer?
+            try await eventually("a call is taken", orSay: { local.lastWords }) {
+                guard local.isRunning else { throw ChildProcess.Failure(description: local.lastWords) }
+                put = try? await Curl.send(
+                    "PUT",
+                    "http://127.0.0.1:\(ports[0])/v1/recipients/ana/notifications/hello",
+                    headers: [("content-type", "application/json")],
+                    body: Data(#"{"content":{"title":"Hello"}}"#.utf8)
+                )
+                return put != nil
+            }
+            #expect(put?.status == 202, "\(put?.text ?? "")")
+            let health = try await Curl.send("GET", "http://127.0.0.1:\(ports[1])/health/ready")
+            #expect(!health.text.contains("lane-"), "\(health.text)")
+            #expect(local.isRunning, "\(local.lastWords)")
+        } catch {
+            await local.end()
+            throw error
+        }
+        await local.end()
+    }
+
+    @Test("no usage is shown for what is wrong with a broker or its settings")
+    func noUsage() async throws {
+        for arguments in [
+            [], ["--bootstrap-file", "/no/such/file"], ["--bootstrap-servers", "127.0.0.1:1", "--timeout", "200ms"],
+        ] {
+            let tail = try ChildProcess(try Tools.product("carillon"), ["tail", "requests"] + arguments)
+            #expect([64, 66, 69].contains(try await tail.ended()), "\(tail.lastWords)")
+            #expect(tail.errorText.hasPrefix("carillon tail: "), "\(tail.lastWords)")
+            #expect(tail.errorText.split(separator: "\n").count == 1, "\(tail.lastWords)")
+        }
+    }
+
+    @Test("what is quoted of a command line steers no terminal")
+    func hostileArguments() async throws {
+        for arguments in [
+            ["tail", "a\u{1B}[31m\u{202E}b"], ["tail", "a", "--nosuch\u{9B}x"], ["rules", "check", "\u{1B}c"],
+        ] {
+            let child = try ChildProcess(try Tools.product("carillon"), arguments)
+            #expect([64, 66].contains(try await child.ended()))
+            #expect(
+                !child.errorText.unicodeScalars.contains { $0 != "\n" && PrintableText.isEscaped($0) },
+                "\(child.errorText)"
+            )
+        }
     }
 
     @Test("tail says plainly that a topic or a broker is not there", .disabled(if: Cluster.isReal))

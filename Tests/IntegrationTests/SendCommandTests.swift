@@ -269,6 +269,7 @@ struct SendCommandTests {
                     == "carillon send: standard input:2: unknown-field at content.colour: is no field of this object\n"
             )
             #expect(end.output.hasPrefix("sent 1, acknowledged 1, failed 0, not sent 1 in"))
+            #expect(end.output.hasSuffix("; the rest of the input was not read\n"))
             #expect(try await carillon.records("requests").map { $0["identifier"] } == ["a"])
         }
     }
@@ -381,7 +382,85 @@ struct SendCommandTests {
             let sent = said.count
             #expect(sent > 10 && sent < 1_000_000)
             #expect(child.outputLines.count == sent)
-            #expect(child.errorText.hasPrefix("sent \(sent), acknowledged \(sent), failed 0 in"))
+            // The rest of what was asked for is not sent.
+            let (done, left) = (Self.grouped(sent), Self.grouped(1_000_000 - sent))
+            #expect(
+                child.errorText.hasPrefix("sent \(done), acknowledged \(done), failed 0, not sent \(left) in"),
+                "\(child.errorText)"
+            )
+        }
+    }
+
+    /// `1234567` as `1,234,567`.
+    private static func grouped(_ number: Int) -> String {
+        let digits = Array("\(number)")
+        return digits.enumerated().map { index, digit in
+            index > 0 && (digits.count - index) % 3 == 0 ? ",\(digit)" : "\(digit)"
+        }.joined()
+    }
+
+    @Test("the first signal ends the reading of an input that never has a line", arguments: [SIGTERM, SIGINT])
+    func endlessInput(_ signal: Int32) async throws {
+        try await CarillonCommand.withCluster { carillon in
+            let child = try carillon.start(["send", "notification", "--file", "/dev/zero", "--keep-going"])
+            try await eventually("it reads", orSay: { child.lastWords }) {
+                child.errorText.contains("/dev/zero:1: too-large")
+            }
+            child.signal(signal)
+            #expect(try await child.ended() == 128 + signal, "\(child.lastWords)")
+            #expect(
+                child.outputText.hasPrefix("sent 0, acknowledged 0, failed 0, not sent 1 in"),
+                "\(child.outputText)"
+            )
+        }
+    }
+
+    @Test("an endless line is wrong data when it is longer than a value may be")
+    func endlessLine() async throws {
+        try await CarillonCommand.withCluster { carillon in
+            let end = try await carillon.run("send", "event", "--file", "/dev/zero")
+            #expect(end.status == 65)
+            #expect(end.errors.contains("/dev/zero:1: too-large"))
+        }
+    }
+
+    @Test(
+        "what tail shows as JSON is sent again as it was: requests, removals and events",
+        .disabled(if: Cluster.isReal)
+    )
+    func replay() async throws {
+        try await CarillonCommand.withCluster { old in
+            func run(_ arguments: [String]) async throws {
+                let child = try old.start(arguments)
+                #expect(try await child.ended() == 0, "\(child.lastWords)")
+            }
+            try await run([
+                "send", "notification", "--recipient", "ana/1", "--identifier", "a", "--title", "\u{200F}T", "--in",
+                "1h",
+            ])
+            try await run(["send", "removal", "--recipient", "ana/1", "--identifier", "a", "--state", "pending"])
+            try await run(["send", "event", "--type", "com.example.a", "--subject", "s", "--data", #"{ "n" : 1.50 }"#])
+            try await CarillonCommand.withCluster { new in
+                for (topic, kind) in [("requests", "notification"), ("business-events", "event")] {
+                    let end = try await old.shell(
+                        """
+                        set -o pipefail
+                        "$carillon" tail \(topic) --no-follow --json | "$carillon" send \(kind) --file - \
+                          --bootstrap-servers \(new.cluster.bootstrapServers) --topics-prefix \(new.cluster.prefix)
+                        """
+                    )
+                    #expect(end.status == 0, "\(end.errors)")
+                    let (was, isNow) = (try await old.records(topic), try await new.records(topic))
+                    #expect(!was.isEmpty && isNow.count == was.count)
+                    for (was, isNow) in zip(
+                        was.sorted { $0.payload ?? "" < $1.payload ?? "" },
+                        isNow.sorted { $0.payload ?? "" < $1.payload ?? "" }
+                    ) {
+                        #expect(isNow.key == was.key && isNow.payload == was.payload && isNow.headers == was.headers)
+                        #expect(isNow.partition == was.partition)
+                    }
+                }
+            }
         }
     }
 

@@ -47,6 +47,27 @@ struct ContentOptions: ParsableArguments {
     var expiration: MomentArgument?
 
     @Option(
+        help: ArgumentHelp(
+            "Wait so long for a newer one before it is sent: seconds, or a time such as 10s.",
+            valueName: "time"
+        )
+    )
+    var collapseWindow: SpanArgument?
+
+    @Option(
+        help: ArgumentHelp("Guards order: a request or removal with a smaller number arrives too late.", valueName: "n")
+    )
+    var versionNumber: Int64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Data for the app: a JSON object, or name=value for a text; may be repeated.",
+            valueName: "json"
+        )
+    )
+    var userInfo: [String] = []
+
+    @Option(
         name: .customLong("request-id"),
         help: ArgumentHelp(
             "Id of the request: a repeat is dropped as a duplicate. Random if not given.",
@@ -58,7 +79,27 @@ struct ContentOptions: ParsableArguments {
     /// Whether any of them was given.
     var isGiven: Bool {
         let texts = [title, subtitle, body, sound, category, thread, requestID]
-        return texts.contains { $0 != nil } || badge != nil || delay != nil || at != nil || repeats || expiration != nil
+        return texts.contains { $0 != nil } || [badge, versionNumber].contains { $0 != nil }
+            || [delay, collapseWindow].contains { $0 != nil } || at != nil || repeats || expiration != nil
+            || !userInfo.isEmpty
+    }
+
+    /// The option that a field of a request comes from.
+    func option(of field: String) -> String? {
+        switch field {
+        case "content.categoryIdentifier": "--category"
+        case "content.threadIdentifier": "--thread"
+        case _ where field.hasPrefix("content.userInfo"): "--user-info"
+        case _ where field.hasPrefix("content."):
+            field.split(separator: ".").dropFirst().first.map { "--\($0)" }
+        case "trigger.repeats": "--repeats"
+        case _ where field.hasPrefix("trigger"): at == nil ? "--in" : "--at"
+        case "collapseWindow": "--collapse-window"
+        case "version": "--version-number"
+        case "requestId": "--request-id"
+        case "expiration", "recipient", "identifier", "application": "--\(field)"
+        default: nil
+        }
     }
 
     /// - Throws: `ValidationError` for what no model could tell.
@@ -78,7 +119,7 @@ struct ContentOptions: ParsableArguments {
     }
 
     /// - Parameter number: For `{n}`; nil when that is no placeholder.
-    func content(_ number: Int?) -> NotificationContent {
+    func content(_ number: Int?) throws(ModelError) -> NotificationContent {
         func filled(_ text: String?) -> String? {
             number.map { number in text.map { Placeholder.filled($0, number) } } ?? text
         }
@@ -89,8 +130,37 @@ struct ContentOptions: ParsableArguments {
             badge: badge,
             sound: sound.map { NotificationSound(name: $0) },
             categoryIdentifier: filled(category),
-            threadIdentifier: filled(thread)
+            threadIdentifier: filled(thread),
+            userInfo: try userInfo.isEmpty ? nil : userInfo(number)
         )
+    }
+
+    private func userInfo(_ number: Int?) throws(ModelError) -> JSONValue {
+        var members: [JSONValue.Member] = []
+        for item in userInfo {
+            let text = number.map { Placeholder.filled(item, $0) } ?? item
+            let more = try Self.members(text)
+            for member in more where members.contains(where: { $0.name == member.name }) {
+                throw ModelError(.invalid, field: "content.userInfo.\(member.name)", "is given twice")
+            }
+            members += more
+        }
+        return .object(members)
+    }
+
+    private static func members(_ text: String) throws(ModelError) -> [JSONValue.Member] {
+        let field = "content.userInfo"
+        guard text.first(where: { !$0.isWhitespace }) == "{" else {
+            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
+                throw ModelError(.invalid, field: field, "takes a JSON object, or name=value")
+            }
+            return [.init(String(text[..<equals]), .string(String(text[text.index(after: equals)...])))]
+        }
+        do throws(ModelError) {
+            return try JSONValue.parse(Array(text.utf8)).objectValue ?? []
+        } catch {
+            throw ModelError(error.reason, field: field, error.detail)
+        }
     }
 
     /// - Parameter number: As above.

@@ -18,13 +18,26 @@ enum EventMessages {
         )
     }
 
-    /// An event in the JSON event format.
+    /// An event in the JSON event format, or a record of the topic as `carillon tail --json` shows it.
     static func message(json: [UInt8]) throws(ModelError) -> OutgoingMessage {
+        if let record = try ReplayedRecord(json: json) { return try message(replaying: record) }
         let events = try BusinessEvent.parse(
             httpHeaders: [("content-type", "application/cloudevents+json")],
             body: json
         )
         guard let event = events.first else { throw ModelError(.invalid, "there is no event") }
         return try message(event)
+    }
+
+    private static func message(replaying record: ReplayedRecord) throws(ModelError) -> OutgoingMessage {
+        let event = try BusinessEvent(kafkaHeaders: record.headers, value: record.value)
+        return OutgoingMessage(
+            label: .event(id: event.id, source: event.source),
+            partitionKey: record.key ?? event.kafkaKey,
+            key: record.key,
+            value: record.value,
+            headers: record.headerBuffer,
+            timestamp: record.timestamp
+        )
     }
 }

@@ -39,16 +39,20 @@ struct JSONInput {
         }
     }
 
+    /// Elements of the array at hand that come next.
+    var elementsLeft: Int { elements.rest.count }
+
     /// The next value.
     ///
-    /// - Parameter time: How long to wait when the input has nothing yet.
+    /// - Parameter time: How long to read when the input has nothing yet.
     mutating func next(within time: Duration) throws(CommandFailure) -> Step {
+        let deadline = ContinuousClock.now + time
         while true {
             if let element = elements.rest.popFirst() {
                 defer { elements.next += 1 }
                 return .value(place: "\(elements.place), element \(elements.next)", element.json)
             }
-            switch try line(within: time) {
+            switch try line(within: max(.zero, deadline - .now)) {
             case .nothingYet: return .nothingYet
             case .end:
                 guard let open else { return .end }
@@ -62,6 +66,8 @@ struct JSONInput {
             case .line(let bytes):
                 number += 1
                 if let step = take(bytes) { return step }
+                // The input may be endless without a value.
+                if ContinuousClock.now >= deadline { return .nothingYet }
             }
         }
     }

@@ -13,7 +13,7 @@ final class LineReader {
     enum Step: Equatable {
         /// A line without its end.
         case line([UInt8])
-        /// A line above the bound was passed over.
+        /// A line is above the bound; the rest of it is passed over.
         case tooLong
         /// Nothing more came in time.
         case nothingYet
@@ -59,10 +59,11 @@ final class LineReader {
         if closes { close(descriptor) }
     }
 
-    /// The next line.
+    /// The next line. Of one that never ends no more than the bound is held, and it is `tooLong` as soon as it is.
     ///
-    /// - Parameter time: How long to wait when there is none yet.
+    /// - Parameter time: How long to read when there is none yet.
     func next(within time: Duration) throws(Failure) -> Step {
+        let deadline = ContinuousClock.now + time
         while true {
             if let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) {
                 let line = buffer[start..<end]
@@ -71,27 +72,32 @@ final class LineReader {
                 continue
             }
             scanned = buffer.count
-            if buffer.count - start > maximumBytes {
+            let isTooLong = !isPassingOver && buffer.count - start > maximumBytes
+            if isTooLong || isPassingOver {
                 isPassingOver = true
                 start = buffer.count
             }
+            if isTooLong { return .tooLong }
             if isAtEnd {
                 let rest = buffer[start...]
-                let isOpen = isPassingOver || !rest.isEmpty
                 (start, scanned) = (buffer.count, buffer.count)
                 // The last line needs no end.
-                guard isOpen, let step = step(rest) else { return .end }
-                return step
+                return rest.isEmpty ? .end : .line(Array(rest))
             }
             buffer.removeSubrange(..<start)
             (start, scanned) = (0, buffer.count)
-            guard try fill(within: time) else { return .nothingYet }
+            let left = deadline - .now
+            guard try fill(within: max(.zero, left)) else { return .nothingYet }
+            // The input may have no lines and no end.
+            if left <= .zero { return .nothingYet }
         }
     }
 
+    /// Nil for the rest of a line that was told as too long.
     private func step(_ line: ArraySlice<UInt8>) -> Step? {
         defer { isPassingOver = false }
-        return isPassingOver || line.count > maximumBytes ? .tooLong : .line(Array(line))
+        if isPassingOver { return nil }
+        return line.count > maximumBytes ? .tooLong : .line(Array(line))
     }
 
     /// False when nothing came in time.

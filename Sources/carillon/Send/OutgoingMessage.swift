@@ -6,7 +6,7 @@ struct OutgoingMessage: Sendable {
     var label: MessageLabel
     /// What decides its partition.
     var partitionKey: [UInt8]
-    var key: [UInt8]
+    var key: [UInt8]?
     var value: [UInt8]?
     var headers: KafkaHeaderBuffer
     /// Milliseconds since 1970: an interval counts from it.
@@ -16,12 +16,15 @@ struct OutgoingMessage: Sendable {
 /// What a record is called when the broker has acknowledged it.
 enum MessageLabel: Hashable, Sendable {
     case request(RequestID)
+    /// One without an id of its own.
+    case record(key: NotificationKey)
     case event(id: String, source: String)
 
     /// The field with the id.
     var field: String {
         switch self {
         case .request: "requestId"
+        case .record: "key"
         case .event: "id"
         }
     }
@@ -30,6 +33,7 @@ enum MessageLabel: Hashable, Sendable {
     var members: [JSONValue.Member] {
         switch self {
         case .request(let id): [.init("requestId", .string(id.description))]
+        case .record(let key): [.init("key", .string(key.description))]
         case .event(let id, let source): [.init("id", .string(id)), .init("source", .string(source))]
         }
     }
@@ -39,6 +43,7 @@ extension MessageLabel: CustomStringConvertible {
     var description: String {
         switch self {
         case .request(let id): "request \(RecordText.safe(id.description))"
+        case .record(let key): "record \(key)"
         case .event(let id, let source): "event \(RecordText.safe(id)) of \(RecordText.safe(source))"
         }
     }
@@ -49,6 +54,9 @@ protocol MessageSource: SendableMetatype {
     /// How many there will be; nil when only the input knows.
     var total: Int? { get }
 
+    /// Messages of what was found so far that are not made, or never will be.
+    var left: Int { get }
+
     /// Looks for the next message.
     ///
     /// - Parameter time: How long to wait when the input has nothing yet.
@@ -58,7 +66,7 @@ protocol MessageSource: SendableMetatype {
     mutating func make() throws(ModelError) -> OutgoingMessage
 }
 
-enum SourceStep: Sendable {
+enum SourceStep: Sendable, Equatable {
     /// There is one at that place of the input.
     case found(place: String)
     /// What is at that place cannot be sent.
@@ -79,6 +87,7 @@ struct NumberedMessages: MessageSource {
     }
 
     var total: Int? { count }
+    var left: Int { count - made }
 
     func next(within time: Duration) -> SourceStep {
         made < count ? .found(place: "number \(made + 1)") : .end
@@ -99,6 +108,8 @@ struct ReadMessages: MessageSource {
     private var current: (place: String, value: [UInt8])?
     /// Of the current value.
     private var made = 0
+    /// Copies of values that were refused.
+    private var dropped = 0
     private var lastLabel: MessageLabel?
 
     init(
@@ -113,13 +124,20 @@ struct ReadMessages: MessageSource {
 
     var total: Int? { nil }
 
+    var left: Int {
+        let copies = copies ?? 1
+        return dropped + (current == nil ? 0 : copies - made) + input.elementsLeft * copies
+    }
+
     mutating func next(within time: Duration) throws(CommandFailure) -> SourceStep {
         if let current, made < copies ?? 1 { return .found(place: current.place) }
         (current, made, lastLabel) = (nil, 0, nil)
         switch try input.next(within: time) {
         case .nothingYet: return .nothingYet
         case .end: return .end
-        case .refused(let place, let error): return .refused(place: place, error)
+        case .refused(let place, let error):
+            dropped += (copies ?? 1) - 1
+            return .refused(place: place, error)
         case .value(let place, let value):
             current = (place, value)
             return .found(place: place)
@@ -142,6 +160,7 @@ struct ReadMessages: MessageSource {
             return message
         } catch {
             // The other copies are not better.
+            dropped += (copies ?? 1) - made
             current = nil
             throw error
         }

@@ -66,10 +66,11 @@ struct RequestMessages: Sendable {
 
     // MARK: From JSON
 
-    /// A request, or a removal: an object with `remove`.
+    /// A request, or a removal: an object with `remove`; or a record of the topic as `carillon tail --json` shows it.
     ///
     /// - Throws: `ModelError` with the field. Only an identifier that is given and empty means all of a recipient's.
     func message(json: [UInt8], defaults: Defaults) throws(ModelError) -> OutgoingMessage {
+        if let record = try ReplayedRecord(json: json) { return try message(replaying: record) }
         let value = try JSONValue.parse(json)
         guard value.objectValue != nil else { throw ModelError(.invalid, "a request is a JSON object") }
         let key = try NotificationKey(
@@ -81,6 +82,26 @@ struct RequestMessages: Sendable {
             return try message(NotificationRemoval(json: json, key: key))
         }
         return try message(NotificationRequest(json: json, key: key), at: now())
+    }
+
+    private func message(replaying record: ReplayedRecord) throws(ModelError) -> OutgoingMessage {
+        guard let bytes = record.key else { throw ModelError(.invalid, field: "key", "is missing") }
+        let key = try NotificationKey(encoded: bytes)
+        var id: RequestID?
+        if let value = record.value {
+            switch try RequestRecord.scan(value, key: key) {
+            case .request(let request): id = request.requestID
+            case .removal(let removal): id = removal.requestID
+            }
+        }
+        return OutgoingMessage(
+            label: id.map { .request($0) } ?? .record(key: key),
+            partitionKey: key.recipientBytes,
+            key: bytes,
+            value: record.value,
+            headers: record.headerBuffer,
+            timestamp: record.timestamp
+        )
     }
 
     private static func text(_ field: String, of value: JSONValue) throws(ModelError) -> String? {

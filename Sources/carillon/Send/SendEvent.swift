@@ -16,9 +16,11 @@ struct SendEvent: AsyncParsableCommand {
                 --data '{"minute":{n}}' --count 90 --rate 1
               carillon send event --file events.jsonl
 
-            A file holds structured CloudEvents: one in JSON, JSON Lines, or an array. What is sent is in binary mode, its key \
-            the extension partitionkey, else the subject, else the source, as with the HTTP API: events with one key take \
+            A file holds structured CloudEvents: one in JSON, JSON Lines, or an array. What is sent is in binary mode. Its key \
+            is the extension partitionkey, else the subject, else the source, as with the HTTP API: events under one key take \
             effect in their order.
+
+            A line of 'carillon tail business-events --json' is published as it was: key, value, headers and timestamp.
             """
     )
 
@@ -28,7 +30,7 @@ struct SendEvent: AsyncParsableCommand {
     @Option(help: ArgumentHelp("What produced it. Default: \(SendOptions.source)", valueName: "uri"))
     var source: String?
 
-    @Option(help: ArgumentHelp("What it is about; orders events, see above.", valueName: "name"))
+    @Option(help: ArgumentHelp("What it is about; the record's key, unless it has a partitionkey.", valueName: "name"))
     var subject: String?
 
     @Option(help: ArgumentHelp("Unique for its source. Random if not given.", valueName: "id"))
@@ -56,6 +58,7 @@ struct SendEvent: AsyncParsableCommand {
     @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         guard file == nil else {
             let given = [type, source, subject, id, data].contains { $0 != nil } || time != nil || !extensions.isEmpty
             guard !given else {
@@ -73,7 +76,9 @@ struct SendEvent: AsyncParsableCommand {
         do throws(ModelError) {
             _ = try message(1)
         } catch {
-            throw ValidationError("\(error)")
+            let options = ["type", "source", "subject", "id", "time", "data"]
+            let option = error.field.map { options.contains($0) ? "--\($0): " : "--extension: " } ?? ""
+            throw ValidationError("\(option)\(error)")
         }
     }
 

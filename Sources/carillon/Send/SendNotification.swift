@@ -14,10 +14,14 @@ struct SendNotification: AsyncParsableCommand {
               carillon send notification --recipient 'user-{n}' --identifier news \\
                 --title 'Hello {n}' --count 1000 --rate 100
               carillon send notification --file requests.jsonl --keep-going
+              carillon tail requests --no-follow --json > requests.jsonl
 
             A file holds requests as the topic has them: one in JSON, JSON Lines, or an array; an object with "remove" is a \
             removal. --application, --recipient and --identifier fill in what is not in it. Everything that a request can \
             have (calendar triggers, attachments, …) can be in a file.
+
+            A line of 'carillon tail requests --json' is published as it was: key, value, headers and timestamp, so under the \
+            same ids and due at the same instants. A cluster that knows the ids drops it as a duplicate.
             """
     )
 
@@ -34,6 +38,7 @@ struct SendNotification: AsyncParsableCommand {
     @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         guard file == nil else {
             guard !content.isGiven else {
                 throw ValidationError(
@@ -53,7 +58,8 @@ struct SendNotification: AsyncParsableCommand {
         do throws(ModelError) {
             _ = try message(1, key.application ?? "a", RequestMessages(source: SendOptions.source), at: now)
         } catch {
-            throw ValidationError("\(error)")
+            let option = error.field.flatMap { content.option(of: $0) }
+            throw ValidationError("\(option.map { "\($0): " } ?? "")\(error)")
         }
     }
 
@@ -94,9 +100,11 @@ struct SendNotification: AsyncParsableCommand {
         let request = NotificationRequest(
             requestID: try content.requestID(number),
             key: try key.key(number, application: application),
-            content: content.content(number),
+            version: content.versionNumber,
+            content: try content.content(number),
             trigger: content.trigger(at: now),
-            expiration: content.expiration?.after(now)
+            expiration: content.expiration?.after(now),
+            collapseWindow: content.collapseWindow?.seconds
         )
         return try messages.message(request, at: now)
     }

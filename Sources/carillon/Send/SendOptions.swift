@@ -25,6 +25,7 @@ struct SendOptions: ParsableArguments {
     var json = false
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         if let count, !(1...1_000_000_000).contains(count) {
             throw ValidationError("--count takes 1 to 1000000000")
         }
@@ -65,7 +66,7 @@ struct SendOptions: ParsableArguments {
         if json {
             Terminal.writeError(result.text + "\n")
         } else {
-            _ = Terminal.writeIfRead(Array("\(result.text)\n".utf8))
+            _ = Terminal.writeIfRead("\(result.text)\n")
         }
         if status != 0 { throw ExitCode(status) }
     }
@@ -108,15 +109,15 @@ private final class Teller {
                     .init("topic", .string(topic)), .init("partition", .number("\(partition)")),
                     .init("offset", .number("\(offset)")),
                 ]
-            write(JSONValue.object(members).json + [0x0A])
+            note { Terminal.writeIfRead(json: JSONValue.object(members).json + [0x0A]) }
         } else if total == 1 {
             clear()
-            write(Array("\(label) is at \(topic) \(partition)/\(offset)\n".utf8))
+            note { Terminal.writeIfRead("\(label) is at \(topic) \(partition)/\(offset)\n") }
         }
     }
 
     /// What is sent is sent, whether anybody reads of it or not.
-    private func write(_ bytes: [UInt8]) {
-        if isRead { isRead = Terminal.writeIfRead(bytes) }
+    private func note(_ write: () -> Bool) {
+        if isRead { isRead = write() }
     }
 }

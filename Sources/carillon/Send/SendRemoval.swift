@@ -26,6 +26,7 @@ struct SendRemoval: AsyncParsableCommand {
     @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         guard key.recipient != nil else { throw ValidationError("a removal needs --recipient") }
         guard allIdentifiers == (key.identifier == nil) else {
             throw ValidationError("a removal needs either --identifier or --all-identifiers")

@@ -7,21 +7,26 @@ struct SendSummary: Sendable, Hashable {
     var failed = 0
     /// Could not be used, so nothing of it was sent.
     var refused = 0
+    /// Was not come to, as far as it is known how much that is.
+    var unsent = 0
+    /// The input had more than was read of it.
+    var hasRest = false
     /// The input could not be read to its end.
     var hasInputFailed = false
     /// From the first record to the end.
     var elapsed = Duration.zero
 
-    /// `sent 1,000, acknowledged 998, failed 2 in 0.41 s (2,434/s)`
+    /// `sent 1,000, acknowledged 998, failed 2, not sent 17 in 0.41 s (2,434/s)`
     var text: String {
         var text =
             "sent \(Self.grouped(sent)), acknowledged \(Self.grouped(acknowledged)), failed \(Self.grouped(failed))"
-        if refused > 0 { text += ", not sent \(Self.grouped(refused))" }
+        if refused + unsent > 0 { text += ", not sent \(Self.grouped(refused + unsent))" }
         let seconds = elapsed / .seconds(1)
         let hundredths = Int((min(seconds, 1e9) * 100).rounded())
         let fraction = "\(hundredths % 100)"
         text += " in \(Self.grouped(hundredths / 100)).\(fraction.count < 2 ? "0" : "")\(fraction) s"
         if acknowledged > 1, seconds > 0 { text += " (\(Self.grouped(Self.rate(acknowledged, in: elapsed)))/s)" }
+        if hasRest { text += "; the rest of the input was not read" }
         return text
     }
 

@@ -44,6 +44,8 @@ struct Sender {
     private var nextTag: UInt = 0
     /// Made, and not handed over; what is left of it when sending has to end is not sent.
     private var pending: OutgoingMessage?
+    /// The source has no more.
+    private var hasEnded = false
     private var bucket: TokenBucket?
     private var begin: ContinuousClock.Instant
 
@@ -101,6 +103,8 @@ struct Sender {
     mutating func run(_ source: inout some MessageSource) -> SendSummary {
         do throws(CommandFailure) {
             while !mustEnd, try send(&source) { tell() }
+            summary.unsent = source.left + (pending == nil ? 0 : 1)
+            if !hasEnded, source.total == nil { summary.hasRest = try source.next(within: .zero) != .end }
         } catch {
             summary.hasInputFailed = true
             output.trouble(RecordText.safe(error.description))
@@ -130,7 +134,9 @@ struct Sender {
             }
             switch try source.next(within: .milliseconds(lane.outstanding > 0 ? 5 : 100)) {
             case .nothingYet: return true
-            case .end: return false
+            case .end:
+                hasEnded = true
+                return false
             case .refused(let place, let error):
                 guard refuse(place, error) else { return false }
             case .found(let place):

@@ -44,6 +44,7 @@ struct SimulateCommand: AsyncParsableCommand {
     var trace = false
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         guard (1...10_000_000).contains(seeds), firstSeed <= UInt64.max - UInt64(seeds) else {
             throw ValidationError("--seeds takes 1 to 10000000")
         }

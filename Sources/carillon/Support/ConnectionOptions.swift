@@ -49,6 +49,7 @@ struct ConnectionOptions: ParsableArguments {
     var timeout = SpanArgument(.seconds(10))
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         guard (.milliseconds(100) ... .seconds(3_600)).contains(timeout.duration) else {
             throw ValidationError("--timeout takes 100ms to 1h")
         }
@@ -66,7 +67,10 @@ struct ConnectionOptions: ParsableArguments {
         let servers = "CARILLON_KAFKA_BOOTSTRAP_SERVERS"
         variables[servers] = try bootstrapServers ?? bootstrapFile.map(Self.text(of:)) ?? variables[servers]
         guard !(variables[servers] ?? "").allSatisfy({ $0.isWhitespace || $0 == "," }) else {
-            throw ValidationError("no broker: give --bootstrap-servers or --bootstrap-file, or set \(servers)")
+            throw CommandFailure(
+                "no broker: give --bootstrap-servers or --bootstrap-file, or set \(servers)",
+                status: ExitStatus.usage
+            )
         }
         do {
             var settings = try ServiceSettings(environment: variables, file: nil)
@@ -84,7 +88,7 @@ struct ConnectionOptions: ParsableArguments {
             }
             return connection
         } catch {
-            throw ValidationError("\(error)")
+            throw CommandFailure("\(error)", status: ExitStatus.usage)
         }
     }
 

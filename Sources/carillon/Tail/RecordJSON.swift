@@ -5,7 +5,8 @@ import NotificationModel
 /// A record as one JSON object on one line, for other programs.
 ///
 /// `key` and a header are text, or null, or `{"base64": …}` when the bytes are not readable text. `value` is the JSON itself when it
-/// is JSON; everything else is in `valueBase64`. Of headers with one name the last counts, as with Kafka's own clients.
+/// is JSON, null when there is no value; bytes that cannot be had from it again are in `valueBase64` (white space in JSON counts).
+/// Of headers with one name the last counts, as with Kafka's own clients. ``ReplayedRecord`` reads it.
 /// A dead letter has `deadLetter` besides, with what its headers say in readable form.
 enum RecordJSON {
     static func line(_ record: KafkaConsumerRecord) -> [UInt8] {
@@ -21,16 +22,18 @@ enum RecordJSON {
             JSONValue.Member("headers", headers(record.headers)),
         ]
         if let letter = DeadLetterNote(record) { members.append(.init("deadLetter", letter.json)) }
-        members.append(value(record.value))
+        members += value(record.value)
         return JSONValue.object(members).json + [0x0A]
     }
 
-    private static func value(_ bytes: [UInt8]?) -> JSONValue.Member {
-        guard let bytes else { return JSONValue.Member("value", .null) }
-        if let parsed = try? JSONValue.parse(bytes) {
-            return JSONValue.Member("value", parsed)
+    private static func value(_ bytes: [UInt8]?) -> [JSONValue.Member] {
+        guard let bytes else { return [JSONValue.Member("value", .null)] }
+        let parsed = try? JSONValue.parse(bytes)
+        var members = parsed.map { [JSONValue.Member("value", $0)] } ?? []
+        if parsed == nil || parsed == .null || parsed?.json != bytes {
+            members.append(JSONValue.Member("valueBase64", .string(Data(bytes).base64EncodedString())))
         }
-        return JSONValue.Member("valueBase64", .string(Data(bytes).base64EncodedString()))
+        return members
     }
 
     private static func headers(_ headers: [KafkaHeader]) -> JSONValue {

@@ -32,8 +32,8 @@ enum RecordLine {
     private static func colour(of name: String) -> String {
         switch name {
         case "delivered": "32"
-        case "scheduled", "held", "request": "34"
-        case "superseded", "digested", "removed", "cancelled", "removal": "33"
+        case "scheduled", "held", "request", "entry": "34"
+        case "superseded", "digested", "removed", "cancelled", "removal", "marker", "tombstone": "33"
         default: name.hasPrefix("com.") ? "35" : "31"
         }
     }
@@ -44,20 +44,12 @@ enum RecordLine {
         guard let bytes = record.value else { return "(no value: a tombstone)" }
         guard let value = try? JSONValue.parse(bytes) else {
             let text = RecordText.readable(Array(bytes.prefix(valueLength * 4)))
-            return text.map(shortened) ?? "(\(bytes.count) bytes)"
+            return text.map { shortened(RecordText.safe($0)) } ?? "(\(bytes.count) bytes)"
         }
-        let pieces = (try? StateMarker(json: bytes)).map(marker) ?? notification(value)
+        if let note = StateNote.pieces(record) { return RecordText.safe(note.joined(separator: ", ")) }
+        let pieces = notification(value)
         let text = pieces.isEmpty ? String(decoding: value.json, as: UTF8.self) : pieces.joined(separator: ", ")
         return shortened(RecordText.safe(text))
-    }
-
-    /// How far the worker of a partition has come.
-    private static func marker(_ marker: StateMarker) -> [String] {
-        var pieces = marker.offsets.sorted { $0.key < $1.key }.map { "next of \($0.key) \($0.value)" }
-        pieces.append("written \(timeOfDay(marker.wallTime.rfc3339))")
-        if let fired = marker.firedThrough { pieces.append("fired through \(timeOfDay(fired.rfc3339))") }
-        pieces.append("\(marker.partitions) partitions, form \(marker.form)")
-        return pieces
     }
 
     /// The fields of requests, removals and events; nothing for any other JSON.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import NotificationModel
+import ServiceSupport
 
 #if canImport(Glibc)
 import Glibc
@@ -30,6 +31,9 @@ struct TailCommand: AsyncParsableCommand {
               carillon tail deliveries --recipient user-42 --since 15m
               carillon tail deliveries --type delivered --type expired --no-follow --json
               carillon tail dead-letters --from beginning
+
+            With --json, a line holds all of a record: 'carillon send notification --file -' and 'carillon send event \
+            --file -' take such lines and publish the records again.
             """
     )
 
@@ -85,6 +89,7 @@ struct TailCommand: AsyncParsableCommand {
     @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
 
     func validate() throws {
+        guard !Validation.isLater else { return }
         if let count, count < 1 {
             throw ValidationError("--count takes a number from 1")
         }
@@ -94,6 +99,16 @@ struct TailCommand: AsyncParsableCommand {
         guard since == nil || from == nil else {
             throw ValidationError("--since and --from exclude each other")
         }
+        if let known = RecordName.known(ofTopic: topic) {
+            for type in type where !known.contains(RecordName(type: type).short) {
+                throw ValidationError(Self.unknown(type, among: known, of: topic))
+            }
+        }
+    }
+
+    private static func unknown(_ type: String, among known: [String], of topic: String) -> String {
+        let near = Spelling.nearest(to: type, among: known).map { "; did you mean '\($0)'?" } ?? "."
+        return "--type: no record of \(topic) has the type '\(type)'\(near) The types: \(known.joined(separator: ", "))"
     }
 
     func run() async throws {
@@ -108,9 +123,9 @@ struct TailCommand: AsyncParsableCommand {
                 try reader.read(until: stop) { record in
                     guard filter.takes(record) else { return true }
                     if json {
-                        Terminal.write(RecordJSON.line(record))
+                        Terminal.write(json: RecordJSON.line(record))
                     } else {
-                        Terminal.write(RecordLine.text(record, colours: colours))
+                        Terminal.write(painted: RecordLine.text(record, colours: colours))
                     }
                     shown += 1
                     return shown != count

@@ -52,11 +52,16 @@ struct CarillonCommand: Sendable {
         return End(status: status, output: child.outputText, errors: child.errorText)
     }
 
-    /// Runs a line of bash, in which `$carillon` is the program.
-    func shell(_ line: String) async throws -> End {
+    /// Starts a line of bash, in which `$carillon` is the program.
+    func startShell(_ line: String) throws -> ChildProcess {
         var environment = environment
         environment["carillon"] = try Tools.product("carillon")
-        let child = try ChildProcess("/bin/bash", ["-c", line], environment: environment)
+        return try ChildProcess("/bin/bash", ["-c", line], environment: environment)
+    }
+
+    /// Runs a line of bash, in which `$carillon` is the program.
+    func shell(_ line: String) async throws -> End {
+        let child = try startShell(line)
         let status = try await child.ended()
         return End(status: status, output: child.outputText, errors: child.errorText)
     }

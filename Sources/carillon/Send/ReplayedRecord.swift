@@ -1,0 +1,66 @@
+import Foundation
+import Kafka
+import NotificationModel
+
+/// A record as a line of `carillon tail --json` shows it, to be published again: see ``RecordJSON``.
+struct ReplayedRecord {
+    var key: [UInt8]?
+    var value: [UInt8]?
+    var headers: [(name: String, value: [UInt8]?)] = []
+    /// Milliseconds since 1970; an interval counts from it.
+    var timestamp: Int64?
+
+    /// Nil for JSON that is something else: neither a request nor an event has a topic, a partition, an offset and headers.
+    ///
+    /// - Throws: What is wrong with such a line, and `invalid` for one of a topic that nobody sends to.
+    init?(json: [UInt8]) throws(ModelError) {
+        // The line is one level more than the value in it may have.
+        guard let line = try? JSONValue.parse(json, maximumDepth: ModelLimits.depth + 1),
+            line["topic"] != nil, line["partition"] != nil, line["offset"] != nil, line["specversion"] == nil,
+            let headers = line["headers"]?.objectValue
+        else { return nil }
+        for header in headers {
+            self.headers.append((header.name, try Self.bytes(header.value, of: "headers.\(header.name)")))
+        }
+        let type = line["headers"]?["ce_type"]?.stringValue
+        guard line["deadLetter"] == nil, type.flatMap({ DeliveryEventName(type: $0) }) == nil else {
+            let what = line["deadLetter"] == nil ? "a delivery event" : "a dead letter"
+            throw ModelError(.invalid, field: "topic", "\(what) cannot be sent: only requests and business events can")
+        }
+        key = try Self.bytes(line["key"] ?? .null, of: "key")
+        if let base64 = line["valueBase64"] {
+            value = try Self.decoded(base64, of: "valueBase64")
+        } else {
+            guard let value = line["value"] else { throw ModelError(.invalid, field: "value", "is missing") }
+            if value != .null { self.value = value.json }
+        }
+        if let time = line["timestamp"], time != .null {
+            guard let instant = time.stringValue.flatMap({ Timestamp(rfc3339: $0) }) else {
+                throw ModelError(.invalid, field: "timestamp", "must be an RFC 3339 date and time, or null")
+            }
+            timestamp = instant.rawValue
+        }
+    }
+
+    var headerBuffer: KafkaHeaderBuffer {
+        var buffer = KafkaHeaderBuffer()
+        for header in headers { buffer.append(KafkaHeaderName(header.name), header.value) }
+        return buffer
+    }
+
+    /// Text, null, or `{"base64": …}`.
+    private static func bytes(_ value: JSONValue, of field: String) throws(ModelError) -> [UInt8]? {
+        switch value {
+        case .null: return nil
+        case .string(let text): return Array(text.utf8)
+        default: return try decoded(value["base64"] ?? .null, of: field)
+        }
+    }
+
+    private static func decoded(_ value: JSONValue, of field: String) throws(ModelError) -> [UInt8] {
+        guard let bytes = value.stringValue.flatMap({ Data(base64Encoded: $0) }) else {
+            throw ModelError(.invalid, field: field, "must be text, null or base64")
+        }
+        return Array(bytes)
+    }
+}

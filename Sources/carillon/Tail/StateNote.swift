@@ -1,0 +1,76 @@
+import Kafka
+import NotificationModel
+
+/// What a record of `state` says, in words.
+enum StateNote {
+    /// Nil for a record of another topic, and for one that cannot be read.
+    static func pieces(_ record: KafkaConsumerRecord) -> [String]? {
+        guard let value = record.value, record.header("ce_type") == nil else { return nil }
+        if record.key == StateMarker.key { return (try? StateMarker(json: value)).map(pieces) }
+        return (try? StateEntry(json: value)).map(pieces)
+    }
+
+    /// How far the worker of a partition has come.
+    private static func pieces(_ marker: StateMarker) -> [String] {
+        var pieces = offsets(marker.offsets, "next of")
+        pieces += offsets(marker.replay, "read again from")
+        pieces.append("written \(moment(marker.wallTime))")
+        if let fired = marker.firedThrough { pieces.append("fired through \(moment(fired))") }
+        pieces.append("\(marker.partitions) partitions, form \(marker.form)")
+        return pieces
+    }
+
+    private static func offsets(_ offsets: [String: Int64], _ what: String) -> [String] {
+        offsets.sorted { $0.key < $1.key }.map { "\(what) \($0.key) \($0.value)" }
+    }
+
+    /// What is kept of one identifier.
+    private static func pieces(_ entry: StateEntry) -> [String] {
+        var pieces: [String] = []
+        if let pending = entry.pending {
+            pieces.append("pending\(title(pending.content)), \(wait(of: pending))")
+            if let expiration = pending.expiration { pieces.append("expires \(moment(expiration))") }
+            if pending.isInDoubt { pieces.append("in doubt") }
+            pieces.append("request \(short(pending.requestID))")
+        }
+        if let sending = entry.sending {
+            switch sending.phase {
+            case .inFlight(let since): pieces.append("sending since \(moment(since))")
+            case .waiting(let until): pieces.append("sending again \(moment(until))")
+            }
+            pieces.append("attempt \(sending.attempt), request \(short(sending.requestID))")
+        }
+        if let delivered = entry.delivered {
+            pieces.append("delivered \(moment(delivered.at)), request \(short(delivered.requestID))")
+        }
+        if let version = entry.version { pieces.append("version \(version.number)") }
+        if !entry.known.isEmpty {
+            pieces.append("\(entry.known.count) closed id\(entry.known.count == 1 ? "" : "s") known")
+        }
+        pieces.append("touched \(moment(entry.touched))")
+        return pieces
+    }
+
+    private static func wait(of pending: StateEntry.Pending) -> String {
+        let due = "due \(moment(pending.due))"
+        switch pending.timer {
+        case .held: return "held, \(due)"
+        case .turn: return "after the one that is being sent"
+        case .interval(let schedule, _):
+            guard schedule.repeats else { return due }
+            return "\(due), every \(Double(schedule.interval) / 1_000) s"
+        }
+    }
+
+    private static func title(_ content: ArraySlice<UInt8>) -> String {
+        guard let title = (try? JSONValue.parse(content))?["title"]?.stringValue else { return "" }
+        return " \"\(title)\""
+    }
+
+    private static func short(_ id: RequestID) -> Substring { id.description.prefix(8) }
+
+    /// Entries wait for days, so the day is said, too.
+    private static func moment(_ instant: Timestamp) -> String {
+        instant.rfc3339.replacing("T", with: " ").replacing("Z", with: "")
+    }
+}
