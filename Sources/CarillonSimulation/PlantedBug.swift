@@ -22,4 +22,66 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case acceptsLateOutcomes = "accepts-late-outcomes"
     /// A local store says where it stands before it holds what came until there.
     case storePositionFirst = "store-position-first"
+
+    // MARK: What is written
+
+    /// An entry is said to be acknowledged, and is not in the changelog.
+    case losesEntry = "loses-entry"
+    /// An entry that is gone is not deleted from the changelog.
+    case swallowsTombstones = "swallows-tombstones"
+    /// A dead letter is said to be acknowledged, and is not written.
+    case losesDeadLetter = "loses-dead-letter"
+    /// An event comes after the one that follows it.
+    case reordersEvents = "reorders-events"
+    /// A delivery is published twice.
+    case duplicatesDelivery = "duplicates-delivery"
+
+    // MARK: Replay
+
+    /// A marker tells too late an offset from which requests are to be read again.
+    case replaysTooLate = "replays-too-late"
+    /// Every other record that is read again is left out.
+    case replaysPart = "replays-part"
+
+    // MARK: The centre
+
+    /// A version that a request brings counts for nothing.
+    case ignoresVersions = "ignores-versions"
+    /// What has expired is sent.
+    case ignoresExpiration = "ignores-expiration"
+    /// A removal of what is pending takes what is delivered as well.
+    case widensRemovals = "widens-removals"
+    /// Ids of what is closed are forgotten before their time.
+    case forgetsEarly = "forgets-early"
+    /// Requests are refused before the bound of entries is reached.
+    case capsEarly = "caps-early"
+
+    // MARK: Timers
+
+    /// An instant of a trigger is counted from when its record was read.
+    case anchorsAtReading = "anchors-at-reading"
+    /// The clock of the lane is ahead of its machine's.
+    case firesEarly = "fires-early"
+    /// The clock of the lane is behind its machine's.
+    case firesLate = "fires-late"
+
+    // MARK: The store
+
+    /// A store gives an entry as it was before its last change.
+    case storeIsStale = "store-is-stale"
+    /// A store does not find what has nothing pending.
+    case storeForgets = "store-forgets"
+    /// A store leaves one out of those that are due.
+    case storeMissesDue = "store-misses-due"
+
+    // MARK: Taking over
+
+    /// The changelog is read to where a `read_committed` client sees its end.
+    case readsToLastStable = "reads-to-last-stable"
+    /// Reading goes on at the group's offsets.
+    case resumesFromGroup = "resumes-from-group"
+    /// Offsets that did not move are left out of the transaction.
+    case leavesOutUnchanged = "leaves-out-unchanged"
+    /// What was done is committed although the assignment is lost.
+    case commitsAfterLoss = "commits-after-loss"
 }

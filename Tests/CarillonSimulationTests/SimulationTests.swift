@@ -33,6 +33,10 @@ struct SimulationTests {
             (.readsUncommitted, 40), (.firesBeforeRestored, 20), (.skipsReplay, 30), (.dropsFence, 100),
             (.offsetsFirst, 10), (.markerBeforeEntries, 10), (.forgetsFiredThrough, 10), (.trustsUnknownCommit, 40),
             (.commitsInsteadOfAborting, 40), (.acceptsLateOutcomes, 40), (.storePositionFirst, 20),
+            (.losesEntry, 10), (.swallowsTombstones, 40), (.losesDeadLetter, 10), (.reordersEvents, 20),
+            (.duplicatesDelivery, 10), (.replaysTooLate, 30), (.replaysPart, 30), (.ignoresVersions, 20),
+            (.widensRemovals, 20), (.forgetsEarly, 10), (.capsEarly, 10), (.anchorsAtReading, 10), (.firesEarly, 10),
+            (.firesLate, 60), (.storeIsStale, 10), (.storeForgets, 10), (.storeMissesDue, 30),
         ] as [(PlantedBug, UInt64)]
     )
     func found(bug: PlantedBug, within seeds: UInt64) {

@@ -9,6 +9,8 @@ final class Observer {
     private let published: () -> [[PublishedRecord]]
     private let isExactlyOnce: Bool
     private let usesChannel: Bool
+    /// Of a partition.
+    private let maximumEntries: Int
     private let note: (String) -> Void
 
     private(set) var model: ReferenceModel
@@ -32,8 +34,10 @@ final class Observer {
         partitions: Int32,
         isExactlyOnce: Bool,
         usesChannel: Bool,
+        maximumEntries: Int = Scenario.manyEntries,
         note: @escaping (String) -> Void
     ) {
+        self.maximumEntries = maximumEntries
         (self.broker, self.topics, self.published) = (broker, topics, published)
         (self.isExactlyOnce, self.usesChannel, self.note) = (isExactlyOnce, usesChannel, note)
         model = ReferenceModel(partitions: partitions)
@@ -96,6 +100,10 @@ final class Observer {
         }
         eventsOfRequest[event.requestID, default: []].append(number)
         if event.closes { closings[event.requestID, default: []].append(number) }
+        if event.name == .suppressed {
+            try checkRefusal(observed)
+            model.suppress(event.requestID)
+        }
     }
 
     private func checkRepeat(_ observed: ObservedEvent, of first: ObservedEvent) throws(Violation) {
@@ -127,6 +135,9 @@ final class Observer {
         if event.name == .removed, !events(of: event.requestID).contains(where: { $0.event.name == .delivered }) {
             throw Violation(.removal, observed.text)
         }
+        if event.name == .removed, let by = event.by, model.removals[by]?.isOfPending == true {
+            throw Violation(.removal, "\(observed.text), which was to take only what is pending")
+        }
         if event.name == .delivered { try checkDelivery(observed, of: request) }
         let isDoubted = events(of: event.requestID).contains { $0.event.inDoubt }
         if let objection = model.objection(
@@ -136,6 +147,21 @@ final class Observer {
             isDoubted: isDoubted
         ) {
             throw Violation(.timing, "\(objection): \(observed.text)")
+        }
+    }
+
+    /// A request is refused only when as many as may be are pending in its partition.
+    private func checkRefusal(_ observed: ObservedEvent) throws(Violation) {
+        guard let record = model.requests[observed.event.requestID]?.record else { return }
+        var pending: Set<NotificationKey> = []
+        for (id, other) in model.requests where other.record.partition == record.partition && id != record.id {
+            // An answer in another partition of the topic may not have been seen yet.
+            guard other.record.offset < record.offset, let key = other.record.key else { continue }
+            let isClosed = closings[id]?.contains { events[$0].time < observed.time } ?? false
+            if !isClosed { pending.insert(key) }
+        }
+        guard pending.count >= maximumEntries else {
+            throw Violation(.closingReason, "\(observed.text): only \(pending.count) may be pending")
         }
     }
 

@@ -36,17 +36,22 @@ struct PunctualityChecks {
     ///
     /// - Parameters:
     ///   - slack: microseconds by which a clock is behind.
+    ///   - latest: what no clock is beyond.
     ///   - areClocksRight: nothing can be due long before its time.
     mutating func check(
         _ observer: Observer,
         at now: Int64,
         slack: Int64,
+        latest: Timestamp = .latest,
         areClocksRight: Bool,
         usesChannel: Bool
     ) throws(Violation) {
         while checked < observer.events.count {
             let observed = observer.events[checked]
             checked += 1
+            guard observed.time <= latest else {
+                throw Violation(.neverEarly, "\(observed.text), when no clock is beyond \(latest)")
+            }
             let event = observed.event
             guard let entry = observer.model.requests[event.requestID], !event.inDoubt else { continue }
             switch event.name {

@@ -109,6 +109,14 @@ struct ReferenceModel {
         keys[key]?.steps.append((record.offset, .removal(id, scope)))
     }
 
+    /// A request was refused: it is as if it had never come.
+    mutating func suppress(_ id: RequestID) {
+        guard let key = requests[id]?.record.key else { return }
+        keys[key]?.steps.removeAll { step in
+            if case .request(id) = step.step { true } else { false }
+        }
+    }
+
     private mutating func note(_ key: NotificationKey) {
         guard keys[key] == nil else { return }
         keys[key] = Key()
@@ -163,6 +171,8 @@ struct ReferenceModel {
         case .expired:
             let mayDrop = !request.repeats && request.interval != nil && [.next, .drop].contains(request.misfire)
             return request.expiration != nil || mayDrop ? nil : "it has no expiration"
+        case .suppressed:
+            return event.reason == .capped ? nil : "it is suppressed for no reason"
         case .failed:
             return usesChannel ? nil : "the delivery event cannot fail"
         default:

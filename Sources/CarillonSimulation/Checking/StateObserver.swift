@@ -38,6 +38,9 @@ final class StateObserver {
     /// Whether a send, or a recall, is under way or between two attempts.
     var isSending: Bool { partitions.contains { $0.entries.values.contains { $0.sending != nil } } }
 
+    /// A key of which the changelog tells something.
+    var remembered: NotificationKey? { partitions.lazy.compactMap { $0.entries.first?.key }.first }
+
     /// Reads on to the end.
     func follow(_ observer: Observer) throws(Violation) {
         for number in partitions.indices {

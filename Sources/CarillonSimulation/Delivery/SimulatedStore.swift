@@ -140,29 +140,31 @@ final class SimulatedStores: EntryStores, @unchecked Sendable {
     private let process: SimulatedProcess
     private var random: SeededGenerator
     private var parked: [Int32: any EntryStore] = [:]
-    private let writesPositionFirst: Bool
+    private let bug: PlantedBug?
 
     init(
         disk: SimulatedDisk,
         timeline: Timeline,
         process: SimulatedProcess,
         random: SeededGenerator,
-        writesPositionFirst: Bool
+        bug: PlantedBug?
     ) {
-        self.writesPositionFirst = writesPositionFirst
+        self.bug = bug
         (self.disk, self.timeline, self.process, self.random) = (disk, timeline, process, random)
     }
 
     func take(_ partition: Int32) -> any EntryStore {
         if let store = parked.removeValue(forKey: partition) { return store }
-        return SimulatedStore(
+        let store = SimulatedStore(
             disk: disk,
             partition: partition,
             timeline: timeline,
             process: process,
             random: random.split(),
-            writesPositionFirst: writesPositionFirst
+            writesPositionFirst: bug == .storePositionFirst
         )
+        guard let bug, [.storeIsStale, .storeForgets, .storeMissesDue].contains(bug) else { return store }
+        return FaultyStore(store, bug, random: random.split())
     }
 
     func giveBack(_ store: any EntryStore, of partition: Int32, at _: ContinuousClock.Instant) {

@@ -16,6 +16,38 @@ extension SimulatedLink {
         bugs.contains(.firesBeforeRestored) ? max(start + 1, end - 4) : end
     }
 
+    /// Where the changelog is said to end.
+    func rewrite(stateBounds bounds: (low: Int64, high: Int64), of partition: Int32) -> (low: Int64, high: Int64) {
+        guard bugs.contains(.readsToLastStable) else { return bounds }
+        return (bounds.low, broker.log(configuration.topics.state, partition).lastStable)
+    }
+
+    /// Where reading begins.
+    func rewrite(start: Int64, of partition: Int32) -> Int64 {
+        bugs.contains(.resumesFromGroup) ? broker.group.committed(partition) ?? start : start
+    }
+
+    func rewrite(isLost: Bool) -> Bool { isLost && !bugs.contains(.commitsAfterLoss) }
+
+    /// Whether a record that is read again is left out.
+    func leavesOut(_ record: LogRecord) -> Bool { bugs.contains(.replaysPart) && record.offset % 2 == 1 }
+
+    // MARK: - Requests
+
+    /// What the centre gets to see of a record.
+    func rewrite(request record: LogRecord) -> LogRecord {
+        guard !bugs.isEmpty, let value = record.value else { return record }
+        var (record, text) = (record, String(decoding: value, as: UTF8.self))
+        if bugs.contains(.ignoresVersions) { text = text.removing(from: "\"version\":", through: ",") }
+        if bugs.contains(.ignoresExpiration) { text = text.removing(from: ",\"expiration\":\"", through: "\"") }
+        if bugs.contains(.widensRemovals) {
+            text = text.replacing("\"remove\":\"pending\"", with: "\"remove\":\"all\"")
+        }
+        if bugs.contains(.anchorsAtReading) { record.timestamp = process.clock.wall.rawValue }
+        record.value = Array(text.utf8)
+        return record
+    }
+
     /// Where reading the requests again ends.
     func rewrite(replayEnd end: Int64, from start: Int64) -> Int64 {
         bugs.contains(.skipsReplay) ? start : end
@@ -25,7 +57,11 @@ extension SimulatedLink {
 
     /// nil when nothing is sent.
     func rewrite(offsets: [Int32: Int64]) -> [Int32: Int64]? {
-        bugs.contains(.dropsFence) ? nil : offsets
+        if bugs.contains(.leavesOutUnchanged) {
+            let moved = offsets.filter { broker.group.committed($0.key) != $0.value }
+            return moved.isEmpty ? nil : moved
+        }
+        return bugs.contains(.dropsFence) ? nil : offsets
     }
 
     func publish(_ record: LogRecord, to topic: LaneTopic, _ partition: Int32, tag: UInt) throws(KafkaError) {
@@ -35,6 +71,7 @@ extension SimulatedLink {
         let isHeldBack =
             bugs.contains(.offsetsFirst) && topic == .deliveries
             || bugs.contains(.markerBeforeEntries) && topic == .state && !isMarker
+        if isLost(record, topic, isMarker) { return pretend(tag, partition) }
         if isHeldBack {
             heldBack.append((record, topic, partition))
             return pretend(tag, partition)
@@ -45,7 +82,55 @@ extension SimulatedLink {
             marker.firedThrough = marker.wallTime.adding(milliseconds: -600_000)
             record.value = marker.json
         }
+        if bugs.contains(.replaysTooLate), isMarker, let value = record.value,
+            var marker = try? StateMarker(json: value)
+        {
+            for (name, offset) in marker.replay {
+                marker.replay[name] = (offset + (marker.offsets[name] ?? offset) + 1) / 2
+            }
+            record.value = marker.json
+        }
+        try enqueueInOrder(record, topic, partition, tag)
+        if bugs.contains(.duplicatesDelivery), topic == .deliveries, Self.isDelivery(record) {
+            try producer.enqueue(record, to: topicName(topic), partition, tag: Self.heldBackTag)
+        }
+    }
+
+    /// Whether a record is said to be written, and is not.
+    private func isLost(_ record: LogRecord, _ topic: LaneTopic, _ isMarker: Bool) -> Bool {
+        switch topic {
+        case .deadLetters: bugs.contains(.losesDeadLetter)
+        case .state where isMarker: false
+        case .state:
+            bugs.contains(.swallowsTombstones) && record.value == nil
+                || bugs.contains(.losesEntry) && random.chance(100)
+        case .deliveries: false
+        }
+    }
+
+    private static func isDelivery(_ record: LogRecord) -> Bool {
+        record.headers.contains {
+            $0.name == "ce_type"
+                && $0.value.map { String(decoding: $0, as: UTF8.self) } == "\(DeliveryEventName.delivered.type)"
+        }
+    }
+
+    /// Now and then an event waits for the one after it.
+    private func enqueueInOrder(
+        _ record: LogRecord,
+        _ topic: LaneTopic,
+        _ partition: Int32,
+        _ tag: UInt
+    ) throws(KafkaError) {
+        let waiting = overtaken
+        if bugs.contains(.reordersEvents), waiting == nil, topic == .deliveries, random.chance(300) {
+            overtaken = (record, partition, tag)
+            return
+        }
         try producer.enqueue(record, to: topicName(topic), partition, tag: tag)
+        guard let waiting else { return }
+        overtaken = nil
+        try producer.enqueue(waiting.record, to: topicName(.deliveries), waiting.partition, tag: waiting.tag)
     }
 
     /// After the marker is written what was held back follows.
@@ -73,4 +158,14 @@ extension SimulatedLink {
 
     var trustsUnknownCommit: Bool { bugs.contains(.trustsUnknownCommit) }
     var commitsAborts: Bool { bugs.contains(.commitsInsteadOfAborting) }
+}
+
+extension String {
+    /// Without what stands between two texts, and without them.
+    fileprivate func removing(from start: String, through end: String) -> String {
+        guard let first = firstRange(of: start), let last = self[first.upperBound...].firstRange(of: end) else {
+            return self
+        }
+        return String(self[..<first.lowerBound] + self[last.upperBound...])
+    }
 }

@@ -33,7 +33,9 @@ extension SimulatedLink {
         try checkAlive()
     }
 
-    var outstanding: Int { isDead || isClosed ? 0 : producer.outstanding + pretended.count }
+    var outstanding: Int {
+        isDead || isClosed ? 0 : producer.outstanding + pretended.count + (overtaken == nil ? 0 : 1)
+    }
 
     func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         let fault = enter(.serveReports)
@@ -120,6 +122,7 @@ extension SimulatedLink {
     func abortTransaction(within time: Duration) throws(KafkaError) {
         try checkAlive()
         try producer.beginAbort()
+        overtaken = nil
         try ask(.abortTransaction, within: time) { () throws(KafkaError) in try producer.end(commit: commitsAborts) }
         producer.ended()
     }

@@ -15,7 +15,9 @@ extension SimulatedLink {
     }
 
     func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
-        try bounds(configuration.topics.state, partitions, within: time)
+        try bounds(configuration.topics.state, partitions, within: time).reduce(into: [:]) { found, bounds in
+            found[bounds.key] = rewrite(stateBounds: bounds.value, of: bounds.key)
+        }
     }
 
     private func bounds(
@@ -59,7 +61,8 @@ extension SimulatedLink {
             let (start, end) = (range.lowerBound, rewrite(replayEnd: range.upperBound, from: range.lowerBound))
             try read(configuration.topics.requests, partition, from: start, to: end, true, stallingAtMost: time) {
                 record in
-                try apply(Self.input(record, of: partition))
+                guard !leavesOut(record) else { return }
+                try apply(Self.input(rewrite(request: record), of: partition))
             }
         }
     }

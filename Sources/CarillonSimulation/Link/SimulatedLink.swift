@@ -40,6 +40,7 @@ final class SimulatedLink: LaneLink {
     // For planted bugs: what is held back, and what is said to be written.
     var heldBack: [(record: LogRecord, topic: LaneTopic, partition: Int32)] = []
     var pretended: [KafkaDeliveryReport] = []
+    var overtaken: (record: LogRecord, partition: Int32, tag: UInt)?
     /// A dead link's time goes on for itself, so that what waits in it ends.
     private var timeAfterDeath: Int64 = 0
 
@@ -251,7 +252,7 @@ final class SimulatedLink: LaneLink {
         isReadingPaused = false
         do {
             let starts = try onAssign?(partitions) ?? [:]
-            for partition in partitions { positions[partition] = starts[partition] ?? 0 }
+            for partition in partitions { positions[partition] = rewrite(start: starts[partition] ?? 0, of: partition) }
         } catch {
             owned = []
             throw error
@@ -262,7 +263,7 @@ final class SimulatedLink: LaneLink {
     private func revoke(lost: Bool) {
         guard !owned.isEmpty else { return }
         note("\(lost ? "lost" : "gives back") \(owned)")
-        onRevoke?(owned, lost, now.advanced(by: .microseconds(configuration.revokeBudget)))
+        onRevoke?(owned, rewrite(isLost: lost), now.advanced(by: .microseconds(configuration.revokeBudget)))
         owned = []
         positions = [:]
     }
@@ -315,7 +316,7 @@ final class SimulatedLink: LaneLink {
         _ partition: Int32,
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws {
-        try apply(Self.input(record, of: partition)) {
+        try apply(Self.input(rewrite(request: record), of: partition)) {
             KafkaConsumerRecord(
                 topic: configuration.topics.requests,
                 partition: partition,

@@ -33,16 +33,17 @@ extension World {
         configuration.gap = seat.settings.gap
         let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
         configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
-        // Closed ones are remembered for as long as a simulation may take: what is forgotten when is not its concern.
-        configuration.retention = .seconds(365 * 24 * 3600)
+        configuration.retention = options.bug == .forgetsEarly ? .seconds(5) : .milliseconds(scenario.retention)
+        configuration.maximumEntries = options.bug == .capsEarly ? 2 : scenario.maximumEntries
         configuration.residentEntries = scenario.residentEntries
         configuration.entriesPerPiece = scenario.entriesPerPiece
+        let clockError: Int64 = options.bug == .firesEarly ? 2_000 : options.bug == .firesLate ? -3_000 : 0
         let context = LaneContext(
             configuration: configuration,
             guarantee: options.isExactlyOnce ? .exactlyOnce : .atLeastOnce,
             stores: seat.stores,
             channel: scenario.usesChannel ? seat.channel : nil,
-            clock: { seat.instance.clock.wall },
+            clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
             newLineage: { [unowned self] in "lineage-\(random.next())" },
             newEpoch: { [unowned self] in
                 epochs += 1

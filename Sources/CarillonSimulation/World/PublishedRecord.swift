@@ -33,6 +33,11 @@ struct PublishedRecord {
 
     var place: Place { Place(partition: partition, offset: offset) }
 
+    /// It removes nothing that was delivered.
+    var isOfPending: Bool {
+        if case .removal(.pending, _) = content { true } else { false }
+    }
+
     /// For the trace.
     var text: String {
         let name = "\(id?.text.prefix(8) ?? "-") \(key?.text ?? "-") at \(place), \(timestamp)"

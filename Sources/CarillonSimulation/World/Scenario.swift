@@ -21,6 +21,10 @@ struct Scenario {
     var residentEntries: Int
     /// Entries that a removal of everything a recipient has changes at a time.
     var entriesPerPiece: Int
+    /// Milliseconds for which closed and delivered ones are remembered.
+    var retention = Self.longRetention
+    /// Entries that a partition may have.
+    var maximumEntries = Self.manyEntries
     /// Gaps of weeks and months between scenes.
     var isLong: Bool
     /// Without a marker.
@@ -28,6 +32,15 @@ struct Scenario {
 
     /// No owner is left behind that wakes up later.
     var isUndisturbed: Bool { instances > 0 && faultRate == 0 && pauseRate == 0 }
+
+    /// As long as a simulation may take.
+    static let longRetention: Int64 = 365 * 86_400_000
+    static let manyEntries = 1_000_000
+
+    /// Ids are forgotten within the run.
+    var forgets: Bool { retention < Self.longRetention }
+    /// Requests may be refused, and what is remembered forgotten early.
+    var isCapped: Bool { maximumEntries < Self.manyEntries }
 
     /// What a seed decides.
     init(random: inout SeededGenerator) {
@@ -54,6 +67,8 @@ struct Scenario {
         isLong = random.chance(300)
         // Requests may be there before the first marker.
         start = .earliest
+        if random.chance(200) { retention = random.number(3_600_000...14_400_000) }
+        if random.chance(150) { maximumEntries = Int(random.number(1...4)) }
     }
 
     /// Nothing happens by itself: a seed decides what nobody should notice.

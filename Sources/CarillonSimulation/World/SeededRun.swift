@@ -22,6 +22,7 @@ final class SeededRun {
             broker: world.broker,
             topics: world.topics,
             requests: world.requests,
+            scenario: scenario,
             random: workloadRandom
         )
         for _ in 0..<scenario.instances { world.addInstance() }
@@ -56,6 +57,7 @@ final class SeededRun {
             rest("after the removal of everything")
             checkCounting(isEnd: true)
             world.check { () throws(Violation) in try world.checkDevices() }
+            forgetAll()
         }
         return Simulation.Result(
             violation: world.violation,
@@ -65,6 +67,15 @@ final class SeededRun {
             time: world.timeline.now,
             lateness: world.punctuality.longest
         )
+    }
+
+    /// What is remembered longer than it should be stays for ever.
+    private func forgetAll() {
+        guard world.violation == nil, world.scenario.forgets else { return }
+        let limit = world.timeline.now + 3 * Self.longestQuiet + world.scenario.retention * 1000
+        world.proceed(until: { world.state.remembered == nil }, atMost: limit)
+        guard world.violation == nil, let key = world.state.remembered else { return }
+        world.fail(Violation(.state, "\(key.text) is in the changelog when it should be forgotten"))
     }
 
     private func checkCounting(isEnd: Bool) {

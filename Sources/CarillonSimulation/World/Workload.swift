@@ -11,14 +11,25 @@ final class Workload {
     private let recipients: [String]
     private let identifiers: [String]
     private var versions: [NotificationKey: Int64] = [:]
-    /// Requests of the last hour, which may be published again.
+    private let scenario: Scenario
+    /// Requests of the last while, which may be published again.
     private var repeatable: [(record: PublishedRecord, value: [UInt8]?, at: Int64)] = []
 
-    /// Milliseconds for which a record may come again.
-    private static let repeatWindow: Int64 = 3_600_000
+    /// Milliseconds for which a record may come again, with room for an outage and for clocks; where something is forgotten
+    /// before its time nobody can say what becomes of it then.
+    private var repeatWindow: Int64 { scenario.isCapped ? -1 : scenario.retention / 3 }
+    /// Where ids are forgotten, versions are as well.
+    private var hasVersions: Bool { !scenario.isCapped && !scenario.forgets }
 
-    init(broker: SimulatedBroker, topics: TopicNames, requests: RequestLog, random: SeededGenerator) {
+    init(
+        broker: SimulatedBroker,
+        topics: TopicNames,
+        requests: RequestLog,
+        scenario: Scenario,
+        random: SeededGenerator
+    ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
+        self.scenario = scenario
         recipients = (0..<Int(self.random.number(1...4))).map { "user-\($0)" }
         identifiers = (0..<Int(self.random.number(1...4))).map { "id-\($0)" }
     }
@@ -84,7 +95,7 @@ final class Workload {
     }
 
     private func version(of key: NotificationKey) -> Int64? {
-        guard random.chance(200) else { return nil }
+        guard random.chance(200), hasVersions else { return nil }
         let newest = versions[key] ?? 0
         let version = max(0, newest + random.number(-2...2))
         versions[key] = max(newest, version)
@@ -119,10 +130,11 @@ final class Workload {
 
     /// The same record again: a producer that was not sure, or a replay.
     private func again() {
-        let limit = broker.wall - Self.repeatWindow
+        let limit = broker.wall - repeatWindow
         repeatable.removeAll { $0.at < limit }
         guard !repeatable.isEmpty else { return }
-        let choice = random.pick(repeatable)
+        // Mostly one that came lately; what is pending for long is repeated, too.
+        let choice = random.pick(random.chance(700) ? Array(repeatable.suffix(8)) : repeatable)
         guard let key = choice.record.key, let id = choice.record.id else { return }
         append(key, id, choice.value, choice.record.content, isRepeat: true)
     }

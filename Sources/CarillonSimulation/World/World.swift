@@ -28,6 +28,8 @@ final class World {
     var epochs: UInt64 = 0
     private var isObserving = false
     var punctuality = PunctualityChecks()
+    /// The most that a clock was ever ahead, in milliseconds.
+    private var latestClock: Int64 = 0
     /// Events of the timeline so far.
     private(set) var happenings = 0
     private var links: [SimulatedLink] = []
@@ -62,6 +64,7 @@ final class World {
             partitions: scenario.partitions,
             isExactlyOnce: options.isExactlyOnce,
             usesChannel: scenario.usesChannel,
+            maximumEntries: scenario.maximumEntries,
             note: { noted.value("reader", $0) }
         )
         state = StateObserver(
@@ -111,11 +114,13 @@ final class World {
         defer { isObserving = false }
         do throws(Violation) {
             noteDisturbance()
+            latestClock = max(latestClock, instances.map(\.clock.currentError).max() ?? 0)
             try observer.follow()
             try punctuality.check(
                 observer,
                 at: timeline.now,
                 slack: clockSlack,
+                latest: timeline.clock.wall.adding(milliseconds: latestClock + 1),
                 areClocksRight: instances.allSatisfy { abs($0.clock.currentError) <= 100 },
                 usesChannel: scenario.usesChannel
             )
@@ -226,7 +231,7 @@ final class World {
                     timeline: timeline,
                     process: process,
                     random: random.split(),
-                    writesPositionFirst: options.bug == .storePositionFirst
+                    bug: options.bug
                 ) : MemoryEntryStores()
             let health = Health()
             return (0..<scenario.lanesEach).map { lane in
