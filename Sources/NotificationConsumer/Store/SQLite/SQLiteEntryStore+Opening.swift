@@ -91,7 +91,7 @@ extension SQLiteEntryStore {
 }
 
 extension StoreFile {
-    /// Opens what is there, and notes that it is open.
+    /// Opens what is there; the note that it is open is written before anything else is.
     ///
     /// - Throws: ``Refusal`` when it is not to be kept, or an error of the database.
     func open(limits: SQLiteEntryStore.Limits, oldest: Timestamp, bootID: String?) throws -> SQLiteEntryStore.Opened {
@@ -103,7 +103,6 @@ extension StoreFile {
         return try connection.inDatabase { database in
             let contents = try check(database, oldest: oldest, bootID: bootID)
             let filter = try survey(database, contents.counts)
-            if !contents.isNoted { try noteOpen(database, bootID: bootID) }
             return SQLiteEntryStore.Opened(connection: connection, contents: contents, filter: filter)
         }
     }
@@ -116,6 +115,6 @@ extension StoreFile {
             maximumPages: limits.maximumPages()
         )
         try connection.inDatabase { try create($0, bootID: bootID) }
-        return SQLiteEntryStore.Opened(connection: connection, contents: Contents(), filter: BloomFilter())
+        return SQLiteEntryStore.Opened(connection: connection, contents: Contents(isNoted: true), filter: BloomFilter())
     }
 }

@@ -10,7 +10,7 @@ package import NotificationModel
 /// ## What a crash leaves
 /// The file is not synchronised while in use: it survives the process, which loses at most what was not written, but not the
 /// machine. So it says in which boot it was open, and is discarded after another one; closing it cleanly synchronises it, and
-/// so does noting that it is open again.
+/// so does noting that it is open again, before the first batch.
 ///
 /// ## What keeps reads cheap
 /// A Bloom filter of all keys answers for those that are not there. Everything else is one statement on a connection of the
@@ -66,7 +66,14 @@ package final class SQLiteEntryStore: EntryStore {
     private func start(_ opened: Opened, _ lock: StoreLock) throws {
         reader = try StoreReader(file.connect(isReader: true, cacheBytes: limits.cacheBytes / 4))
         position = opened.contents.position
-        let behind = WriteBehind(opened.connection, file, opened.contents, opened.filter, limits: limits)
+        let behind = WriteBehind(
+            opened.connection,
+            file,
+            opened.contents,
+            opened.filter,
+            limits: limits,
+            bootID: bootID
+        )
         behind.start(lineage: position?.lineage, holding: lock)
         self.behind = behind
     }

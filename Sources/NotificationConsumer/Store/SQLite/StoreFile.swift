@@ -227,18 +227,6 @@ struct StoreFile {
         return (filter, seen)
     }
 
-    /// Notes that it is open, on the disk itself and before anything else is written: after a power loss no new page is found
-    /// under an old note.
-    func noteOpen(_ database: Database, bootID: String?) throws {
-        try database.execute(sql: "PRAGMA synchronous = FULL")
-        try database.execute(sql: "UPDATE meta SET closed = 0, boot = ?", arguments: [bootID])
-        // Into the file: what is only in the log goes when the log begins anew, and nothing waits for the disk then.
-        guard try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
-            throw DatabaseError(resultCode: .SQLITE_BUSY, message: "another connection reads the file")
-        }
-        try database.execute(sql: "PRAGMA synchronous = OFF")
-    }
-
     // MARK: - Away with it
 
     /// So that nobody keeps the file, whatever becomes of this process.

@@ -92,6 +92,20 @@ struct StoreWriter {
     /// Gives back what the cache holds: the kernel has it too.
     func releaseMemory() { connection.releaseMemory() }
 
+    /// Notes that the file is open, on the disk itself: after a power loss no new page is found under an old note.
+    func noteOpen(bootID: String?) throws {
+        try connection.inDatabase { database in
+            // So that copying to the file waits for the disk; nothing else does.
+            try database.execute(sql: "PRAGMA synchronous = NORMAL")
+            defer { try? database.execute(sql: "PRAGMA synchronous = OFF") }
+            try database.execute(sql: "UPDATE meta SET closed = 0, boot = ?", arguments: [bootID])
+            // Into the file: what is only in the log goes when the log begins anew.
+            guard try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(FULL)") == 0 else {
+                throw DatabaseError(resultCode: .SQLITE_BUSY, message: "it is read for too long")
+            }
+        }
+    }
+
     /// Puts everything in its place, on the disk itself, and notes that it is there.
     func noteClosed() throws {
         try connection.inDatabase { database in

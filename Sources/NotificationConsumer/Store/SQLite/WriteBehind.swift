@@ -30,6 +30,8 @@ final class WriteBehind: Sendable {
         /// Somebody waits until nothing is left to write.
         var isFlushing = false
         var ending: Ending?
+        /// That the file is open is noted in it.
+        var isNoted: Bool
         /// Nobody writes or answers any more.
         var hasEnded = false
     }
@@ -45,6 +47,7 @@ final class WriteBehind: Sendable {
     let connection: DatabaseQueue
     private let file: StoreFile
     private let limits: Limits
+    private let bootID: String?
     private let state: Mutex<State>
     private let flushed = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
@@ -54,12 +57,14 @@ final class WriteBehind: Sendable {
         _ file: StoreFile,
         _ contents: StoreFile.Contents,
         _ filter: sending BloomFilter,
-        limits: Limits
+        limits: Limits,
+        bootID: String?
     ) {
         self.connection = connection
         self.file = file
         self.limits = limits
-        state = Mutex(State(filter: filter, counts: contents.counts))
+        self.bootID = bootID
+        state = Mutex(State(filter: filter, counts: contents.counts, isNoted: contents.isNoted))
     }
 
     /// - Parameters:
@@ -236,6 +241,10 @@ final class WriteBehind: Sendable {
     /// - Throws: when the file is damaged.
     func write(_ batch: ChangeBatch, _ writer: StoreWriter, _ lineage: inout String?) throws {
         do {
+            if !state.withLock({ $0.isNoted }) {
+                try writer.noteOpen(bootID: bootID)
+                state.withLock { $0.isNoted = true }
+            }
             let counts = try writer.write(batch, counts, lineage: &lineage)
             let (isIdle, keys) = state.withLock { state in
                 (state.writing, state.trouble, state.counts) = (nil, nil, counts)
