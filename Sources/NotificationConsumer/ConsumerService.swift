@@ -221,6 +221,7 @@ public struct ConsumerService: Service {
         registry.describe("checkpoint.duration", "From the cut of a checkpoint to its commit.")
         registry.describe("restore.duration", "From the assignment of partitions until they are worked on.")
         registry.describe("transactions.aborted", "Transactions given up.")
+        registry.describe("state.records.without.key", "Records of state without a key, passed over at a restore.")
         registry.describe("channel.outcomes.late", "Answers of channels that came after a restart, or twice.")
         registry.collect { page in
             let lanes = statuses.map(\.snapshot)

@@ -143,7 +143,8 @@ extension ConsumerServiceConfiguration {
             about: """
                 Where committed entries are kept on disk, a file a partition; a copy of the changelog that makes \
                 restarts fast and memory small, and can be deleted at any time. Without it they are kept in \
-                memory.
+                memory, and so they are while the disk is full or fails; a directory that may not be made or written \
+                stops the start.
                 """
         )
         deletionsKept = settings.duration(
@@ -159,7 +160,7 @@ extension ConsumerServiceConfiguration {
             "store.unwritten",
             default: defaults.unwrittenChanges,
             in: 1000...10_000_000,
-            about: "Changes of a lane that the disk is behind; at the bound reading pauses."
+            about: "Changes of a lane that the disk is behind; at the bound reading pauses, and timers fire on."
         )
         checkpointInterval = settings.duration(
             "consumer.checkpoint.interval",

@@ -12,7 +12,7 @@ struct Carillon: AsyncParsableCommand {
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
             LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, RulesCommand.self,
-            SimulateCommand.self, BenchCommand.self,
+            StateCommand.self, SimulateCommand.self, BenchCommand.self,
         ]
     )
 

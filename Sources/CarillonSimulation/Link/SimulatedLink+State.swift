@@ -40,14 +40,14 @@ extension SimulatedLink {
     func readState(
         of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws -> Void
     ) throws {
         let isCommitted = !configuration.bugs.contains(.readsUncommitted)
         for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
             let (start, end) = (range.lowerBound, rewrite(stateEnd: range.upperBound, from: range.lowerBound))
             try read(configuration.topics.state, partition, from: start, to: end, isCommitted, stallingAtMost: time) {
                 record in
-                if let key = record.key { try apply(partition, record.offset, key, record.value) }
+                try apply(partition, record.offset, record.key, record.value)
             }
         }
     }

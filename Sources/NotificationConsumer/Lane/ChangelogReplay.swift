@@ -1,12 +1,18 @@
 import NotificationModel
 
 /// Reads records of the changelog into the stores of their partitions.
+///
+/// What cannot be read is judged at the end, by ``judge()``: by then a later record may have replaced or removed it. Until
+/// then no store is given a position behind it.
 struct ChangelogReplay {
     /// What was found of one partition.
     struct Found {
         /// The last one.
         var marker: StateMarker?
         var records: Int64 = 0
+        /// Records without a key, which are nothing of ours and which no later record can replace: passed over.
+        var keyless: Int64 = 0
+        fileprivate var unreadable = UnreadableRecords()
         /// What the records so far stand for.
         fileprivate var position = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
         /// The last change of each key since the store was given some.
@@ -19,6 +25,8 @@ struct ChangelogReplay {
     let stores: [Int32: any EntryStore]
     /// The name of `state`.
     let topic: String
+    /// For the command that a refusal names.
+    let brokers: [String]
     /// Changes that the stores may be behind, all together.
     let unwritten: Int
     let progress: (_ read: Int64, _ of: Int64) -> Void
@@ -29,10 +37,12 @@ struct ChangelogReplay {
     init(
         stores: [Int32: any EntryStore],
         topic: String,
+        brokers: [String],
         unwritten: Int,
         progress: @escaping (_ read: Int64, _ of: Int64) -> Void
     ) {
-        (self.stores, self.topic, self.unwritten, self.progress) = (stores, topic, unwritten, progress)
+        (self.stores, self.topic, self.brokers) = (stores, topic, brokers)
+        (self.unwritten, self.progress) = (unwritten, progress)
     }
 
     subscript(number: Int32) -> Found { found[number] ?? Found() }
@@ -42,7 +52,7 @@ struct ChangelogReplay {
 
     /// Reads the ranges, and hands over what is in them.
     ///
-    /// - Throws: `ConsumerRefusal` for what cannot be read, and what the link and the stores throw.
+    /// - Throws: `ConsumerRefusal` for more than it can remember of what cannot be read, and what the link and the stores throw.
     mutating func read(_ ranges: [Int32: Range<Int64>], over link: some LaneLink) throws {
         let ranges = ranges.filter { !$0.value.isEmpty }
         guard !ranges.isEmpty else { return }
@@ -57,29 +67,52 @@ struct ChangelogReplay {
         if count > 0 { progress(count, total) }
     }
 
-    private mutating func take(_ number: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws {
+    private mutating func take(_ number: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws {
         found[number, default: Found()].records += 1
-        guard key == StateMarker.key else {
-            let read = try checked(number, offset) { () throws(ModelError) in try change(key, value) }
-            let count = found[number, default: Found()].take(read)
-            if count >= Self.batch { try hand(number) }
+        guard let key else {
+            found[number]?.keyless += 1
             return
         }
-        guard let value else { return }
-        let marker = try checked(number, offset) { () throws(ModelError) in try StateMarker(json: value) }
-        found[number]?.marker = marker
-        found[number]?.position = StorePosition(
-            lineage: marker.lineage ?? "",
-            offset: offset + 1,
-            writtenAt: marker.wallTime
-        )
+        let record: StateRecord
+        do throws(ModelError) {
+            record = try StateRecord(key: key, value: value)
+        } catch {
+            found[number]?.unreadable.note(key, at: offset, error)
+            if found[number]?.unreadable.isFull == true { try judge() }
+            return
+        }
+        found[number]?.unreadable.forget(key)
+        switch record {
+        case .marker(let marker):
+            found[number]?.marker = marker
+            found[number]?.position = StorePosition(
+                lineage: marker.lineage ?? "",
+                offset: offset + 1,
+                writtenAt: marker.wallTime
+            )
+        case .entry(let head):
+            try take(number, StoreChange(key: key, value: value, due: head.due, touched: head.touched))
+        case .tombstone where key == StateMarker.key:
+            // It took away one that could not be read; the one before it stands.
+            break
+        case .tombstone:
+            try take(number, StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0)))
+        }
+    }
+
+    private mutating func take(_ number: Int32, _ change: StoreChange) throws {
+        let count = found[number, default: Found()].take(change)
+        if count >= Self.batch { try hand(number) }
     }
 
     private mutating func hand(_ number: Int32) throws {
         guard let store = stores[number], let position = found[number]?.position,
+            let isReadable = found[number]?.unreadable.isEmpty,
             let changes = found[number]?.takeChanges(), !changes.isEmpty || store.position != position
         else { return }
-        try store.write(changes, position: position)
+        // One that is not filled to the end is no base.
+        let unfilled = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
+        try store.write(changes, position: isReadable ? position : unfilled)
         given += changes.count
         // The changelog is read faster than a disk writes.
         guard given > unwritten else { return }
@@ -89,38 +122,26 @@ struct ChangelogReplay {
         given = 0
     }
 
-    private func change(_ key: [UInt8], _ value: [UInt8]?) throws(ModelError) -> StoreChange {
-        _ = try NotificationKey(encoded: key)
-        guard let value else {
-            return StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0))
+    /// - Throws: `ConsumerRefusal` when something is left that cannot be read: what a newer version wrote before all else.
+    func judge() throws {
+        let all = found.sorted { $0.key < $1.key }.flatMap { number, found in
+            found.unreadable.records.map { (partition: number, record: $0) }
         }
-        let head = try StateEntry.head(of: value)
-        return StoreChange(key: key, value: value, due: head.due, touched: head.touched)
-    }
-
-    private func checked<Value>(
-        _ partition: Int32,
-        _ offset: Int64,
-        _ read: () throws(ModelError) -> Value
-    ) throws -> Value {
-        do throws(ModelError) {
-            return try read()
-        } catch {
-            guard error.reason == .unsupportedForm else {
-                throw ConsumerRefusal.stateUnreadable(
-                    topic: topic,
-                    partition: partition,
-                    offset: offset,
-                    error.detail
-                )
-            }
+        if let newer = all.first(where: { $0.record.error.reason == .unsupportedForm }) {
             throw ConsumerRefusal.stateOfNewerForm(
                 topic: topic,
-                partition: partition,
-                offset: offset,
-                error.detail
+                partition: newer.partition,
+                offset: newer.record.offset,
+                newer.record.error.detail
             )
         }
+        guard let first = all.first else { return }
+        throw ConsumerRefusal.stateUnreadable(
+            topic: topic,
+            places: all.map { .init(partition: $0.partition, offset: $0.record.offset) },
+            reason: first.record.error.detail,
+            brokers: brokers
+        )
     }
 }
 

@@ -8,7 +8,14 @@ package enum ConsumerRefusal: Error, Equatable, CustomStringConvertible {
     case partitionCountsDiffer(requests: Int32, state: Int32)
     case changelogCut(topic: String, partition: Int32, low: Int64)
     case stateOfNewerForm(topic: String, partition: Int32, offset: Int64, String)
-    case stateUnreadable(topic: String, partition: Int32, offset: Int64, String)
+    /// - Parameter reason: of the first place.
+    case stateUnreadable(topic: String, places: [Place], reason: String, brokers: [String])
+
+    /// Where a record is.
+    package struct Place: Hashable, Sendable {
+        package var partition: Int32
+        package var offset: Int64
+    }
 
     package var description: String {
         switch self {
@@ -29,9 +36,21 @@ package enum ConsumerRefusal: Error, Equatable, CustomStringConvertible {
                 + "`consumer.on-gap` to `continue` to go on with what is left"
         case .stateOfNewerForm(let topic, let partition, let offset, let reason):
             "\(topic) partition \(partition) offset \(offset): \(reason)"
-        case .stateUnreadable(let topic, let partition, let offset, let reason):
-            "\(topic) partition \(partition) offset \(offset) is no record of the changelog (\(reason)): "
-                + "nothing else may write to this topic; mend it, or remove the record with a null value under its key"
+        case .stateUnreadable(let topic, let places, let reason, let brokers):
+            Self.unreadable(topic, places, reason, brokers)
         }
+    }
+
+    /// Named in one refusal, and in one command.
+    private static let namedPlaces = 50
+
+    private static func unreadable(_ topic: String, _ places: [Place], _ reason: String, _ brokers: [String]) -> String
+    {
+        let others = places.count > 1 ? ", and \(places.count - 1) others are none" : ""
+        let named = places.prefix(namedPlaces).map { "\($0.partition):\($0.offset)" }.joined(separator: " ")
+        let first = places.first ?? Place(partition: 0, offset: 0)
+        return "\(topic) partition \(first.partition) offset \(first.offset) is no record of the changelog (\(reason))"
+            + "\(others): nothing else may write to this topic. What nobody needs is removed by: "
+            + "carillon state remove \(named) --topic \(topic) --bootstrap-servers '\(brokers.joined(separator: ","))'"
     }
 }

@@ -163,10 +163,10 @@ package final class KafkaLink: LaneLink {
     package func readState(
         of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws -> Void
     ) throws {
         try read(ranges, at: state, stallingAtMost: time) { message in
-            if let key = message.key() { try apply(message.partition, message.offset, key, message.value()) }
+            try apply(message.partition, message.offset, message.key(), message.value())
         }
     }
 

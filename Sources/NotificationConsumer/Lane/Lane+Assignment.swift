@@ -43,6 +43,7 @@ extension Lane {
             rules: .init(
                 requests: configuration.topics.requests,
                 state: configuration.topics.state,
+                brokers: configuration.bootstrapServers,
                 partitions: partitions,
                 start: configuration.start,
                 gap: configuration.gap,
@@ -107,6 +108,7 @@ extension Lane {
     }
 
     private func noteRestored(_ results: [Int32: Restore.Result]) {
+        context.metrics.count(keylessState: results.values.reduce(0) { $0 + $1.keyless })
         let records = results.values.reduce(0) { $0 + $1.records }
         let pending = results.keys.reduce(0) { $0 + (owned[Int($1)]?.center.pendingCount ?? 0) }
         guard records > 0 else { return }

@@ -48,7 +48,7 @@ package protocol LaneLink: AnyObject {
     func readState(
         of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws -> Void
     ) throws
 
     /// Reads committed records of `requests` again, up to an earlier end than the partition's, apart from what `poll` reads.

@@ -14,6 +14,7 @@ package final class LaneMetrics {
     private let restore: Timer
     private let aborts: Counter
     private let lateOutcomes: Counter
+    private let keylessState: Counter
 
     private var appliedCount: Int64 = 0
     private var eventCounts: [Int64]
@@ -37,6 +38,7 @@ package final class LaneMetrics {
         restore = Timer(label: "restore.duration", factory: factory)
         aborts = counter("transactions.aborted")
         lateOutcomes = counter("channel.outcomes.late")
+        keylessState = counter("state.records.without.key")
         eventCounts = Array(repeating: 0, count: DeliveryEventName.allCases.count)
     }
 
@@ -66,6 +68,10 @@ package final class LaneMetrics {
     }
 
     func countAbort() { aborts.increment() }
+
+    func count(keylessState count: Int64) {
+        if count > 0 { keylessState.increment(by: count) }
+    }
 
     func countLateOutcome() { lateOutcomes.increment() }
 

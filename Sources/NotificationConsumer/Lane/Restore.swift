@@ -9,7 +9,8 @@ import NotificationModel
 /// 2. A local store is the base when it is a copy of this changelog at a place that the changelog still tells from: not
 ///    ahead of its end, not before its beginning, not older than deletions are kept, of the same lineage. Otherwise it is
 ///    emptied and the changelog is read from its beginning, which must not have been thrown away.
-/// 3. Committed records from there to the end go into the store; the last marker counts.
+/// 3. Committed records from there to the end go into the store; the last marker counts. What is left at the end that cannot
+///    be read, not replaced and not removed by a later record of its key, refuses.
 /// 4. The marker is checked against the topic of requests: partition count, and whether what comes after it is still there.
 ///    Without one, an empty topic begins, and any other begins only as told.
 ///    A topic that ends before the marker has begun again: in a new life of it, which the next marker names, all offsets are new.
@@ -32,12 +33,16 @@ struct Restore {
         var lineage: String
         /// Records of the changelog that were read.
         var records: Int64
+        /// Those of them that were passed over, having no key.
+        var keyless: Int64
     }
 
     /// What it asks before it goes on.
     struct Rules {
         var requests: String
         var state: String
+        /// Of the cluster, for who is told what to do.
+        var brokers: [String]
         var partitions: Int32
         var start: ConsumerServiceConfiguration.Start
         var gap: ConsumerServiceConfiguration.Gap
@@ -63,10 +68,18 @@ struct Restore {
         newLineage: () -> String
     ) throws -> [Int32: Result] {
         let bounds = try link.stateBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
-        var found = ChangelogReplay(stores: stores, topic: rules.state, unwritten: rules.unwritten, progress: progress)
+        var found = ChangelogReplay(
+            stores: stores,
+            topic: rules.state,
+            brokers: rules.brokers,
+            unwritten: rules.unwritten,
+            progress: progress
+        )
         try resume(stores, bounds, at: now, over: link, into: &found)
         try begin(stores, bounds, over: link, into: &found)
-        try flush(stores)
+        try found.judge()
+        // What a store counts is what it has written.
+        for (_, store) in stores.sorted(by: { $0.key < $1.key }) { try store.flush() }
         let held = try link.requestBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
         var results: [Int32: Result] = [:]
         for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
@@ -80,8 +93,17 @@ struct Restore {
                 replay: isReborn ? 0..<0 : replay(after: marker, from: held.low, to: offset),
                 marker: marker,
                 lineage: marker?.lineage ?? newLineage(),
-                records: found[number].records
+                records: found[number].records,
+                keyless: found[number].keyless
             )
+            if found[number].keyless > 0 {
+                logger.error(
+                    "records without a key in the changelog are passed over: something else writes to its topic",
+                    metadata: [
+                        "topic": "\(rules.state)", "partition": "\(number)", "records": "\(found[number].keyless)",
+                    ]
+                )
+            }
         }
         return results
     }
@@ -153,20 +175,6 @@ struct Restore {
             ranges[number] = low..<max(low, high)
         }
         try found.read(ranges, over: link)
-    }
-
-    /// What a store counts is what it has written.
-    private func flush(_ stores: [Int32: any EntryStore]) throws {
-        for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
-            do {
-                try store.flush()
-            } catch EntryStoreError.unwritten(let reason) {
-                logger.error(
-                    "the store cannot be written",
-                    metadata: ["partition": "\(number)", "error": "\(reason)"]
-                )
-            }
-        }
     }
 
     /// Why a store is no base; nil when it is one.

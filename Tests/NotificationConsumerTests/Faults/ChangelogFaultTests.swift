@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import LocalBroker
 import Logging
@@ -38,13 +39,19 @@ struct ChangelogFaultTests {
                 testDescription: "a key that is none",
                 key: "somebody else's",
                 value: #"{"form":1}"#,
-                says: ["is no record of the changelog", "remove the record with a null value"]
+                says: [
+                    "is no record of the changelog",
+                    "carillon state remove 2:2 --topic carillon.state --bootstrap-servers",
+                ]
             ),
             Unfit(
                 testDescription: "a value that is none",
                 key: "shop/ana/order",
                 value: "somebody else's",
-                says: ["is no record of the changelog", "remove the record with a null value"]
+                says: [
+                    "is no record of the changelog",
+                    "carillon state remove 2:2 --topic carillon.state --bootstrap-servers",
+                ]
             ),
             Unfit(
                 testDescription: "a marker that says nothing",
@@ -77,6 +84,82 @@ struct ChangelogFaultTests {
             #expect(why.contains(text), "readiness says it too: \(why)")
         }
         #expect(try await kafka.written() == before)
+        await kafka.broker.shutDown()
+    }
+
+    @Test func `what a later record replaced or removed is not judged, and a record without a key is passed over`()
+        async throws
+    {
+        let kafka = try FaultBroker()
+        func stray(_ key: String, _ value: String?) -> FaultBroker.Record {
+            let value = value.map { Array($0.utf8) }
+            return .init(topic: kafka.topics.state, partition: 2, key: Array(key.utf8), value: value)
+        }
+        var keyless = stray("", "somebody else's")
+        keyless.key = nil
+        let entry = kafka.entry(1, in: 2)
+        var junk = entry
+        junk.value = Array("junk".utf8)
+        try await kafka.publish([
+            kafka.marker(in: 2), kafka.entry(1, in: 2), kafka.entry(2, in: 2),
+            stray("never there", nil), keyless,
+            stray("somebody else's", "{}"), stray("somebody else's", "more"), stray("somebody else's", nil),
+            junk, entry,
+            stray("shop/ana/new", #"{"form":2}"#), stray("shop/ana/new", nil),
+            stray("marker", "junk"), stray("marker", #"{"form":2,"offsets":[]}"#), stray("marker", nil),
+        ])
+        try await consuming(kafka.configuration) { consumer in
+            try await eventually("what is left is pending", orSay: { "\(consumer.health.notReady)" }) {
+                consumer.metric("carillon_schedule_pending") == 2
+            }
+            #expect(consumer.metric("carillon_state_records_without_key_total") == 1)
+            let errors = consumer.log.lines(.error).filter { $0.contains("records without a key") }
+            #expect(errors.count == 1 && errors[0].contains(kafka.topics.state), "\(errors)")
+        }
+        await kafka.broker.shutDown()
+    }
+
+    @Test func `a store on disk that was filled past an unreadable record is no way around it`() async throws {
+        let kafka = try FaultBroker()
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var configuration = kafka.configuration
+        configuration.storeDirectory = directory.path
+        var stray = kafka.entry(0, in: 1)
+        stray.key = [0x66, 0xFF, 0x00]
+        // Enough for the store to be given some before the end.
+        try await kafka.publish(
+            [kafka.marker(in: 1), stray] + (0..<2500).map { kafka.entry($0, in: 1) } + [kafka.marker(in: 1)]
+        )
+        for _ in 0..<2 {
+            let refusal = try await RunningConsumer(configuration).refusal()
+            guard case .stateUnreadable(_, let places, _, _) = refusal else {
+                Issue.record("\(refusal)")
+                continue
+            }
+            #expect(places == [.init(partition: 1, offset: 1)])
+        }
+        stray.value = nil
+        try await kafka.publish([stray])
+        try await consuming(configuration) { consumer in
+            try await eventually("all is pending", orSay: { "\(consumer.health.notReady)" }) {
+                consumer.metric("carillon_schedule_pending") == 2500
+            }
+        }
+        await kafka.broker.shutDown()
+    }
+
+    @Test func `all that cannot be read is named in one refusal, as far as there is room in it`() async throws {
+        let kafka = try FaultBroker()
+        let strays = (0..<80).map { number in
+            let key = Array("stray \(number)".utf8)
+            return FaultBroker.Record(topic: kafka.topics.state, partition: Int32(number % 2), key: key, value: key)
+        }
+        try await kafka.publish(strays)
+        let text = try await RunningConsumer(kafka.configuration).refusal().description
+        #expect(text.contains("and 79 others"), "\(text)")
+        #expect(text.contains("carillon state remove 0:0 0:1 ") && text.contains(" 0:39 1:0 "), "\(text)")
+        #expect(text.contains(" 1:9 --topic carillon.state"), "\(text)")
         await kafka.broker.shutDown()
     }
 

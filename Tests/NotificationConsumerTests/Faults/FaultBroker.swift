@@ -34,7 +34,7 @@ struct FaultBroker {
     struct Record: Sendable {
         var topic: String
         var partition: Int32
-        var key: [UInt8]
+        var key: [UInt8]?
         var value: [UInt8]?
     }
 

@@ -88,7 +88,7 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
     func readState(
         of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws -> Void
     ) throws {
         try base.readState(of: ranges, stallingAtMost: time, apply)
     }

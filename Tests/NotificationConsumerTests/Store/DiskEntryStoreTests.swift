@@ -22,7 +22,10 @@ final class TestDisk: Sendable {
         set { pages.withLock { $0 = newValue ? 1 : nil } }
     }
 
-    func open(_ change: (inout SQLiteEntryStore.Limits) -> Void = { _ in }) -> StoreDisk {
+    func open(
+        clock: @escaping @Sendable () -> Timestamp = { storeTime },
+        _ change: (inout SQLiteEntryStore.Limits) -> Void = { _ in }
+    ) -> StoreDisk {
         var limits = SQLiteEntryStore.Limits()
         limits.retryInterval = .milliseconds(5)
         limits.maximumPages = { [self] in pages.withLock { $0 } }
@@ -32,7 +35,7 @@ final class TestDisk: Sendable {
             topic: "carillon.requests",
             cluster: "c1",
             limits: limits,
-            clock: { storeTime },
+            clock: clock,
             logger: Logger(label: "test") { [log] _ in log }
         )
     }
