@@ -35,6 +35,7 @@ let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -76,18 +77,25 @@ let package = Package(
         .target(name: "NotificationModel", dependencies: ["COpenSSL"], resources: [.copy("Schemas")]),
         .target(name: "NotificationPublisher", dependencies: ["Kafka", "NotificationModel", log]),
         .target(
+            name: "ServiceHTTP",
+            dependencies: [
+                "NotificationModel", log, metrics, coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
+                nioHTTP1, nioTLS,
+            ]
+        ),
+        .target(
             name: "ServiceSupport",
             dependencies: [
-                "NotificationModel", log, metrics, coreMetrics, lifecycle, unixSignals, configuration, hummingbird,
-                hummingbirdCore, httpTypes, nioCore, yams,
+                "NotificationModel", "ServiceHTTP", log, metrics, coreMetrics, lifecycle, unixSignals, configuration,
+                hummingbird,
+                hummingbirdCore, httpTypes, nioCore, nioPosix, yams,
             ]
         ),
         .target(
             name: "NotificationProducer",
             dependencies: [
-                "COpenSSL", "Kafka", "NotificationModel", "NotificationPublisher", "ServiceSupport",
-                log, metrics, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nioCore, nioHTTP1,
-                nioSSL, nioTLS, yams,
+                "COpenSSL", "Kafka", "NotificationModel", "NotificationPublisher", "ServiceHTTP", "ServiceSupport",
+                log, metrics, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nioCore, nioSSL, yams,
             ]
         ),
         .target(
@@ -154,14 +162,23 @@ let package = Package(
             dependencies: ["Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", log]
         ),
         .testTarget(
+            name: "ServiceHTTPTests",
+            dependencies: [
+                "NotificationModel", "ServiceHTTP", log, coreMetrics, nioCore, nioEmbedded, nioHTTP1, nioTLS,
+            ]
+        ),
+        .testTarget(
             name: "ServiceSupportTests",
-            dependencies: ["LocalBroker", "ServiceSupport", log, coreMetrics, metrics, configuration]
+            dependencies: [
+                "LocalBroker", "ServiceSupport", log, coreMetrics, metrics, lifecycle, configuration, nioCore, nioPosix,
+            ]
         ),
         .testTarget(
             name: "NotificationProducerTests",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceSupport", log,
-                metrics, lifecycle, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioTLS,
+                "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceHTTP", "ServiceSupport",
+                log,
+                metrics, lifecycle, httpTypes, nioCore,
             ]
         ),
         .testTarget(

@@ -13,6 +13,7 @@ struct BoundsTests {
         let environment = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]
         var settings = try ServiceSettings(environment: environment, file: nil)
         _ = ProducerServiceConfiguration(settings: &settings)
+        _ = OpsConfiguration(settings: &settings, defaultPort: 0)
         var consumer = try ServiceSettings(environment: environment, file: nil)
         _ = ConsumerServiceConfiguration(settings: &consumer)
         let all = settings.declaredKeys + consumer.declaredKeys

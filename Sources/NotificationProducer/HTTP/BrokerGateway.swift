@@ -2,6 +2,7 @@ import Kafka
 import Logging
 import NotificationModel
 import NotificationPublisher
+import ServiceHTTP
 import ServiceSupport
 
 /// The way from HTTP to Kafka: what is called through it returns when the broker has acknowledged, or fails as the answer

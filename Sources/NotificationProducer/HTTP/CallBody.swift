@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import NIOCore
 import NotificationModel
+import ServiceHTTP
 
 /// The body of a call, and what the call takes of the memory of all calls. It is not read before it is wanted: what the head alone forbids is refused without it, and
 /// the client is told to send it only then (`Expect: 100-continue`).

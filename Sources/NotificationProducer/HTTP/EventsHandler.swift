@@ -4,6 +4,7 @@ import Kafka
 import NIOCore
 import NotificationModel
 import NotificationPublisher
+import ServiceHTTP
 
 /// `POST /v1/events`: CloudEvents in binary, structured and batch mode, published to `business-events` and read from there like
 /// any other, so that there is one path. An `Idempotency-Key` must be well-formed and does nothing: an event has an id of its own.

@@ -3,6 +3,7 @@ import Hummingbird
 import NIOCore
 import NotificationModel
 import NotificationPublisher
+import ServiceHTTP
 
 /// Requests and removals of a recipient's notifications:
 ///

@@ -3,6 +3,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import NotificationModel
+import ServiceHTTP
 import ServiceSupport
 
 /// The HTTP API: finds the resource, answers what cannot be done, and leaves the rest to the handlers.
@@ -42,13 +43,13 @@ struct ProducerAPI: HTTPResponder {
         do {
             do {
                 response = try await answer(request, &body)
-                metrics.countHTTP(status: response.status.code)
+                metrics.http.countAnswer(status: response.status.code)
             } catch let error as CallBody.Lost {
                 throw error
             } catch {
                 let problem = problem(of: error)
                 // Else the connection has been answered for, and counted.
-                if context.channel.isActive { metrics.countRefusal(problem.reason, status: problem.status.code) }
+                if context.channel.isActive { metrics.http.countRefusal(problem.reason, status: problem.status.code) }
                 try await body.discard()
                 response = problem.response
             }

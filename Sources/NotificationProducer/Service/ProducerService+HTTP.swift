@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NotificationModel
 import NotificationPublisher
+import ServiceHTTP
 import ServiceSupport
 
 /// What the service's HTTP API is made of.
@@ -24,9 +25,12 @@ extension ProducerService {
             configuration: .init(
                 address: .hostname(configuration.httpHost, port: configuration.httpPort),
                 backlog: 1_024,
-                availableConnectionsDelegate: CountedConnections(limit: connectionLimit(), metrics: metrics)
+                availableConnectionsDelegate: CountedConnections(limit: connectionLimit(), metrics: metrics.http)
             ),
-            onServerRunning: { [self] channel in listens(on: channel.localAddress?.port ?? configuration.httpPort) },
+            onServerRunning: { [self] channel in
+                await AcceptFailures.watch(channel, of: "HTTP API", logger: logger, metrics: metrics.http)
+                listens(on: channel.localAddress?.port ?? configuration.httpPort)
+            },
             logger: quiet
         )
     }
@@ -76,7 +80,8 @@ extension ProducerService {
             headerCount: configuration.headerCount,
             receiveTimeout: TimeAmount(configuration.httpReceiveTimeout),
             answerTimeout: TimeAmount(configuration.httpDeadline),
-            sendTimeout: idleTimeout
+            sendTimeout: idleTimeout,
+            unanswered: .unavailable
         )
         let isTLS = security.tls != nil
         let http = HTTPServerBuilder { responder in
@@ -86,7 +91,7 @@ extension ProducerService {
                 idleTimeout: idleTimeout,
                 isTLS: isTLS,
                 memory: memory,
-                metrics: metrics
+                metrics: metrics.http
             )
         }
         guard let tls = security.tls else {

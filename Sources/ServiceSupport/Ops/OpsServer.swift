@@ -1,7 +1,11 @@
 import HTTPTypes
 import Hummingbird
+import HummingbirdCore
 public import Logging
 import NIOCore
+import NIOPosix
+import NotificationModel
+import ServiceHTTP
 public import ServiceLifecycle
 
 #if canImport(Glibc)
@@ -17,19 +21,27 @@ import Darwin
 /// ## Settings
 /// - `ops.host` (text, default `127.0.0.1`): the address to bind; `0.0.0.0` for a scraper on another machine.
 /// - `ops.port` (integer, 0 to 65535, default by service): 0 takes a free port and logs it.
+/// - `ops.connections` (integer, 1 to 128, default 64): at the bound no more are accepted until one closes; they wait.
 public struct OpsConfiguration: Sendable, Hashable {
     /// The address to bind.
     public var host: String
     /// The port to bind; 0 takes a free one.
     public var port: Int
+    /// Connections at one time.
+    public var connections: Int
+    /// How long a request may take to arrive.
+    var receiveTimeout = TimeAmount.seconds(10)
+    /// How long a connection may be silent, or its client take nothing of its answers.
+    var idleTimeout = TimeAmount.seconds(20)
 
     /// Says where to listen.
-    public init(host: String = "127.0.0.1", port: Int) {
+    public init(host: String = "127.0.0.1", port: Int, connections: Int = 64) {
         self.host = host
         self.port = port
+        self.connections = connections
     }
 
-    /// Reads `ops.host` and `ops.port`.
+    /// Reads `ops.host`, `ops.port` and `ops.connections`.
     ///
     /// - Parameters:
     ///   - settings: Where to read; the caller ends reading.
@@ -46,6 +58,12 @@ public struct OpsConfiguration: Sendable, Hashable {
             in: 0...65_535,
             about: "The port of /metrics and /health; 0 takes a free one and logs it."
         )
+        connections = settings.int(
+            "ops.connections",
+            default: 64,
+            in: 1...128,
+            about: "Connections to that port at one time; at the bound no more are accepted until one closes."
+        )
     }
 }
 
@@ -56,6 +74,9 @@ public struct OpsConfiguration: Sendable, Hashable {
 /// - `GET /health/ready`: 200, or 503 with every component that is not ready and why:
 ///   `{"status":"not ready","components":[{"component":"kafka","why":"no broker answers"}]}`
 ///   What works with less than it should have is under `remarks`, in the same form, with either status.
+///
+/// It has a thread of its own, so that neither it nor the API can keep the other from its turn. A request has 10 s to arrive, a
+/// target 1 KiB, header fields 16 KiB; a connection on which nothing happens for 20 s is closed.
 public struct OpsServer: Service {
     private let configuration: OpsConfiguration
     private let health: Health
@@ -82,13 +103,62 @@ public struct OpsServer: Service {
     ///
     /// - Throws: ``ListenError`` when the address cannot be bound.
     public func run() async throws {
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let outcome: Result<Void, any Error>
+        do {
+            outcome = .success(try await application(on: loops).run())
+        } catch let error as IOError {
+            outcome = .failure(
+                ListenError(
+                    what: "ops endpoint",
+                    host: configuration.host,
+                    port: configuration.port,
+                    reason: String(cString: strerror(error.errnoCode))
+                )
+            )
+        } catch {
+            outcome = .failure(error)
+        }
+        // Only waiters of a server that did not listen are still there.
+        bound.resolve(outcome.flatMap { .failure(CancellationError()) })
+        try? await loops.shutdownGracefully()
+        try outcome.get()
+    }
+
+    private func application(on loops: MultiThreadedEventLoopGroup) -> some ApplicationProtocol {
         var quiet = logger
         // The framework's own notices would only repeat ours.
         quiet.logLevel = max(logger.logLevel, .warning)
-        let application = Application(
-            responder: CallbackResponder<BasicRequestContext> { request, _ in respond(to: request) },
-            configuration: .init(address: .hostname(configuration.host, port: configuration.port)),
+        let metrics = ConnectionMetrics(
+            name: "ops",
+            statuses: [200, 400, 404, 405, 408, 414, 431, 501, 503],
+            reasons: [.invalid, .tooLarge, .unsupportedForm, .receiveTimeout, .overloaded],
+            factory: registry
+        )
+        let memory = CallMemory(limit: Self.headBytes)
+        let pages = SharedPage(on: loops.any(), registry)
+        return Application(
+            responder: CallbackResponder<CallContext> { request, _ in
+                let response = await respond(to: request, pages)
+                metrics.countAnswer(status: response.status.code)
+                return response
+            },
+            server: HTTPServerBuilder { responder in
+                GuardedChannel(
+                    responder: responder,
+                    bounds: bounds,
+                    idleTimeout: configuration.idleTimeout,
+                    isTLS: false,
+                    memory: memory,
+                    metrics: metrics
+                )
+            },
+            configuration: .init(
+                address: .hostname(configuration.host, port: configuration.port),
+                availableConnectionsDelegate: CountedConnections(limit: configuration.connections, metrics: metrics)
+            ),
             onServerRunning: { channel in
+                await AcceptFailures.watch(channel, of: "ops endpoint", logger: logger, metrics: metrics)
                 let port = channel.localAddress?.port ?? configuration.port
                 logger.info(
                     "ops endpoint listens",
@@ -96,56 +166,55 @@ public struct OpsServer: Service {
                 )
                 bound.resolve(.success(port))
             },
+            eventLoopGroupProvider: .shared(loops),
             logger: quiet
         )
-        do {
-            try await application.run()
-        } catch let error as IOError {
-            let failure = ListenError(
-                what: "ops endpoint",
-                host: configuration.host,
-                port: configuration.port,
-                reason: String(cString: strerror(error.errnoCode))
-            )
-            bound.resolve(.failure(failure))
-            throw failure
-        } catch {
-            bound.resolve(.failure(error))
-            throw error
-        }
-        // Only waiters of a server that was stopped before it listened are still there.
-        bound.resolve(.failure(CancellationError()))
     }
 
-    private func respond(to request: Request) -> Response {
-        let answer: (HTTPResponse.Status, type: String, body: String)
-        switch request.uri.path {
-        case "/metrics":
-            answer = (.ok, "text/plain; version=0.0.4; charset=utf-8", registry.exposition())
-        case "/health/live":
-            let reports = health.notLive
-            answer = (reports.isEmpty ? .ok : .serviceUnavailable, "application/json", Self.json("live", reports))
-        case "/health/ready":
-            let reports = health.notReady
-            answer = (
-                reports.isEmpty ? .ok : .serviceUnavailable, "application/json",
-                Self.json("ready", reports, health.remarks)
-            )
-        default:
-            return Response(status: .notFound)
-        }
+    /// Heads that are arriving, of all connections.
+    private static let headBytes = 1 << 20
+
+    private var bounds: ConnectionBounds {
+        ConnectionBounds(
+            targetBytes: 1 << 10,
+            headerBytes: 16 << 10,
+            headerCount: 100,
+            receiveTimeout: configuration.receiveTimeout,
+            answerTimeout: .seconds(10),
+            sendTimeout: configuration.idleTimeout,
+            unanswered: .overloaded
+        )
+    }
+
+    private enum Resource: String {
+        case metrics = "/metrics"
+        case live = "/health/live"
+        case ready = "/health/ready"
+    }
+
+    private func respond(to request: Request, _ metrics: SharedPage) async -> Response {
+        guard let resource = Resource(rawValue: request.uri.path) else { return Response(status: .notFound) }
         guard request.method == .get || request.method == .head else {
             return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
         }
-        let response = Response(
-            status: answer.0,
-            headers: [.contentType: answer.type, .cacheControl: "no-store"],
-            body: .init(byteBuffer: ByteBuffer(string: answer.body))
-        )
+        let response =
+            switch resource {
+            case .metrics: Self.answer(.ok, "text/plain; version=0.0.4; charset=utf-8", await metrics.page())
+            case .live: Self.answer("live", health.notLive)
+            case .ready: Self.answer("ready", health.notReady, health.remarks)
+            }
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private static func json(_ word: String, _ reports: [Health.Report], _ remarks: [Health.Report] = []) -> String {
+    private static func answer(_ status: HTTPResponse.Status, _ type: String, _ body: ByteBuffer) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: type, .cacheControl: "no-store"],
+            body: .init(byteBuffer: body)
+        )
+    }
+
+    private static func answer(_ word: String, _ reports: [Health.Report], _ remarks: [Health.Report] = []) -> Response {
         func list(_ name: String, _ reports: [Health.Report]) -> String {
             guard !reports.isEmpty else { return "" }
             let items = reports.map { report in
@@ -154,31 +223,7 @@ public struct OpsServer: Service {
             return ",\"\(name)\":[\(items.joined(separator: ","))]"
         }
         let status = reports.isEmpty ? word : "not \(word)"
-        return "{\"status\":\"\(status)\"\(list("components", reports))\(list("remarks", remarks))}\n"
-    }
-}
-
-/// A server could not listen at its address.
-public struct ListenError: Error, Sendable, CustomStringConvertible {
-    /// Which server.
-    public var what: String
-    /// The address it was to bind.
-    public var host: String
-    /// The port it was to bind.
-    public var port: Int
-    /// What the system said.
-    public var reason: String
-
-    /// Names the server, the address and the reason.
-    public init(what: String, host: String, port: Int, reason: String) {
-        self.what = what
-        self.host = host
-        self.port = port
-        self.reason = reason
-    }
-
-    /// `ops endpoint cannot listen on 127.0.0.1:8081: …`
-    public var description: String {
-        "\(what) cannot listen on \(host):\(port): \(reason)"
+        let json = "{\"status\":\"\(status)\"\(list("components", reports))\(list("remarks", remarks))}\n"
+        return answer(reports.isEmpty ? .ok : .serviceUnavailable, "application/json", ByteBuffer(string: json))
     }
 }

@@ -1,5 +1,6 @@
 import COpenSSL
 import HTTPTypes
+import ServiceHTTP
 
 /// What a token's owner may do.
 enum TokenRole: String, CaseIterable, Sendable {

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NotificationModel
+import ServiceHTTP
 import Testing
 
 @testable import NotificationProducer

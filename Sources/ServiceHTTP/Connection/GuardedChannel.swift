@@ -1,29 +1,28 @@
-import Hummingbird
-import HummingbirdCore
-import Logging
-import NIOCore
+package import HummingbirdCore
+package import Logging
+package import NIOCore
 import NIOHTTP1
 
 /// The framework's HTTP/1.1 connection with a ``ConnectionGuard`` in it.
-struct GuardedChannel: ServerChildChannel {
-    typealias Value = HTTP1Channel.Value
+package struct GuardedChannel: ServerChildChannel {
+    package typealias Value = HTTP1Channel.Value
 
     private let http: HTTP1Channel
     private let bounds: ConnectionBounds
     private let isTLS: Bool
     private let memory: CallMemory
-    private let metrics: ProducerMetrics
+    private let metrics: ConnectionMetrics
 
     /// - Parameters:
     ///   - idleTimeout: How long a connection may be silent between two requests.
     ///   - isTLS: This will be put behind TLS.
-    init(
+    package init(
         responder: @escaping HTTPChannelHandler.Responder,
         bounds: ConnectionBounds,
         idleTimeout: TimeAmount,
         isTLS: Bool,
         memory: CallMemory,
-        metrics: ProducerMetrics
+        metrics: ConnectionMetrics
     ) {
         http = HTTP1Channel(
             responder: responder,
@@ -42,7 +41,7 @@ struct GuardedChannel: ServerChildChannel {
         self.metrics = metrics
     }
 
-    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: metrics)
@@ -53,7 +52,7 @@ struct GuardedChannel: ServerChildChannel {
         }
     }
 
-    func handle(value: Value, logger: Logger) async {
+    package func handle(value: Value, logger: Logger) async {
         await http.handle(value: value, logger: logger)
     }
 }

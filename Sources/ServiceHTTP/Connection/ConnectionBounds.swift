@@ -1,9 +1,8 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP1
-import NotificationModel
 
-/// The bounds of a connection to the API.
-struct ConnectionBounds: Sendable {
+/// The bounds of a connection.
+package struct ConnectionBounds: Sendable {
     /// Bytes of a request's target.
     var targetBytes: Int
     /// Bytes of all names and values of a request's header fields.
@@ -16,8 +15,28 @@ struct ConnectionBounds: Sendable {
     var answerTimeout: TimeAmount
     /// How long a client may take nothing of its answers.
     var sendTimeout: TimeAmount
+    /// The answer to a request that nobody else answers in time.
+    var unanswered: Problem
     /// What is read and thrown away of a client that still sends after its last answer, so that it sees the answer.
     var discardedBytes = 16 << 20
+
+    package init(
+        targetBytes: Int,
+        headerBytes: Int,
+        headerCount: Int,
+        receiveTimeout: TimeAmount,
+        answerTimeout: TimeAmount,
+        sendTimeout: TimeAmount,
+        unanswered: Problem
+    ) {
+        self.targetBytes = targetBytes
+        self.headerBytes = headerBytes
+        self.headerCount = headerCount
+        self.receiveTimeout = receiveTimeout
+        self.answerTimeout = answerTimeout
+        self.sendTimeout = sendTimeout
+        self.unanswered = unanswered
+    }
 
     /// The decoder has one bound for the target and the fields; it stops what no check of the parts could hold.
     var headBytes: Int { targetBytes + headerBytes }

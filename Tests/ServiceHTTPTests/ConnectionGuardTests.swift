@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOTLS
 import Testing
 
-@testable import NotificationProducer
+@testable import ServiceHTTP
 
 /// The handlers in a pipeline without a network, and with a clock that goes only when it is told to.
 @Suite("The guard of a connection")
@@ -43,20 +43,21 @@ struct ConnectionGuardTests {
             throws
         {
             memory = CallMemory(limit: limit)
-            let bounds = ConnectionBounds(
+            var bounds = ConnectionBounds(
                 targetBytes: targetBytes,
                 headerBytes: headerBytes,
                 headerCount: headerCount,
                 receiveTimeout: .seconds(10),
                 answerTimeout: .seconds(100),
                 sendTimeout: .seconds(60),
-                discardedBytes: 1_000
+                unanswered: .overloaded
             )
+            bounds.discardedBytes = 1_000
             var limits = NIOHTTPDecoderLimitConfiguration()
             limits.maxHeaderFieldSize = bounds.headBytes
             limits.maxHeaderListSize = bounds.headBytes
             limits.maxHeaderFieldCount = bounds.headerCount
-            let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: ProducerMetrics())
+            let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: .none)
             try channel.pipeline.syncOperations.addHandlers([
                 ConnectionGate(connection), HTTPResponseEncoder(),
                 ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)), connection, application,
@@ -337,9 +338,9 @@ struct ConnectionGuardTests {
         connection.wait(.seconds(1))
         let answer = try connection.received()
         #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
-        #expect(answer.contains("Retry-After: 5\r\n"))
+        #expect(answer.contains("Retry-After: 1\r\n"))
         #expect(answer.contains("connection: close\r\n"))
-        #expect(answer.contains("\"reason\":\"unavailable\""))
+        #expect(answer.contains("\"reason\":\"overloaded\""))
         #expect(connection.isOver)
     }
 

@@ -4,23 +4,23 @@ import Synchronization
 /// are answered.
 ///
 /// Each connection and each body has a bound of its own; many of them together are held by this one.
-final class CallMemory: Sendable {
+package final class CallMemory: Sendable {
     private let limit: Int
     private let taken = Atomic(0)
 
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
     /// - Returns: Whether there is room; if so, the caller gives it back.
-    func take(_ bytes: Int) -> Bool {
+    package func take(_ bytes: Int) -> Bool {
         let (_, now) = taken.add(bytes, ordering: .relaxed)
         guard now > limit else { return true }
         give(bytes)
         return false
     }
 
-    func give(_ bytes: Int) {
+    package func give(_ bytes: Int) {
         taken.subtract(bytes, ordering: .relaxed)
     }
 

@@ -2,27 +2,27 @@ import HummingbirdCore
 
 /// The bound of connections: at it no more are accepted until one closes. They wait with the system, and beyond its queue
 /// their clients try again.
-struct CountedConnections: AvailableConnectionsDelegate {
+package struct CountedConnections: AvailableConnectionsDelegate {
     private let limit: Int
-    private let metrics: ProducerMetrics
+    private let metrics: ConnectionMetrics
     private var open = 0
 
-    init(limit: Int, metrics: ProducerMetrics) {
+    package init(limit: Int, metrics: ConnectionMetrics) {
         self.limit = limit
         self.metrics = metrics
     }
 
-    mutating func connectionOpened() {
+    package mutating func connectionOpened() {
         open += 1
         metrics.setConnections(open)
     }
 
-    mutating func connectionClosed() {
+    package mutating func connectionClosed() {
         open -= 1
         metrics.setConnections(open)
     }
 
-    func isAcceptingNewConnections() -> Bool {
+    package func isAcceptingNewConnections() -> Bool {
         if open >= limit { metrics.countFull() }
         return open < limit
     }

@@ -1,6 +1,6 @@
 import HTTPTypes
-import NIOCore
-import NIOHTTP1
+package import NIOCore
+package import NIOHTTP1
 import NIOTLS
 
 /// Keeps a connection within its bounds, right behind the HTTP decoder: answers what the decoder or the bounds refuse with a
@@ -9,18 +9,20 @@ import NIOTLS
 ///
 /// The last answer is followed by the end of our side; then what still arrives is thrown away until the client ends too, or a
 /// bound is reached. Closing at once would make the client's system throw the answer away when the client is still sending.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPServerRequestPart
-    typealias InboundOut = HTTPServerRequestPart
-    typealias OutboundIn = HTTPServerResponsePart
-    typealias OutboundOut = HTTPServerResponsePart
+package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = HTTPServerRequestPart
+    package typealias InboundOut = HTTPServerRequestPart
+    package typealias OutboundIn = HTTPServerResponsePart
+    package typealias OutboundOut = HTTPServerResponsePart
 
     /// Says that the body of the request that is being answered will be read. Its client may be waiting for that.
-    struct BodyIsWanted: Sendable {}
+    package struct BodyIsWanted: Sendable {
+        package init() {}
+    }
 
     private let bounds: ConnectionBounds
     private let memory: CallMemory
-    private let metrics: ProducerMetrics
+    private let metrics: ConnectionMetrics
 
     private var state = ConnectionState()
     private var context: ChannelHandlerContext?
@@ -42,18 +44,18 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Nothing will be written any more.
     private var isLastWritten = false
 
-    init(bounds: ConnectionBounds, isTLS: Bool, memory: CallMemory, metrics: ProducerMetrics) {
+    init(bounds: ConnectionBounds, isTLS: Bool, memory: CallMemory, metrics: ConnectionMetrics) {
         isGreeted = !isTLS
         self.bounds = bounds
         self.memory = memory
         self.metrics = metrics
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         forgetHead()
         for timer in [receiveTimer, answerTimer, sendTimer, lastTimer] { timer?.cancel() }
         self.context = nil
@@ -103,7 +105,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Requests
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let passage: ConnectionState.Passage
         switch unwrapInboundIn(data) {
         case .head(let head): passage = headArrived(head)
@@ -136,7 +138,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return state.headArrived(isLast: !head.isKeepAlive || asksForProtocol)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !state.isEnding else { return }
         if let error = error as? HTTPParserError {
             refuse(bounds.problem(of: error))
@@ -145,7 +147,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case ChannelEvent.inputClosed:
             isInputClosed = true
@@ -194,7 +196,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Answers
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             answerDueSince = nil
@@ -225,7 +227,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+    package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
+    {
         guard event is BodyIsWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
         if lastHead.expectsContinue, state.isWaitingForClient, state.reading == .body {
             lastHead.expectsContinue = false
@@ -249,7 +252,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    private func cut(_ cause: ProducerMetrics.Cut) {
+    private func cut(_ cause: ConnectionMetrics.Cut) {
         metrics.countCut(cause)
         close()
     }
@@ -257,7 +260,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// At once, without a word to the client's TLS.
     private func close() { gate?.close(promise: nil) }
 
-    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if state.isEnding, !isQuiescing {
             // Ours is under way, and gentler.
             if let promise { context.channel.closeFuture.cascade(to: promise) }
@@ -307,12 +310,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         if context.eventLoop.now < end {
             answerTimer = context.eventLoop.assumeIsolated().scheduleTask(deadline: end) { [self] in checkAnswering() }
         } else if state.giveUp() {
-            answer(.unavailable, context)
+            answer(bounds.unanswered, context)
             context.fireErrorCaught(HTTPParserError.invalidEOFState)
         }
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
+    package func channelWritabilityChanged(context: ChannelHandlerContext) {
         sendTimer?.cancel()
         sendTimer = nil
         if !context.channel.isWritable {

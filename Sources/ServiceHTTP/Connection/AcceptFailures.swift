@@ -1,0 +1,75 @@
+package import Logging
+package import NIOCore
+
+/// On a listener: says when connections cannot be accepted, as when the process has no file descriptor left, and waits before
+/// it tries again.
+///
+/// The framework delays only the next read; the one that failed stays registered and would wake its thread at once, for ever.
+package final class AcceptFailures: ChannelInboundHandler {
+    package typealias InboundIn = any Channel
+    package typealias InboundOut = any Channel
+
+    /// How long no connection is accepted after one could not be.
+    static let pause = TimeAmount.seconds(1)
+    /// Failures within this time of one that was logged are only counted.
+    static let quiet = TimeAmount.minutes(1)
+
+    private let server: String
+    private let logger: Logger
+    private let metrics: ConnectionMetrics
+    private var isPaused = false
+    private var loggedAt: NIODeadline?
+    /// Failures that were not logged.
+    private var unsaid = 0
+
+    init(of server: String, logger: Logger, metrics: ConnectionMetrics) {
+        self.server = server
+        self.logger = logger
+        self.metrics = metrics
+    }
+
+    /// Watches a listener until it is closed.
+    ///
+    /// - Parameter server: What the log calls it: `HTTP API`.
+    package static func watch(
+        _ listener: any Channel,
+        of server: String,
+        logger: Logger,
+        metrics: ConnectionMetrics
+    ) async {
+        let added = listener.eventLoop.submit {
+            let failures = AcceptFailures(of: server, logger: logger, metrics: metrics)
+            try listener.pipeline.syncOperations.addHandler(failures, position: .first)
+        }
+        // A listener that is closed already accepts nothing.
+        try? await added.get()
+    }
+
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.fireErrorCaught(error)
+        guard error is IOError else { return }
+        metrics.countAcceptFailure()
+        say(error, at: context.eventLoop.now)
+        guard !isPaused else { return }
+        isPaused = true
+        let channel = context.channel
+        channel.setOption(.autoRead, value: false).whenComplete { _ in }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { [self] in
+            isPaused = false
+            channel.setOption(.autoRead, value: true).whenComplete { _ in }
+        }
+    }
+
+    private func say(_ error: any Error, at now: NIODeadline) {
+        if let loggedAt, now < loggedAt + Self.quiet {
+            unsaid += 1
+            return
+        }
+        loggedAt = now
+        logger.error(
+            "connections cannot be accepted: they wait; if files run out, raise the process's limit (ulimit -n)",
+            metadata: ["error": "\(error)", "server": "\(server)", "unsaid": "\(unsaid)"]
+        )
+        unsaid = 0
+    }
+}

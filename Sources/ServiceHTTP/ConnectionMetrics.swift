@@ -1,0 +1,80 @@
+package import CoreMetrics
+import Metrics
+package import NotificationModel
+
+/// What one HTTP interface counts of its connections and answers. Made once: making a handle takes a lock.
+package struct ConnectionMetrics: Sendable {
+    /// Why a connection was closed that its client had not ended.
+    package enum Cut: String, CaseIterable {
+        /// Nothing happened on it for the idle timeout.
+        case idle
+        /// A request took longer to arrive than it may.
+        case receiveTimeout = "receive-timeout"
+        /// The client took nothing of its answers for the idle timeout.
+        case sendTimeout = "send-timeout"
+        /// The client did not end after its last answer.
+        case stillSending = "still-sending"
+    }
+
+    private let requests: [Int: Counter]
+    private let refused: [ReasonCode: Counter]
+    private let connections: Gauge
+    private let full: Counter
+    private let cut: [Cut: Counter]
+    private let acceptFailures: Counter
+
+    /// Makes `carillon_<name>_requests_total` by status, `…_refused_total` by reason, `…_connections`,
+    /// `…_connections_full_total`, `…_connections_cut_total` by cause and `…_accept_failures_total`.
+    ///
+    /// - Parameters:
+    ///   - name: `http` or `ops`.
+    ///   - statuses: Those that the interface answers; others are not counted.
+    ///   - reasons: Those of its problems; others are not counted.
+    ///   - factory: Where they are shown; the process-wide system if not given.
+    package init(
+        name: String,
+        statuses: [Int],
+        reasons: [ReasonCode],
+        factory: any MetricsFactory = MetricsSystem.factory
+    ) {
+        func counter(_ metric: String, _ labels: [(String, String)] = []) -> Counter {
+            Counter(label: "carillon_\(name)_\(metric)_total", dimensions: labels, factory: factory)
+        }
+        requests = Dictionary(uniqueKeysWithValues: statuses.map { ($0, counter("requests", [("status", "\($0)")])) })
+        refused = Dictionary(
+            uniqueKeysWithValues: reasons.map { ($0, counter("refused", [("reason", $0.rawValue)])) }
+        )
+        cut = Dictionary(
+            uniqueKeysWithValues: Cut.allCases.map { ($0, counter("connections_cut", [("cause", $0.rawValue)])) }
+        )
+        connections = Gauge(label: "carillon_\(name)_connections", factory: factory)
+        full = counter("connections_full")
+        acceptFailures = counter("accept_failures")
+    }
+
+    package func countAnswer(status: Int) {
+        requests[status]?.increment()
+    }
+
+    /// A call that is answered with a problem.
+    package func countRefusal(_ reason: ReasonCode, status: Int) {
+        refused[reason]?.increment()
+        countAnswer(status: status)
+    }
+
+    func countCut(_ cause: Cut) {
+        cut[cause]?.increment()
+    }
+
+    func countFull() {
+        full.increment()
+    }
+
+    func setConnections(_ count: Int) {
+        connections.record(count)
+    }
+
+    func countAcceptFailure() {
+        acceptFailures.increment()
+    }
+}

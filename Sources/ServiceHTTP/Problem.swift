@@ -1,0 +1,104 @@
+package import HTTPTypes
+package import Hummingbird
+import NIOCore
+package import NotificationModel
+
+/// An answer that is not a success: `application/problem+json` (RFC 9457) with two members more, `reason` (a code to compare)
+/// and `field` (the part of the input it is about).
+package struct Problem: Error {
+    package static let mediaType = "application/problem+json"
+
+    package var status: HTTPResponse.Status
+    package var reason: ReasonCode
+    package var detail: String
+    package var field: String?
+    package var headers: HTTPFields = [:]
+
+    /// Input that was refused.
+    package init(_ error: ModelError) {
+        status =
+            switch error.reason {
+            case .tooLarge: .contentTooLarge
+            case .unsupportedForm: .unprocessableContent
+            default: .badRequest
+            }
+        reason = error.reason
+        detail = error.detail
+        field = error.field
+    }
+
+    /// Says it in full.
+    package init(
+        _ status: HTTPResponse.Status,
+        _ reason: ReasonCode,
+        _ detail: String,
+        field: String? = nil,
+        headers: HTTPFields = [:]
+    ) {
+        self.status = status
+        self.reason = reason
+        self.detail = detail
+        self.field = field
+        self.headers = headers
+    }
+
+    /// The body of the answer.
+    package var json: [UInt8] {
+        var json: [UInt8] = []
+        func member(_ name: String, _ value: String) {
+            json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+            JSONWriter.append(string: name, to: &json)
+            json.append(UInt8(ascii: ":"))
+            JSONWriter.append(string: value, to: &json)
+        }
+        member("type", "urn:carillon:problem:\(reason.rawValue)")
+        member("title", status.reasonPhrase)
+        json += Array(",\"status\":\(status.code)".utf8)
+        member("detail", detail)
+        member("reason", reason.rawValue)
+        if let field { member("field", field) }
+        json.append(UInt8(ascii: "}"))
+        return json
+    }
+
+    package var response: Response {
+        var headers = headers
+        headers[.contentType] = Self.mediaType
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: json)))
+    }
+}
+
+// MARK: - What is wrong with the connection
+
+extension Problem {
+    package static func malformed(_ detail: String, field: String? = nil) -> Problem {
+        Problem(.badRequest, .invalid, detail, field: field)
+    }
+
+    package static func targetTooLong(limit: Int) -> Problem {
+        Problem(.uriTooLong, .tooLarge, "The request's target may have \(limit) bytes.", field: "target")
+    }
+
+    package static func headersTooLarge(bytes: Int, count: Int) -> Problem {
+        Problem(
+            .requestHeaderFieldsTooLarge,
+            .tooLarge,
+            "A request may have \(count) header fields with \(bytes) bytes in all.",
+            field: "headers"
+        )
+    }
+
+    package static let receiveTimeout = Problem(
+        .requestTimeout,
+        .receiveTimeout,
+        "The request did not arrive whole in time."
+    )
+
+    /// More bytes are in memory than the bound allows.
+    package static let overloaded = Problem(
+        .serviceUnavailable,
+        .overloaded,
+        "Too much is under way. Repeat the call.",
+        headers: [.retryAfter: "1"]
+    )
+}

@@ -1,0 +1,98 @@
+import Logging
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import Testing
+
+@testable import ServiceHTTP
+
+@Suite("A listener that cannot accept connections")
+struct AcceptFailuresTests {
+    private final class Lines: Sendable {
+        private let all = Mutex<[String]>([])
+
+        var written: [String] { all.withLock { $0 } }
+
+        var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+        private struct Handler: LogHandler {
+            let lines: Lines
+            var metadata: Logger.Metadata = [:]
+            var logLevel = Logger.Level.info
+
+            subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+                get { metadata[key] }
+                set { metadata[key] = newValue }
+            }
+
+            func log(event: LogEvent) {
+                lines.all.withLock { $0.append("\(event.level): \(event.message) \(event.metadata ?? [:])") }
+            }
+        }
+    }
+
+    private struct Listener {
+        let channel = EmbeddedChannel()
+        let lines = Lines()
+
+        init() throws {
+            let failures = AcceptFailures(of: "HTTP API", logger: lines.logger, metrics: .none)
+            try channel.pipeline.syncOperations.addHandler(failures)
+        }
+
+        func fail() {
+            channel.pipeline.fireErrorCaught(IOError(errnoCode: 24, reason: "accept"))
+            // The channel here throws what nobody catches.
+            try? channel.throwIfErrorCaught()
+        }
+
+        func wait(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
+
+        /// What the listener was told about reading, in order.
+        var reads: [Bool] {
+            channel.options.filter { $0.option is ChannelOptions.Types.AutoReadOption }.compactMap { $0.value as? Bool }
+        }
+    }
+
+    @Test("It pauses once for many failures, and goes on by itself")
+    func pauses() throws {
+        let listener = try Listener()
+        for _ in 0..<100 { listener.fail() }
+        #expect(listener.reads.last == false)
+        listener.wait(AcceptFailures.pause - .milliseconds(1))
+        #expect(listener.reads.last == false)
+        listener.wait(.milliseconds(1))
+        #expect(listener.reads.last == true)
+        listener.fail()
+        #expect(listener.reads.last == false)
+        listener.wait(AcceptFailures.pause)
+        #expect(listener.reads.last == true)
+    }
+
+    @Test("It is logged at once, with what to do, and then once in a while with how many there were")
+    func logs() throws {
+        let listener = try Listener()
+        for _ in 0..<100 { listener.fail() }
+        #expect(listener.lines.written.count == 1)
+        let line = try #require(listener.lines.written.first)
+        #expect(line.hasPrefix("error: "))
+        #expect(line.contains("ulimit -n"))
+        #expect(line.contains("HTTP API"))
+        listener.wait(AcceptFailures.quiet - .milliseconds(1))
+        listener.fail()
+        #expect(listener.lines.written.count == 1)
+        listener.wait(.milliseconds(1))
+        listener.fail()
+        #expect(listener.lines.written.count == 2)
+        #expect(listener.lines.written.last?.contains("100") == true, "\(listener.lines.written)")
+    }
+
+    @Test("What is no failure of the system changes nothing")
+    func others() throws {
+        let listener = try Listener()
+        listener.channel.pipeline.fireErrorCaught(ChannelError.eof)
+        try? listener.channel.throwIfErrorCaught()
+        #expect(listener.reads.isEmpty)
+        #expect(listener.lines.written.isEmpty)
+    }
+}

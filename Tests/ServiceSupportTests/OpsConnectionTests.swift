@@ -1,0 +1,136 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@testable import ServiceSupport
+
+/// Bad clients of the ops endpoint: it goes on, and keeps nothing of them.
+@Suite("Connections of the ops endpoint", .timeLimit(.minutes(3)))
+struct OpsConnectionTests {
+    private let registry = PrometheusRegistry()
+
+    private func withServer(
+        _ change: (inout OpsConfiguration) -> Void = { _ in },
+        _ body: (_ port: Int) async throws -> Void
+    ) async throws {
+        let logger = LoggingConfiguration(level: .critical).logger(label: "test")
+        var configuration = OpsConfiguration(port: 0)
+        change(&configuration)
+        let server = OpsServer(configuration: configuration, health: Health(), registry: registry, logger: logger)
+        let group = ServiceGroup(services: [server], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            try await body(server.port)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private static func get(_ path: String, _ headers: String = "") -> String {
+        "GET \(path) HTTP/1.1\r\nhost: x\r\n\(headers)\r\n"
+    }
+
+    @Test("One that is silent and one that drips are closed")
+    func slow() async throws {
+        try await withServer {
+            $0.receiveTimeout = .milliseconds(300)
+            $0.idleTimeout = .milliseconds(300)
+        } _: { port in
+            let silent = try OpsConnection(port: port)
+            let dripping = try OpsConnection(port: port)
+            await dripping.send("GET /metrics HTTP/1.1\r\nx: ")
+            while !dripping.hasSomething, await dripping.send("a") { try await Task.sleep(for: .milliseconds(20)) }
+            #expect(await dripping.read().hasPrefix("HTTP/1.1 408 "))
+            #expect(await silent.read() == "")
+            #expect(registry.exposition().contains("carillon_ops_connections_cut_total{cause=\"idle\"} 1\n"))
+            #expect(registry.exposition().contains("carillon_ops_connections_cut_total{cause=\"receive-timeout\"} 1\n"))
+        }
+    }
+
+    @Test("Beyond the bound they wait until another closes")
+    func bound() async throws {
+        try await withServer {
+            $0.connections = 4
+            // Nobody is closed for being silent.
+            $0.idleTimeout = .hours(1)
+        } _: { port in
+            var open: [OpsConnection] = []
+            // A few more are accepted with the last of one go.
+            for _ in 0..<12 { open.append(try OpsConnection(port: port)) }
+            await open[0].send(Self.get("/health/live"))
+            #expect(await open[0].read(to: "live").contains("200 OK"))
+            let waiting = try OpsConnection(port: port)
+            await waiting.send(Self.get("/health/live"))
+            await open[1].send(Self.get("/health/live"))
+            #expect(await open[1].read(to: "live").contains("200 OK"))
+            #expect(!waiting.hasSomething)
+            open = []
+            #expect(await waiting.read(to: "live").contains("200 OK"))
+            #expect(!registry.exposition().contains("carillon_ops_connections_full_total 0\n"))
+        }
+    }
+
+    @Test("What is too long or no HTTP is refused, and the connection ends")
+    func refused() async throws {
+        try await withServer { port in
+            for (text, status) in [
+                ("GARBAGE\r\n\r\n", "400 Bad Request"),
+                (Self.get("/\(String(repeating: "a", count: 2_000))"), "414 URI Too Long"),
+                (
+                    Self.get("/metrics", "x: \(String(repeating: "a", count: 20_000))\r\n"),
+                    "431 Request Header Fields Too Large"
+                ),
+            ] {
+                let connection = try OpsConnection(port: port)
+                await connection.send(text)
+                #expect(await connection.read().hasPrefix("HTTP/1.1 \(status)\r\n"))
+            }
+        }
+    }
+
+    @Test("One that asks for the metrics again and again and reads nothing is cut off; others are answered meanwhile")
+    func neverReads() async throws {
+        try await withServer {
+            // Long enough for the others on a busy machine.
+            $0.idleTimeout = .seconds(10)
+        } _: { port in
+            let deaf = try OpsConnection(port: port)
+            let requests = String(repeating: Self.get("/metrics"), count: 1_000)
+            async let isCut: Void = {
+                while await deaf.send(requests) {}
+            }()
+            for _ in 0..<10 {
+                let other = try OpsConnection(port: port)
+                await other.send(Self.get("/health/live"))
+                #expect(await other.read(to: "live").contains("200 OK"))
+            }
+            await isCut
+        }
+    }
+
+    @Test("All who wait for the page get one that is made once, after they asked")
+    func sharedPage() async throws {
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let made = Atomic(0)
+        registry.collect { page in
+            made.add(1, ordering: .relaxed)
+            page.gauge("made", help: "Pages made.", value: Double(made.load(ordering: .relaxed)))
+        }
+        let pages = SharedPage(on: loops.any(), registry)
+        let gate = DispatchSemaphore(value: 0)
+        loops.any().execute { gate.wait() }
+        try await withThrowingTaskGroup(of: String.self) { tasks in
+            for _ in 0..<20 { tasks.addTask { String(buffer: await pages.page()) } }
+            while pages.waitingForTest < 20 { try await Task.sleep(for: .milliseconds(1)) }
+            gate.signal()
+            for try await page in tasks { #expect(page.contains("\ncarillon_made 1\n")) }
+        }
+        #expect(made.load(ordering: .relaxed) == 1)
+        #expect(String(buffer: await pages.page()).contains("\ncarillon_made 2\n"))
+        try await loops.shutdownGracefully()
+    }
+}
