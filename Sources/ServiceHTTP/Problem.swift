@@ -88,6 +88,13 @@ extension Problem {
         )
     }
 
+    package static let unknownTransferEncoding = Problem(
+        .notImplemented,
+        .unsupportedForm,
+        "The only transfer encoding that is known is chunked.",
+        field: "transfer-encoding"
+    )
+
     package static let receiveTimeout = Problem(
         .requestTimeout,
         .receiveTimeout,

@@ -60,7 +60,8 @@ struct ConnectionGuardTests {
             let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: .none)
             try channel.pipeline.syncOperations.addHandlers([
                 ConnectionGate(connection), HTTPResponseEncoder(),
-                ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)), connection, application,
+                LineWatch(connection), ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: limits)), connection,
+                application,
             ])
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         }
@@ -133,7 +134,7 @@ struct ConnectionGuardTests {
     @Test("A body that drips is refused too, and who reads it learns that it is not whole")
     func slowBody() throws {
         let connection = try Connection()
-        try connection.send("PUT /a HTTP/1.1\r\ncontent-length: 100\r\n\r\n")
+        try connection.send("PUT /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n")
         for _ in 0..<9 {
             connection.wait(.seconds(1))
             try connection.send("x")
@@ -155,7 +156,7 @@ struct ConnectionGuardTests {
             connection.wait(.seconds(30))
             try connection.answer(.accepted)
             connection.wait(.seconds(30))
-            try connection.send("PUT /b HTTP/1.1\r\ncontent-length: 1\r\n\r\n")
+            try connection.send("PUT /b HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\n")
             connection.wait(.seconds(9))
             try connection.send("x")
             connection.wait(.seconds(30))
@@ -169,7 +170,7 @@ struct ConnectionGuardTests {
     @Test("The time of a request begins when those before it are answered")
     func behindOthers() throws {
         let connection = try Connection()
-        try connection.send(Self.get + "PUT /b HTTP/1.1\r\ncontent-length: 2\r\n\r\nx")
+        try connection.send(Self.get + "PUT /b HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\nx")
         connection.wait(.seconds(60))
         try connection.answer(.accepted)
         #expect(try connection.received().hasPrefix("HTTP/1.1 202 "))
@@ -201,25 +202,43 @@ struct ConnectionGuardTests {
         "Each kind of broken request is told from the others",
         arguments: [
             ("GARBAGE\r\n\r\n", "400 Bad Request", "method"), ("GET / HTTP/2.0\r\n\r\n", "400 Bad Request", "HTTP/1.1"),
-            ("GET / HTTP/1.1\r\na b: c\r\n\r\n", "400 Bad Request", "header field"),
-            ("PUT / HTTP/1.1\r\ncontent-length: x\r\n\r\n", "400 Bad Request", "content-length"),
-            ("PUT / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n", "400 Bad Request", "content-length"),
+            ("GET / HTTP/1.1\r\nhost: localhost\r\na b: c\r\n\r\n", "400 Bad Request", "header field"),
+            ("PUT / HTTP/1.1\r\nhost: localhost\r\ncontent-length: x\r\n\r\n", "400 Bad Request", "content-length"),
             (
-                "PUT / HTTP/1.1\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n", "400 Bad Request",
+                "PUT / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
+                "400 Bad Request", "content-length"
+            ),
+            (
+                "PUT / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",
+                "400 Bad Request",
                 "content-length"
             ),
-            ("PUT / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "400 Bad Request", "transfer-encoding"),
-            ("GET /\(String(repeating: "a", count: 1_000)) HTTP/1.1\r\n\r\n", "414 URI Too Long", "target"),
             (
-                "GET /\(String(repeating: "a", count: 5_000)) HTTP/1.1\r\n\r\n", "431 Request Header Fields Too Large",
-                "headers"
+                "PUT / HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n", "400 Bad Request",
+                "transfer-encoding"
             ),
             (
-                "GET / HTTP/1.1\r\nx: \(String(repeating: "a", count: 500))\r\n\r\n",
+                "GET /\(String(repeating: "a", count: 1_000)) HTTP/1.1\r\nhost: localhost\r\n\r\n", "414 URI Too Long",
+                "target"
+            ),
+            (
+                "GET /\(String(repeating: "a", count: 5_000)) HTTP/1.1\r\nhost: localhost\r\n\r\n", "414 URI Too Long",
+                "target"
+            ),
+            (
+                "GET /a HTTP/1.1\r\nhost: localhost\r\n\r\nGET /\(String(repeating: "a", count: 5_000))",
+                "414 URI Too Long", "target"
+            ),
+            (
+                "GET / HTTP/1.1\r\nhost: localhost\r\nx: a b \(String(repeating: "a", count: 5_000))\r\n\r\n",
                 "431 Request Header Fields Too Large", "headers"
             ),
             (
-                "GET / HTTP/1.1\r\n\(String(repeating: "a: b\r\n", count: 11))\r\n",
+                "GET / HTTP/1.1\r\nhost: localhost\r\nx: \(String(repeating: "a", count: 500))\r\n\r\n",
+                "431 Request Header Fields Too Large", "headers"
+            ),
+            (
+                "GET / HTTP/1.1\r\nhost: localhost\r\n\(String(repeating: "a: b\r\n", count: 11))\r\n",
                 "431 Request Header Fields Too Large", "headers"
             ),
         ]
@@ -233,9 +252,82 @@ struct ConnectionGuardTests {
         #expect(connection.isOver)
     }
 
+    @Test(
+        "A target or a field that has no end is told from the other, in whatever pieces it comes",
+        arguments: [
+            ("GET /", "414 URI Too Long"),
+            ("GET / HTTP/1.1\r\nhost: localhost\r\n\r\nGET /", "414 URI Too Long"),
+            ("GET / HTTP/1.1\r\nhost: localhost\r\nx: a b", "431 Request Header Fields Too Large"),
+            ("GET / HTTP/1.1\r\nx", "431 Request Header Fields Too Large"),
+        ],
+        [1, 7, 100, 1_499]
+    )
+    func endless(beginning: (text: String, status: String), piece: Int) throws {
+        let connection = try Connection()
+        try connection.send(beginning.text)
+        if beginning.text.contains("\r\n\r\n") { try connection.answer(.accepted) }
+        var count = 0
+        var answer = ""
+        while !answer.contains("HTTP/1.1 4"), count < 10_000 {
+            try connection.send(String(repeating: "a", count: piece))
+            count += piece
+            answer = try connection.received()
+        }
+        #expect(answer.contains("HTTP/1.1 \(beginning.status)\r\n"), "\(answer)")
+        #expect(connection.isOver)
+    }
+
+    @Test(
+        "A request names its host once; only one of HTTP/1.0 may leave it out",
+        arguments: [
+            ("GET /a HTTP/1.1\r\n\r\n", false), ("GET /a HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", false),
+            ("GET /a HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n", false), ("GET /a HTTP/1.1\r\nhost: a b\r\n\r\n", false),
+            ("GET /a HTTP/1.1\r\nhost: a/b\r\n\r\n", false), ("GET /a HTTP/1.1\r\nhost: [::1\r\n\r\n", false),
+            ("GET /a HTTP/1.1\r\nhost: a:b\r\n\r\n", false), ("GET /a HTTP/1.0\r\nhost: a\r\nhost: a\r\n\r\n", false),
+            ("GET /a HTTP/1.1\r\nhost:\r\n\r\n", true), ("GET /a HTTP/1.1\r\nHOST:  example.com:80 \r\n\r\n", true),
+            ("GET /a HTTP/1.1\r\nhost: [::1]:8080\r\n\r\n", true), ("GET /a HTTP/1.0\r\n\r\n", true),
+        ]
+    )
+    func host(text: String, isTaken: Bool) throws {
+        let connection = try Connection()
+        try connection.send(text)
+        #expect(connection.application.targets == (isTaken ? ["/a"] : []))
+        let answer = try connection.received()
+        guard !isTaken else { return #expect(answer == "") }
+        #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+        #expect(answer.contains("\"field\":\"host\""))
+        #expect(connection.isOver)
+    }
+
+    @Test(
+        "A transfer encoding that is not known is answered with 501, and nothing of the body is read",
+        arguments: [
+            ("1.1", "transfer-encoding: gzip\r\n", "501 Not Implemented"),
+            ("1.1", "Transfer-Encoding: gzip, chunked\r\n", "501 Not Implemented"),
+            ("1.1", "transfer-encoding: chunked, chunked\r\n", "501 Not Implemented"),
+            ("1.1", "transfer-encoding: gzip\r\ntransfer-encoding: chunked\r\n", "501 Not Implemented"),
+            ("1.1", "transfer-encoding: identity\r\n", "501 Not Implemented"),
+            ("1.0", "transfer-encoding: chunked\r\n", "400 Bad Request"),
+        ]
+    )
+    func transferEncoding(version: String, field: String, status: String) throws {
+        let connection = try Connection()
+        try connection.send("PUT /a HTTP/\(version)\r\nhost: a\r\n\(field)\r\n1\r\nx\r\n0\r\n\r\n")
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 \(status)\r\n"), "\(answer)")
+        #expect(answer.contains("\"field\":\"transfer-encoding\""))
+        #expect(connection.application.targets.isEmpty)
+        #expect(connection.isOver)
+
+        let known = try Connection()
+        try known.send("PUT /a HTTP/1.1\r\nhost: a\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n")
+        #expect(known.application.bodyBytes == 1)
+        #expect(known.application.ends == 1)
+    }
+
     @Test("A request that ends with its connection is answered, and is not whole for who reads it")
     func cutOff() throws {
-        for text in ["PUT /a HTTP/1.1\r\ncontent-length: 10\r\n\r\nhalf", "PUT /a HT"] {
+        for text in ["PUT /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nhalf", "PUT /a HT"] {
             let connection = try Connection()
             try connection.send(text)
             connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
@@ -249,7 +341,7 @@ struct ConnectionGuardTests {
 
     @Test("The client is told to send its body when it is wanted, once, and not when the request is refused")
     func expectation() throws {
-        let head = "PUT /a HTTP/1.1\r\nexpect: 100-Continue\r\ncontent-length: 4\r\n\r\n"
+        let head = "PUT /a HTTP/1.1\r\nhost: localhost\r\nexpect: 100-Continue\r\ncontent-length: 4\r\n\r\n"
         let wanted = try Connection()
         try wanted.send(head)
         #expect(try wanted.received() == "")
@@ -277,9 +369,11 @@ struct ConnectionGuardTests {
     @Test(
         "The connection ends with the answer to a request that asks for the end or for another protocol",
         arguments: [
-            "GET /a HTTP/1.1\r\nconnection: close\r\n\r\n", "GET /a HTTP/1.1\r\nConnection: TE, Close\r\n\r\n",
-            "GET /a HTTP/1.0\r\n\r\n", "GET /a HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
-            "CONNECT example.com:443 HTTP/1.1\r\n\r\n",
+            "GET /a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+            "GET /a HTTP/1.1\r\nhost: localhost\r\nConnection: TE, Close\r\n\r\n",
+            "GET /a HTTP/1.0\r\n\r\n",
+            "GET /a HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n",
+            "CONNECT example.com:443 HTTP/1.1\r\nhost: localhost\r\n\r\n",
         ]
     )
     func lastRequest(text: String) throws {
@@ -296,7 +390,7 @@ struct ConnectionGuardTests {
     @Test("Who sends on behind the last request is cut off at a bound")
     func sendsOn() throws {
         let connection = try Connection()
-        try connection.send("GET /a HTTP/1.1\r\nconnection: close\r\n\r\n")
+        try connection.send("GET /a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
         try connection.send(String(repeating: "x", count: 1_000))
         #expect(!connection.isOver)
         try connection.send("x")
@@ -308,8 +402,8 @@ struct ConnectionGuardTests {
         let connection = try Connection(memory: 100)
         try connection.send("GET /")
         #expect(connection.memory.takenForTest == 5)
-        try connection.send("a HTTP/1.1\r\n")
-        #expect(connection.memory.takenForTest == 17)
+        try connection.send("a HTTP/1.1\r\nhost: localhost\r\n")
+        #expect(connection.memory.takenForTest == 34)
         try connection.send("\r\n")
         #expect(connection.memory.takenForTest == 0)
         try connection.answer(.accepted)
@@ -326,7 +420,7 @@ struct ConnectionGuardTests {
     @Test("A request that nobody answers is answered with 503 when its time is over, from when it was whole and next")
     func noAnswer() throws {
         let connection = try Connection()
-        try connection.send("PUT /a HTTP/1.1\r\ncontent-length: 1\r\n\r\n")
+        try connection.send("PUT /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\n")
         connection.wait(.seconds(9))
         try connection.send("x" + Self.get)
         connection.wait(.seconds(99))
@@ -377,7 +471,7 @@ struct ConnectionGuardTests {
     @Test("The answer to a refused HEAD has no body")
     func head() throws {
         let connection = try Connection()
-        try connection.send("HEAD /a HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n")
+        try connection.send("HEAD /a HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n")
         let answer = try connection.received()
         #expect(answer.hasPrefix("HTTP/1.1 400 "))
         #expect(answer.hasSuffix("\r\n\r\n"))

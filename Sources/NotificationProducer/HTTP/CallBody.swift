@@ -34,6 +34,9 @@ struct CallBody {
 
     /// Reads it whole. What it takes of the memory of all calls stays taken until ``release()``.
     ///
+    /// Bytes count when they arrive: who announces many and sends none takes nothing from the others. But a body that has no room
+    /// now is refused before it is sent.
+    ///
     /// - Parameter limit: The bound of this resource in bytes.
     /// - Throws: ``Problem`` 413 above the limit, before or while it is read; 417; 503 when all calls together have too much;
     ///   `ModelError` when less came than was announced; ``Lost``.
@@ -43,17 +46,14 @@ struct CallBody {
             throw Problem.expectationFailed
         }
         isBegun = true
+        guard memory.hasRoom(for: announced ?? 0) else { throw Problem.overloaded }
         var bytes: [UInt8] = []
-        if let announced {
-            try take(announced)
-            bytes.reserveCapacity(announced)
-        }
         if expectsContinue { channel.triggerUserOutboundEvent(ConnectionGuard.BodyIsWanted(), promise: nil) }
         var iterator = request.body.makeAsyncIterator()
         while let buffer = try await next(&iterator) {
             let count = bytes.count + buffer.readableBytes
             guard count <= limit else { throw Problem.bodyTooLarge(limit: limit) }
-            if announced == nil { try take(buffer.readableBytes) }
+            try take(buffer.readableBytes)
             bytes.append(contentsOf: buffer.readableBytesView)
         }
         if let announced, bytes.count < announced {

@@ -33,6 +33,13 @@ extension Problem {
         field: "expect"
     )
 
+    static let foreignHost = Problem(
+        .forbidden,
+        .forbidden,
+        "Without tokens the API is called as localhost, 127.0.0.1 or [::1]; set http.tokens.file for other names.",
+        field: "host"
+    )
+
     /// - Parameter isWrong: There is a token, and it is not one of ours.
     static func unauthenticated(isWrong: Bool) -> Problem {
         Problem(

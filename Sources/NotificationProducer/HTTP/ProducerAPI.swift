@@ -15,7 +15,9 @@ struct ProducerAPI: HTTPResponder {
 
     let events: EventsHandler
     let notifications: NotificationsHandler
-    /// Nil lets everybody in.
+    /// The address that the API listens on.
+    let host: String
+    /// Nil lets everybody in who calls this machine by a name of its own.
     let tokens: BearerTokens?
     let memory: CallMemory
     let metrics: ProducerMetrics
@@ -62,6 +64,7 @@ struct ProducerAPI: HTTPResponder {
 
     private func answer(_ request: Request, _ body: inout CallBody) async throws -> Response {
         try checkBytes(of: request.headers)
+        if tokens == nil, !isOwnName(request.head.authority) { throw Problem.foreignHost }
         let roles = try tokens?.roles(of: request.headers)
         let target = RequestTarget(request.head.path ?? "")
         guard let resource = Resource(target.segments) else { throw Problem.notFound }
@@ -80,6 +83,15 @@ struct ProducerAPI: HTTPResponder {
         case (.notifications, .delete): return try await notifications.deleteSeveral(call(), &body)
         case (.notifications, _): throw Problem.methodNotAllowed([.post, .delete])
         }
+    }
+
+    /// Without tokens the loopback address protects the API, and a browser would still call it for a page whose name resolves to
+    /// that address (DNS rebinding): the name is what tells.
+    private func isOwnName(_ authority: String?) -> Bool {
+        // HTTP/1.0 may leave it out; no browser does.
+        guard let authority else { return true }
+        guard let name = HostField(authority)?.name else { return false }
+        return ListenerSecurity.isLoopback(name) || name.lowercased() == host.lowercased()
     }
 
     /// Refuses header bytes that are not UTF-8. The decoder has made U+FFFD of them, so that different texts look the same: that

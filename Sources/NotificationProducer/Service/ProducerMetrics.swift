@@ -21,7 +21,7 @@ struct ProducerMetrics: Sendable {
     /// The API's connections and answers.
     let http = ConnectionMetrics(
         name: "http",
-        statuses: [200, 202, 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 422, 431, 500, 503],
+        statuses: [200, 202, 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 422, 431, 500, 501, 503],
         reasons: ReasonCode.allCases
     )
 

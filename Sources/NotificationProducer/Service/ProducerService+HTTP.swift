@@ -65,6 +65,7 @@ extension ProducerService {
                 now: now,
                 makeRequestID: makeRequestID
             ),
+            host: configuration.httpHost,
             tokens: security.tokens,
             memory: memory,
             metrics: metrics,

@@ -50,6 +50,12 @@ public struct ProducerService: Service {
         let rulesHealth = health.component("rules")
         httpHealth = health.component("http")
         security = try ListenerSecurity(configuration)
+        for file in security.exposedFiles {
+            logger.warning(
+                "every user of this machine can read a file of secrets: take that from others (chmod o-r)",
+                metadata: [LogMetadata.file: "\(file)"]
+            )
+        }
         try configuration.callProducer.check(leastRecordBytes: RecordBound.least)
         try configuration.ingest.producer.check()
         ceiling = KafkaRecordCeiling(

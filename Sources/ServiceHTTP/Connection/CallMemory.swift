@@ -20,6 +20,11 @@ package final class CallMemory: Sendable {
         return false
     }
 
+    /// Whether there is room at this moment; nothing is taken.
+    package func hasRoom(for bytes: Int) -> Bool {
+        taken.load(ordering: .relaxed) + bytes <= limit
+    }
+
     package func give(_ bytes: Int) {
         taken.subtract(bytes, ordering: .relaxed)
     }

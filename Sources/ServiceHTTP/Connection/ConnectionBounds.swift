@@ -45,13 +45,39 @@ package struct ConnectionBounds: Sendable {
     func problem(of head: HTTPRequestHead) -> Problem? {
         guard head.uri.utf8.count <= targetBytes else { return .targetTooLong(limit: targetBytes) }
         var bytes = 0
-        for (name, value) in head.headers { bytes += name.utf8.count + value.utf8.count }
-        return bytes <= headerBytes ? nil : .headersTooLarge(bytes: headerBytes, count: headerCount)
+        var hosts = 0
+        var encodings = 0
+        var problem: Problem?
+        for (name, value) in head.headers {
+            bytes += name.utf8.count + value.utf8.count
+            switch name.utf8.count {
+            case 4 where name.lowercased() == "host":
+                hosts += 1
+                if HostField(value) == nil {
+                    problem = .malformed("Host is neither a name nor an address", field: "host")
+                }
+            case 17 where name.lowercased() == "transfer-encoding":
+                encodings += 1
+                if encodings > 1 || value.lowercased() != "chunked" { problem = .unknownTransferEncoding }
+            default: break
+            }
+        }
+        guard bytes <= headerBytes else { return .headersTooLarge(bytes: headerBytes, count: headerCount) }
+        if hosts > 1 || (hosts == 0 && head.version >= .http1_1) {
+            return .malformed("a request of HTTP/1.1 names its host, once", field: "host")
+        }
+        if encodings > 0, head.version < .http1_1 {
+            return .malformed("HTTP/1.0 knows no transfer encoding", field: "transfer-encoding")
+        }
+        return problem
     }
 
     /// The answer to bytes that the decoder does not take for HTTP/1.1.
-    func problem(of error: HTTPParserError) -> Problem {
+    ///
+    /// - Parameter isTarget: What is too long is a request's target.
+    func problem(of error: HTTPParserError, isTarget: Bool) -> Problem {
         switch error {
+        case .headerOverflow where isTarget: .targetTooLong(limit: targetBytes)
         case .headerOverflow: .headersTooLarge(bytes: headBytes, count: headerCount)
         case .invalidContentLength, .unexpectedContentLength:
             .malformed("the length of the body is not given, or given in two ways", field: "content-length")

@@ -28,6 +28,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     private var context: ChannelHandlerContext?
     /// That of the gate: what is done there passes by TLS.
     private var gate: ChannelHandlerContext?
+    var lines: LineWatch?
     /// The head that is arriving, in bytes, and how many of them are counted in the memory of all calls.
     private var headBytes = (arrived: 0, taken: 0)
     private var receivingSince: NIODeadline?
@@ -60,6 +61,8 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         for timer in [receiveTimer, answerTimer, sendTimer, lastTimer] { timer?.cancel() }
         self.context = nil
     }
+
+    var isReadingBody: Bool { state.reading == .body }
 
     // MARK: Bytes, told by the gate
 
@@ -141,7 +144,9 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !state.isEnding else { return }
         if let error = error as? HTTPParserError {
-            refuse(bounds.problem(of: error))
+            // The line has its method and version besides.
+            let isTarget = lines?.hasRequestLine(longerThan: bounds.targetBytes + 32) == true
+            refuse(bounds.problem(of: error, isTarget: isTarget))
         } else {
             context.fireErrorCaught(error)
         }

@@ -47,6 +47,7 @@ package struct GuardedChannel: ServerChildChannel {
             let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: metrics)
             let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)
             try pipeline.addHandler(connection, position: .after(decoder))
+            try pipeline.addHandler(LineWatch(connection), position: .before(decoder))
             try pipeline.addHandler(ConnectionGate(connection), position: .first)
             return value
         }

@@ -24,13 +24,16 @@ struct TestFiles {
     }
 
     /// A certificate for `localhost` that vouches for itself, and its key.
-    func certificate(_ name: String) throws -> (certificate: String, key: String) {
+    func certificate(
+        _ name: String,
+        key: [String] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
+    ) throws -> (certificate: String, key: String) {
         let files = (certificate: path("\(name).pem"), key: path("\(name)-key.pem"))
         _ = try run(
             "openssl",
-            [
-                "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", files.key,
+            ["req", "-x509"] + key + [
+                "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", files.key,
                 "-out", files.certificate,
             ]
         )

@@ -1,6 +1,14 @@
 import NIOCore
 import NIOSSL
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// A setting of the API's listener that does not do, found before anything listens.
 public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConvertible {
     enum Key: String {
@@ -30,9 +38,12 @@ struct ListenerSecurity: Sendable {
     let tokens: BearerTokens?
     /// Nil: in the clear.
     let tls: TLSConfiguration?
+    /// Files with secrets that every user of this machine can read.
+    let exposedFiles: [String]
 
     /// Reads the files that the settings name.
     init(_ configuration: ProducerServiceConfiguration) throws(ListenerSettingsError) {
+        exposedFiles = [configuration.tokensFile, configuration.tlsKey].compactMap(\.self).filter(Self.isExposed)
         tls = try Self.tls(certificate: configuration.tlsCertificate, key: configuration.tlsKey)
         guard let file = configuration.tokensFile else {
             tokens = nil
@@ -47,6 +58,12 @@ struct ListenerSecurity: Sendable {
             return
         }
         tokens = try TokenFile.load(path: file)
+    }
+
+    /// Others than owner and group may read it. A group is how secrets are shared with a service on purpose.
+    private static func isExposed(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IROTH != 0
     }
 
     /// Only what is certainly this machine: other names may resolve to anything.
@@ -90,6 +107,12 @@ struct ListenerSecurity: Sendable {
             privateKey: .privateKey(privateKey)
         )
         tls.minimumTLSVersion = .tlsv12
+        // Of TLS 1.2 only what has forward secrecy and authenticated encryption; those of 1.3 all have.
+        tls.cipherSuiteValues = [
+            .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+            .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+            .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+        ]
         tls.applicationProtocols = ["http/1.1"]
         do {
             _ = try NIOSSLContext(configuration: tls)

@@ -76,7 +76,92 @@ struct AccessCallTests {
         }
     }
 
+    @Test("Without tokens only this machine's own names are called, whatever a page in a browser let resolve to it")
+    func foreignHost() async throws {
+        func answer(_ harness: ProducerHarness, _ host: String?, version: String = "1.1") async throws -> RawHTTP.Answer
+        {
+            let field = host.map { "host: \($0)\r\n" } ?? ""
+            let head = "DELETE /v1/recipients/u/notifications/i HTTP/\(version)\r\n\(field)connection: close\r\n\r\n"
+            return try await harness.http.exchange(Array(head.utf8))
+        }
+        let own = [
+            "localhost", "LocalHost:8080", "127.0.0.1", "127.1.2.3:9", "[::1]", "[::1]:8080", "[0:0:0:0:0:0:0:1]",
+        ]
+        let foreign = [
+            "example.com", "localhost.example.com", "127.0.0.1.example.com:8080", "10.0.0.1", "[::2]", "", "0.0.0.0",
+        ]
+        try await ProducerHarness.with { harness in
+            for host in own { #expect(try await answer(harness, host).status == 202, "\(host)") }
+            for host in foreign {
+                let refused = try await answer(harness, host)
+                #expect(refused.status == 403, "\(host): \(refused.text)")
+                #expect(refused["reason"] == "forbidden")
+                #expect(refused["field"] == "host")
+                #expect(refused["detail"]?.contains("http.tokens.file") == true, "it says what to do")
+            }
+            // No browser speaks it.
+            #expect(try await answer(harness, nil, version: "1.0").status == 202)
+            #expect(try await answer(harness, nil).status == 400)
+        }
+        try await ProducerHarness.with(tokens: Self.tokens) { harness in
+            for host in own + foreign { #expect(try await answer(harness, host).status == 401, "\(host)") }
+        }
+    }
+
     // MARK: The start
+
+    @Test("Files of tokens and keys that every user can read are named in the log, with what to do")
+    func exposed() throws {
+        try withFiles { files in
+            let tokens = try files.write(Self.tokens, "tokens")
+            let identity = try files.certificate("one")
+            for (mode, isExposed) in [(0o600, false), (0o640, false), (0o644, true), (0o604, true)] {
+                for file in [tokens, identity.key] {
+                    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file)
+                }
+                let log = CollectedLog()
+                var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
+                configuration.tokensFile = tokens
+                (configuration.tlsCertificate, configuration.tlsKey) = (identity.certificate, identity.key)
+                _ = try ProducerService(configuration: configuration, health: Health(), logger: log.logger)
+                let warnings = log.all.filter { $0.hasPrefix("warning: ") && $0.contains("chmod") }
+                #expect(warnings.count == (isExposed ? 2 : 0), "\(mode): \(warnings)")
+                for (file, warning) in zip([tokens, identity.key], warnings) { #expect(warning.contains(file)) }
+            }
+        }
+    }
+
+    @Test("TLS 1.2 has forward secrecy and authenticated encryption, or there is none")
+    func ciphers() async throws {
+        let files = try TestFiles()
+        defer { files.remove() }
+        // With a key of RSA both kinds could be spoken.
+        let identity = try files.certificate("rsa", key: ["-newkey", "rsa:2048"])
+        try await ProducerHarness.with {
+            ($0.tlsCertificate, $0.tlsKey) = (identity.certificate, identity.key)
+        } _: { harness in
+            func cipher(_ options: String) async throws -> String {
+                let command =
+                    "openssl s_client -connect 127.0.0.1:\(harness.http.port) \(options) </dev/null 2>&1 || true"
+                let said = try await files.runAside("sh", ["-c", command])
+                let line = said.split(separator: "\n").first { $0.contains("Cipher is") } ?? "\(said)"[...]
+                return String(line.split(separator: " ").last ?? "")
+            }
+            for name in [
+                "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
+            ] {
+                #expect(try await cipher("-tls1_2 -cipher \(name)") == name)
+            }
+            for name in [
+                "AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA", "ECDHE-RSA-AES128-SHA",
+                "ECDHE-RSA-AES256-SHA",
+            ] {
+                #expect(try await cipher("-tls1_2 -cipher \(name):@SECLEVEL=0") == "(NONE)", "\(name)")
+            }
+            #expect(try await cipher("-tls1_1 -cipher ALL:@SECLEVEL=0") == "(NONE)")
+            #expect(try await cipher("-tls1_3").hasPrefix("TLS_"))
+        }
+    }
 
     private func start(_ change: (inout ProducerServiceConfiguration) -> Void) throws {
         var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
