@@ -136,7 +136,7 @@ public struct ConsumerService: Service {
         _ component: HealthComponent
     ) async throws {
         try await KafkaThread.run(name: "lane-\(number)") {
-            let metrics = LaneMetrics(factory: metrics)
+            let metrics = LaneMetrics(factory: metrics, lane: number)
             var pause = Duration.seconds(1)
             while !stop.isRequested {
                 do {
@@ -178,6 +178,7 @@ public struct ConsumerService: Service {
                     stop.request()
                     throw error
                 } catch {
+                    metrics.countRestart()
                     component.notReady("the lane failed and starts again: \(error)")
                     logger.error(
                         "a lane failed and starts again from its marker",
@@ -222,8 +223,29 @@ public struct ConsumerService: Service {
         registry.describe("restore.duration", "From the assignment of partitions until they are worked on.")
         registry.describe("transactions.aborted", "Transactions given up.")
         registry.describe("state.records.without.key", "Records of state without a key, passed over at a restore.")
+        registry.describe(
+            "delivery.latency",
+            "From the timestamp of a request without trigger until its notification is handed over."
+        )
+        registry.describe(
+            "checkpoint.success.timestamp.seconds",
+            "When a checkpoint was last committed, in seconds since 1970, by lane; 0 before. A lane without work makes none."
+        )
+        registry.describe("lane.restarts", "How often a lane failed and began anew at its marker.")
+        registry.describe(
+            "consumer.rebalances",
+            "How often the group gave partitions to this process or took them, by what happened."
+        )
         registry.describe("channel.outcomes.late", "Answers of channels that came after a restart, or twice.")
         registry.collect { page in
+            for (code, count) in KafkaClientErrors.counts {
+                page.counter(
+                    "kafka.client.errors",
+                    help: "Trouble that the Kafka client library told of, most of which mends itself, by its code.",
+                    value: Double(count),
+                    labels: [("code", code)]
+                )
+            }
             let lanes = statuses.map(\.snapshot)
             page.gauge(
                 "schedule.pending",

@@ -16,6 +16,8 @@ package struct ConnectionMetrics: Sendable {
         case stillSending = "still-sending"
     }
 
+    private let name: String
+    private let factory: any MetricsFactory
     private let requests: [Int: Counter]
     private let refused: [ReasonCode: Counter]
     private let connections: Gauge
@@ -28,8 +30,8 @@ package struct ConnectionMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - name: `http` or `ops`.
-    ///   - statuses: Those that the interface answers; others are not counted.
-    ///   - reasons: Those of its problems; others are not counted.
+    ///   - statuses: Those that the interface answers; another one is shown when it was answered.
+    ///   - reasons: Those of its problems; another one is shown when it was given.
     ///   - factory: Where they are shown; the process-wide system if not given.
     package init(
         name: String,
@@ -37,8 +39,10 @@ package struct ConnectionMetrics: Sendable {
         reasons: [ReasonCode],
         factory: any MetricsFactory = MetricsSystem.factory
     ) {
+        self.name = name
+        self.factory = factory
         func counter(_ metric: String, _ labels: [(String, String)] = []) -> Counter {
-            Counter(label: "carillon_\(name)_\(metric)_total", dimensions: labels, factory: factory)
+            Self.counter(name, metric, labels, factory)
         }
         requests = Dictionary(uniqueKeysWithValues: statuses.map { ($0, counter("requests", [("status", "\($0)")])) })
         refused = Dictionary(
@@ -52,13 +56,36 @@ package struct ConnectionMetrics: Sendable {
         acceptFailures = counter("accept_failures")
     }
 
+    private static func counter(
+        _ name: String,
+        _ metric: String,
+        _ labels: [(String, String)],
+        _ factory: any MetricsFactory
+    ) -> Counter {
+        Counter(label: "carillon_\(name)_\(metric)_total", dimensions: labels, factory: factory)
+    }
+
+    /// What each of them is, by its name.
+    package static func descriptions(name: String) -> [(name: String, help: String)] {
+        [
+            ("requests", "Calls by the status of their answer."),
+            ("refused", "Calls that were answered with a problem, by its reason."),
+            ("connections", "Connections that are open."),
+            ("connections_full", "How often a connection had to wait because as many were open as may be."),
+            ("connections_cut", "Connections closed that their client had not ended, by cause."),
+            ("accept_failures", "How often a connection could not be accepted, as when file descriptors ran out."),
+        ].map { ("carillon_\(name)_\($0)", $1) }
+    }
+
     package func countAnswer(status: Int) {
-        requests[status]?.increment()
+        let counter = requests[status] ?? Self.counter(name, "requests", [("status", "\(status)")], factory)
+        counter.increment()
     }
 
     /// A call that is answered with a problem.
     package func countRefusal(_ reason: ReasonCode, status: Int) {
-        refused[reason]?.increment()
+        let counter = refused[reason] ?? Self.counter(name, "refused", [("reason", reason.rawValue)], factory)
+        counter.increment()
         countAnswer(status: status)
     }
 

@@ -123,6 +123,16 @@ public struct ServiceMain: Sendable {
             bootstrapMetrics(registry)
             let logger = Logger(label: name)
             let health = Health()
+            registry.collect { page in
+                for (component, isReady) in health.readiness {
+                    page.gauge(
+                        "ready",
+                        help: "Whether a component does its work, 1 or 0; `/health/ready` says why not.",
+                        value: isReady ? 1 : 0,
+                        labels: [("component", component)]
+                    )
+                }
+            }
             let server = OpsServer(configuration: own.ops, health: health, registry: registry, logger: logger)
             let here = ServiceEnvironment(health: health, registry: registry, ops: server, logger: logger)
             logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])

@@ -17,7 +17,12 @@ let service = ServiceMain(
 let status = await service.run { settings in
     let configuration = ProducerServiceConfiguration(settings: &settings)
     return { here in
-        let producer = try ProducerService(configuration: configuration, health: here.health, logger: here.logger)
+        let producer = try ProducerService(
+            configuration: configuration,
+            health: here.health,
+            registry: here.registry,
+            logger: here.logger
+        )
         return [HangupService(logger: here.logger) { await producer.reloadRules() }, producer]
     }
 }

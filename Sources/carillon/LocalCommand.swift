@@ -101,7 +101,12 @@ struct LocalCommand: AsyncParsableCommand {
         // What was set by hand wins over what suits the broker.
         producer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
         consumer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
-        let producerService = try ProducerService(configuration: producer, health: here.health, logger: here.logger)
+        let producerService = try ProducerService(
+            configuration: producer,
+            health: here.health,
+            registry: here.registry,
+            logger: here.logger
+        )
         let consumerService = try ConsumerService(
             configuration: consumer,
             health: here.health,

@@ -57,14 +57,38 @@ extension ServiceScenarios {
         try await stack.put(recipient, "order")
         _ = try await stack.event("delivered", recipient, "order")
         for (service, expected) in [
-            (stack.producer, "carillon_requests_published_total"),
-            (stack.consumer, "carillon_notification_events_total"),
+            (
+                stack.producer,
+                [
+                    "carillon_requests_published_total",
+                    #"carillon_http_request_duration_seconds_count{method="PUT",route="/v1/recipients/{recipient}/notifications/{identifier}"}"#,
+                    #"carillon_consumer_rebalances_total{event="assigned"}"#,
+                    #"carillon_ready{component="http"} 1"#,
+                    "carillon_ingest_commit_success_timestamp_seconds ",
+                ]
+            ),
+            (
+                stack.consumer,
+                [
+                    "carillon_notification_events_total",
+                    #"carillon_delivery_latency_seconds_bucket{le="60"}"#,
+                    #"carillon_checkpoint_success_timestamp_seconds{lane="0"}"#,
+                    #"carillon_consumer_rebalances_total{event="assigned"}"#,
+                    "carillon_lane_restarts_total ", #"carillon_ready{component="lane-0"} 1"#,
+                ]
+            ),
         ] {
             let page = try await service.metrics
-            #expect(page.contains("\n\(expected)"), "\(page)")
             // `process_` are the names that every Prometheus client has.
             let samples = page.split(separator: "\n").filter { !$0.hasPrefix("#") }
             #expect(samples.allSatisfy { $0.hasPrefix("carillon_") || $0.hasPrefix("process_") }, "\(page)")
+            for line in page.split(separator: "\n") where line.hasPrefix("# HELP ") {
+                #expect(!line.hasSuffix(" (not described)"), "\(line)")
+            }
+            for metric in expected { #expect(page.contains("\n\(metric)"), "\(metric) is not in\n\(page)") }
+            // A series that no reason of this service can count is noise.
+            let reasons = page.split(separator: "\n").filter { $0.hasPrefix("carillon_dead_letters_total{") }
+            #expect(reasons.count < 12, "\(reasons)")
             let checked = try ChildProcess(
                 try Tools.program("promtool"),
                 ["check", "metrics"],

@@ -190,6 +190,7 @@ class RDKafkaContext {
 
     /// Logs trouble that mends itself, each kind at most every 10 s. Called on any thread.
     final func noteTrouble(_ error: KafkaError) {
+        KafkaClientErrors.count(error.code)
         let isNews = lastTrouble.withLock { last in
             let now = ContinuousClock.now
             if let then = last[error.code], now - then < .seconds(10) { return false }

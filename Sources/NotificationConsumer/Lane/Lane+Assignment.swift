@@ -32,6 +32,7 @@ extension Lane {
             guard try finishCheckpoint(by: deadline, waiting: false) else { throw LaneEnd.firstMarkersNotWritten }
         }
         context.metrics.record(restore: link.now - began)
+        context.metrics.count(.assigned)
         context.status.update { $0.restoring = nil }
         context.health.ready()
         reportStatus()
@@ -140,6 +141,7 @@ extension Lane {
     ///
     /// An assignment that is lost may have another owner already: nothing is committed.
     func revoke(_ numbers: [Int32], lost: Bool, deadline: ContinuousClock.Instant) {
+        context.metrics.count(lost ? .lost : .revoked)
         var isCheckpointed = false
         if !lost, !hasFailed {
             do {

@@ -59,6 +59,7 @@ extension Lane {
                     try usingStore { try owned[Int(number)]?.commit(markerAt: marker) }
                 }
                 if let since = uncommittedSince { context.metrics.record(checkpoint: link.now - since) }
+                context.metrics.record(checkpointAt: context.clock())
                 uncommittedSince = nil
                 commits += 1
             }

@@ -280,6 +280,9 @@ package final class Lane<Link: LaneLink> {
             if let outcome { context.metrics.count(outcome) }
             isUnfinished = outcome == .unfinished
         }
+        if let timestamp = record.timestamp, effects.events.contains(where: { $0.event.name == .delivered }) {
+            context.metrics.record(latency: now.rawValue - timestamp)
+        }
         try carryOut(at: now)
         work += 1
         // What is half done is read again by whoever comes next.

@@ -15,11 +15,27 @@ package final class LaneMetrics {
     private let aborts: Counter
     private let lateOutcomes: Counter
     private let keylessState: Counter
+    private let latency: Timer
+    private let lastCheckpoint: Gauge
+    private let restarts: Counter
+    private let rebalances: [Rebalance: Counter]
+    private let factory: any MetricsFactory
 
     private var appliedCount: Int64 = 0
     private var eventCounts: [Int64]
 
-    package init(factory: any MetricsFactory) {
+    /// What the group did with the partitions of the lane.
+    enum Rebalance: String, CaseIterable {
+        case assigned, revoked, lost
+    }
+
+    /// What makes a request a dead letter. Another reason is shown when it was given.
+    private static let deadLetterReasons: [ReasonCode] = [
+        .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .misrouted, .inFuture, .unsupportedForm,
+    ]
+
+    package init(factory: any MetricsFactory, lane: Int = 0) {
+        self.factory = factory
         func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
             Counter(label: name, dimensions: dimensions, factory: factory)
         }
@@ -28,7 +44,7 @@ package final class LaneMetrics {
         superseded = counter("requests", [("outcome", "superseded")])
         events = DeliveryEventName.allCases.map { counter("notification.events", [("name", $0.rawValue)]) }
         deadLetters = Dictionary(
-            uniqueKeysWithValues: ReasonCode.allCases.map {
+            uniqueKeysWithValues: Self.deadLetterReasons.map {
                 ($0, counter("dead.letters", [("reason", $0.rawValue)]))
             }
         )
@@ -39,6 +55,18 @@ package final class LaneMetrics {
         aborts = counter("transactions.aborted")
         lateOutcomes = counter("channel.outcomes.late")
         keylessState = counter("state.records.without.key")
+        latency = Timer(label: "delivery.latency", factory: factory)
+        lastCheckpoint = Gauge(
+            label: "checkpoint.success.timestamp.seconds",
+            dimensions: [("lane", "\(lane)")],
+            factory: factory
+        )
+        restarts = counter("lane.restarts")
+        rebalances = Dictionary(
+            uniqueKeysWithValues: Rebalance.allCases.map {
+                ($0, counter("consumer.rebalances", [("event", $0.rawValue)]))
+            }
+        )
         eventCounts = Array(repeating: 0, count: DeliveryEventName.allCases.count)
     }
 
@@ -56,7 +84,10 @@ package final class LaneMetrics {
     }
 
     func count(deadLetter reason: ReasonCode) {
-        deadLetters[reason]?.increment()
+        let counter =
+            deadLetters[reason]
+            ?? Counter(label: "dead.letters", dimensions: [("reason", reason.rawValue)], factory: factory)
+        counter.increment()
     }
 
     func count(forgottenEarly count: Int) {
@@ -66,6 +97,19 @@ package final class LaneMetrics {
     func record(lateness milliseconds: Int64) {
         deviation.recordMilliseconds(milliseconds)
     }
+
+    /// An immediate request was handed over so long after its record was made.
+    func record(latency milliseconds: Int64) {
+        latency.recordMilliseconds(max(0, milliseconds))
+    }
+
+    func record(checkpointAt time: Timestamp) {
+        lastCheckpoint.record(Double(time.rawValue) / 1000)
+    }
+
+    func count(_ rebalance: Rebalance) { rebalances[rebalance]?.increment() }
+
+    func countRestart() { restarts.increment() }
 
     func countAbort() { aborts.increment() }
 

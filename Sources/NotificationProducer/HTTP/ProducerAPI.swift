@@ -23,28 +23,16 @@ struct ProducerAPI: HTTPResponder {
     let metrics: ProducerMetrics
     let logger: Logger
 
-    /// What a path names.
-    private enum Resource {
-        case events, notifications, notification
-
-        init?(_ path: [Substring]) {
-            guard path.first == "v1" else { return nil }
-            switch path.count {
-            case 2 where path[1] == "events": self = .events
-            case 4 where path[1] == "recipients" && path[3] == "notifications": self = .notifications
-            case 5 where path[1] == "recipients" && path[3] == "notifications": self = .notification
-            default: return nil
-            }
-        }
-    }
-
     func respond(to request: Request, context: CallContext) async throws -> Response {
+        let began = ContinuousClock.now
+        let target = RequestTarget(request.head.path ?? "")
+        let route = Route(target.segments)
         var body = CallBody(of: request, on: context.channel, memory: memory)
         defer { body.release() }
         let response: Response
         do {
             do {
-                response = try await answer(request, &body)
+                response = try await answer(request, target, route, &body)
                 metrics.http.countAnswer(status: response.status.code)
             } catch let error as CallBody.Lost {
                 throw error
@@ -58,30 +46,33 @@ struct ProducerAPI: HTTPResponder {
         } catch let error as CallBody.Lost {
             throw error.cause
         }
+        metrics.record(began.duration(to: .now), of: route, request.method)
         // The answer to HEAD has the headers of one with a body, and none.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(_ request: Request, _ body: inout CallBody) async throws -> Response {
+    private func answer(
+        _ request: Request,
+        _ target: RequestTarget,
+        _ route: Route,
+        _ body: inout CallBody
+    ) async throws -> Response {
         try checkBytes(of: request.headers)
         if tokens == nil, !isOwnName(request.head.authority) { throw Problem.foreignHost }
         let roles = try tokens?.roles(of: request.headers)
-        let target = RequestTarget(request.head.path ?? "")
-        guard let resource = Resource(target.segments) else { throw Problem.notFound }
         func call() throws -> Call {
             // Everything here publishes.
             if let roles, !roles.allow(.publish) { throw Problem.forbidden(.publish) }
             return Call(request: request, target: target, idempotencyKey: try IdempotencyKey.read(request.headers))
         }
-        switch (resource, request.method) {
+        switch (route, request.method) {
         case (.events, .post): return try await events.publish(call(), &body)
-        case (.events, _): throw Problem.methodNotAllowed([.post])
         case (.notification, .put): return try await notifications.put(call(), &body)
         case (.notification, .delete): return try await notifications.delete(call())
-        case (.notification, _): throw Problem.methodNotAllowed([.put, .delete])
         case (.notifications, .post): return try await notifications.post(call(), &body)
         case (.notifications, .delete): return try await notifications.deleteSeveral(call(), &body)
-        case (.notifications, _): throw Problem.methodNotAllowed([.post, .delete])
+        case (.other, _): throw Problem.notFound
+        default: throw Problem.methodNotAllowed(route.methods)
         }
     }
 

@@ -41,6 +41,7 @@ extension IngestSession {
         do {
             try consumer.commit(topicPartitions(offsets), within: nil)
             tracker.committed(offsets)
+            metrics.record(committedAt: now())
         } catch {
             logger.warning("committing offsets failed; tried again", metadata: [LogMetadata.error: "\(error)"])
         }
@@ -56,6 +57,7 @@ extension IngestSession {
                 let left = max(deadline - clock.now, .milliseconds(100))
                 try consumer.commit(topicPartitions(offsets), within: left)
                 tracker.committed(offsets)
+                metrics.record(committedAt: now())
             } catch {
                 logger.warning(
                     "committing offsets failed; their events are read again under the same request ids",
@@ -70,6 +72,7 @@ extension IngestSession {
                 report($0.tag, $0.error)
             }
             tracker.committed(offsets)
+            metrics.record(committedAt: now())
         } catch {
             failure = failure ?? error
         }
@@ -103,6 +106,7 @@ extension IngestSession {
 
     func assigned(_ partitions: Set<KafkaTopicPartition>) -> [KafkaTopicPartition: Int64] {
         noteContact()
+        metrics.count(.assigned)
         logger.info(
             "partitions assigned",
             metadata: ["partitions": "\(partitions.map(\.partition).sorted())"]
@@ -111,6 +115,7 @@ extension IngestSession {
     }
 
     func revoked(_ partitions: Set<KafkaTopicPartition>, lost: Bool, until deadline: ContinuousClock.Instant) {
+        metrics.count(lost ? .lost : .revoked)
         let ids = Set(partitions.map(\.partition))
         if !lost && !isClosing {
             settle(until: deadline - .milliseconds(transactions == nil ? 500 : 3_000))

@@ -1,6 +1,9 @@
+import HTTPTypes
+import Kafka
 import Metrics
 import NotificationModel
 import ServiceHTTP
+import ServiceSupport
 
 /// The counters of the producer service. Made once: making one takes a lock.
 struct ProducerMetrics: Sendable {
@@ -10,24 +13,52 @@ struct ProducerMetrics: Sendable {
         case deadLettered = "dead-lettered"
     }
 
-    /// Records on `requests` that the broker acknowledged, from rules and from HTTP.
+    /// What the group did with the partitions of this process.
+    enum Rebalance: String, CaseIterable {
+        case assigned, revoked, lost
+    }
+
+    private struct Call: Hashable {
+        var route: Route
+        var method: HTTPRequest.Method
+    }
+
     private let requestsPublished = Counter(label: "carillon_requests_published_total")
-    /// Committing, producing or polling failed in a way that made the clients be made anew.
     private let ingestRestarts = Counter(label: "carillon_ingest_restarts_total")
-    /// Business events that were read and whose records, or those of an event before them, are not all acknowledged.
     private let ingestWaiting = Gauge(label: "carillon_ingest_waiting_events")
+    private let lastCommit = Gauge(label: "carillon_ingest_commit_success_timestamp_seconds")
     private let events: [Outcome: Counter]
+    private let rebalances: [Rebalance: Counter]
     private let deadLetters: [ReasonCode: Counter]
+    private let durations: [Call: Timer]
+    private let otherDurations: [Route: Timer]
     /// The API's connections and answers.
     let http = ConnectionMetrics(
         name: "http",
         statuses: [200, 202, 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 422, 431, 500, 501, 503],
-        reasons: ReasonCode.allCases
+        reasons: [
+            .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .unsupportedForm, .notFound,
+            .methodNotAllowed,
+            .unsupportedMediaType, .unauthenticated, .forbidden, .receiveTimeout, .overloaded, .unavailable,
+            .internalError,
+        ]
     )
+
+    /// What makes an event a dead letter. Another reason is shown when it was given.
+    private static let deadLetterReasons: [ReasonCode] = [
+        .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .unsupportedForm, .noRule, .missingVariable,
+        .tooManyRecipients,
+    ]
 
     init() {
         events = Self.counters("carillon_business_events_total", "outcome", Outcome.allCases) { $0.rawValue }
-        deadLetters = Self.counters("carillon_dead_letters_total", "reason", ReasonCode.allCases) { $0.rawValue }
+        rebalances = Self.counters("carillon_consumer_rebalances_total", "event", Rebalance.allCases) { $0.rawValue }
+        deadLetters = Self.counters("carillon_dead_letters_total", "reason", Self.deadLetterReasons) { $0.rawValue }
+        let calls = Route.allCases.flatMap { route in route.methods.map { Call(route: route, method: $0) } }
+        durations = Dictionary(
+            uniqueKeysWithValues: calls.map { ($0, Self.duration($0.route, $0.method.rawValue)) }
+        )
+        otherDurations = Dictionary(uniqueKeysWithValues: Route.allCases.map { ($0, Self.duration($0, "other")) })
     }
 
     private static func counters<Value: Hashable>(
@@ -41,12 +72,60 @@ struct ProducerMetrics: Sendable {
         )
     }
 
+    private static func duration(_ route: Route, _ method: String) -> Timer {
+        Timer(
+            label: "carillon_http_request_duration_seconds",
+            dimensions: [("route", route.rawValue), ("method", method)]
+        )
+    }
+
+    /// Says what each of them is, and shows what is counted elsewhere.
+    static func describe(_ registry: PrometheusRegistry) {
+        for (name, help) in descriptions + ConnectionMetrics.descriptions(name: "http") {
+            registry.describe(name, help)
+        }
+        registry.collect { page in
+            for (code, count) in KafkaClientErrors.counts {
+                page.counter(
+                    "kafka.client.errors",
+                    help: "Trouble that the Kafka client library told of, most of which mends itself, by its code.",
+                    value: Double(count),
+                    labels: [("code", code)]
+                )
+            }
+        }
+    }
+
+    private static let descriptions = [
+        (
+            "requests.published",
+            "Records on the topic of requests that the broker acknowledged, from rules and from HTTP."
+        ),
+        ("ingest.restarts", "How often reading business events failed and began anew with new clients."),
+        ("ingest.waiting.events", "Business events that were read and whose records are not all acknowledged."),
+        (
+            "ingest.commit.success.timestamp.seconds",
+            "When offsets of business events were last committed, in seconds since 1970; 0 before."
+        ),
+        ("business.events", "Business events read from their topic, by what became of them."),
+        ("consumer.rebalances", "How often the group gave partitions to this process or took them, by what happened."),
+        ("consumer.lag.records", "Records behind the end of the partition."),
+        ("dead.letters", "Records that could not be used, by reason."),
+        ("http.request.duration.seconds", "From the head of a call to its answer, by route and method."),
+        ("rules.reloads", "How often the file of rules was read again, by outcome."),
+        ("rules.reload.success.timestamp.seconds", "When the rules in force were read, in seconds since 1970."),
+    ]
+
     func countRequest() {
         requestsPublished.increment()
     }
 
     func record(ingestWaiting count: Int) {
         ingestWaiting.record(count)
+    }
+
+    func record(committedAt time: Timestamp) {
+        lastCommit.record(Double(time.rawValue) / 1_000)
     }
 
     func countIngestRestart() {
@@ -57,8 +136,20 @@ struct ProducerMetrics: Sendable {
         events[outcome]?.increment()
     }
 
+    func count(_ rebalance: Rebalance) {
+        rebalances[rebalance]?.increment()
+    }
+
     /// Counted when the broker acknowledged the dead letter.
     func countDeadLetter(_ reason: ReasonCode) {
-        deadLetters[reason]?.increment()
+        let counter =
+            deadLetters[reason]
+            ?? Counter(label: "carillon_dead_letters_total", dimensions: [("reason", reason.rawValue)])
+        counter.increment()
+    }
+
+    func record(_ duration: Duration, of route: Route, _ method: HTTPRequest.Method) {
+        (durations[Call(route: route, method: method)] ?? otherDurations[route])?
+            .recordNanoseconds(Int64(clamping: Int128(duration / .nanoseconds(1))))
     }
 }

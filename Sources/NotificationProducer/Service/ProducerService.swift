@@ -30,6 +30,7 @@ public struct ProducerService: Service {
     /// - Parameters:
     ///   - configuration: The settings.
     ///   - health: Gets the components `kafka`, `rules` and `http`.
+    ///   - registry: Where the metrics are described; they are counted by the process-wide system of swift-metrics.
     ///   - logger: For everything that happens.
     ///   - now: The clock, for expirations and `ce_time`; the system's if not given.
     ///   - makeRequestID: The ids of what comes over HTTP without an `Idempotency-Key`; random if not given.
@@ -38,6 +39,7 @@ public struct ProducerService: Service {
     public init(
         configuration: ProducerServiceConfiguration,
         health: Health,
+        registry: PrometheusRegistry? = nil,
         logger: Logger,
         now: (@Sendable () -> Timestamp)? = nil,
         makeRequestID: (@Sendable () -> NotificationModel.RequestID)? = nil
@@ -68,6 +70,7 @@ public struct ProducerService: Service {
             try RuleStore(path: path, defaultApplication: configuration.defaultApplication, now: now)
         }
         rulesHealth.ready()
+        if let registry { ProducerMetrics.describe(registry) }
     }
 
     /// The port of the HTTP API, once it listens.

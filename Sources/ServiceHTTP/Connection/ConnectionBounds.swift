@@ -63,10 +63,10 @@ package struct ConnectionBounds: Sendable {
             }
         }
         guard bytes <= headerBytes else { return .headersTooLarge(bytes: headerBytes, count: headerCount) }
-        if hosts > 1 || (hosts == 0 && head.version >= .http1_1) {
+        if hosts > 1 || (hosts == 0 && head.version.minor >= 1) {
             return .malformed("a request of HTTP/1.1 names its host, once", field: "host")
         }
-        if encodings > 0, head.version < .http1_1 {
+        if encodings > 0, head.version.minor < 1 {
             return .malformed("HTTP/1.0 knows no transfer encoding", field: "transfer-encoding")
         }
         return problem

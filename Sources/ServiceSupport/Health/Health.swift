@@ -41,6 +41,12 @@ public final class Health: Sendable {
         state.withLock { $0.liveChecks.append((name, check)) }
     }
 
+    /// Whether each component is ready; of those with one name, whether all are.
+    public var readiness: [String: Bool] {
+        let components = state.withLock { $0.components }
+        return Dictionary(components.map { ($0.name, $0.status == .ready) }) { $0 && $1 }
+    }
+
     /// Every component that is not ready; empty means ready.
     public var notReady: [Report] {
         state.withLock { $0.components }.compactMap { component in

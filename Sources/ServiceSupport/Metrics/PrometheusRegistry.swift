@@ -66,7 +66,10 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         self.maximumSeries = max(1, maximumSeries)
     }
 
-    /// Says what a metric is, before or after it is made. Without it the help text is made from the name.
+    /// The help text of a metric that nobody described.
+    public static let undescribed = "(not described)"
+
+    /// Says what a metric is, before or after it is made.
     ///
     /// - Parameters:
     ///   - label: The label as it is given to swift-metrics.
@@ -112,7 +115,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         )
         process.collect(into: &page)
         for (name, family) in families {
-            let text = help[MetricNames.gauge(family.label)] ?? Self.help(from: family.label)
+            let text = help[MetricNames.gauge(family.label)] ?? Self.undescribed
             for (labels, series) in family.series {
                 page.add(name, family.kind, text, labelText: labels, lines: Self.lines(name, labels, series.cell))
             }
@@ -145,11 +148,6 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         case .histogram(let cell): return Exposition.histogram(name, labels: labels, cell)
         }
         return ["\(name)\(Exposition.braces(labels)) \(value)"]
-    }
-
-    private static func help(from label: String) -> String {
-        let words = label.split { !$0.isLetter && !$0.isNumber }.joined(separator: " ")
-        return (words.prefix(1).uppercased() + words.dropFirst()) + "."
     }
 
     // MARK: - Making and destroying

@@ -135,6 +135,7 @@ public struct OpsServer: Service {
             reasons: [.invalid, .tooLarge, .unsupportedForm, .receiveTimeout, .overloaded],
             factory: registry
         )
+        for (name, help) in ConnectionMetrics.descriptions(name: "ops") { registry.describe(name, help) }
         let memory = CallMemory(limit: Self.headBytes)
         let pages = SharedPage(on: loops.any(), registry)
         return Application(

@@ -104,7 +104,10 @@ struct AccessCallTests {
             #expect(try await answer(harness, nil).status == 400)
         }
         try await ProducerHarness.with(tokens: Self.tokens) { harness in
-            for host in own + foreign { #expect(try await answer(harness, host).status == 401, "\(host)") }
+            for host in own + foreign {
+                let refused = try await answer(harness, host)
+                #expect(refused.status == 401, "\(host): \(refused.text)")
+            }
         }
     }
 
@@ -150,16 +153,20 @@ struct AccessCallTests {
             for name in [
                 "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-RSA-CHACHA20-POLY1305",
             ] {
-                #expect(try await cipher("-tls1_2 -cipher \(name)") == name)
+                let spoken = try await cipher("-tls1_2 -cipher \(name)")
+                #expect(spoken == name)
             }
             for name in [
                 "AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA", "ECDHE-RSA-AES128-SHA",
                 "ECDHE-RSA-AES256-SHA",
             ] {
-                #expect(try await cipher("-tls1_2 -cipher \(name):@SECLEVEL=0") == "(NONE)", "\(name)")
+                let spoken = try await cipher("-tls1_2 -cipher \(name):@SECLEVEL=0")
+                #expect(spoken == "(NONE)", "\(name)")
             }
-            #expect(try await cipher("-tls1_1 -cipher ALL:@SECLEVEL=0") == "(NONE)")
-            #expect(try await cipher("-tls1_3").hasPrefix("TLS_"))
+            let old = try await cipher("-tls1_1 -cipher ALL:@SECLEVEL=0")
+            #expect(old == "(NONE)")
+            let new = try await cipher("-tls1_3")
+            #expect(new.hasPrefix("TLS_"))
         }
     }
 
