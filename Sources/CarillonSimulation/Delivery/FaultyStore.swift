@@ -25,7 +25,9 @@ final class FaultyStore: EntryStore {
         }
     }
 
-    func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] { try store.entries(withPrefix: prefix) }
+    func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) throws -> [StoredEntry] {
+        try store.entries(withPrefix: prefix, after: &cursor, limit: limit)
+    }
 
     func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry] {
         var found = try store.due(after: &cursor, through: through, limit: limit)
