@@ -117,7 +117,10 @@ extension ConsumerServiceConfiguration {
         gap = settings.oneOf(
             "consumer.on-gap",
             default: defaults.gap,
-            about: "What to do when requests after the marker are gone, or part of the changelog is."
+            about: """
+                What to do when requests after the marker are gone, or part of the changelog is. A topic of requests \
+                that ends before its marker was made again: `continue` reads it from its beginning.
+                """
         )
         guarantee = settings.deliveryGuarantee(
             about: """

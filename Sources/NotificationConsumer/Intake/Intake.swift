@@ -22,8 +22,6 @@ package struct Intake: Sendable {
         package var key: [UInt8]?
         package var value: [UInt8]?
         package var trace: CarriedTrace
-        /// Which life of the topic the offset is of.
-        var life: Int64 = 0
 
         package init(
             partition: Int32,
@@ -42,10 +40,13 @@ package struct Intake: Sendable {
         }
     }
 
-    /// - Parameter isReadAgain: its timestamp was judged when it was read first.
+    /// - Parameters:
+    ///   - life: of the topic, which the record's offset is of.
+    ///   - isReadAgain: its timestamp was judged when it was read first.
     /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
     func input(
         from record: Record,
+        life: Int64 = 0,
         at now: Timestamp,
         isReadAgain: Bool = false
     ) throws(ModelError) -> PartitionCenter.Input {
@@ -75,11 +76,11 @@ package struct Intake: Sendable {
             )
         }
         guard let value = record.value else {
-            return .removal(removal(of: key, scope: .all, anchor, record))
+            return .removal(removal(of: key, scope: .all, anchor, life, record))
         }
         switch try RequestRecord.scan(value, key: key) {
         case .removal(let scanned):
-            var removal = removal(of: key, scope: scanned.scope, anchor, record)
+            var removal = removal(of: key, scope: scanned.scope, anchor, life, record)
             removal.version = scanned.version
             if let id = scanned.requestID { removal.id = id }
             return .removal(removal)
@@ -94,7 +95,7 @@ package struct Intake: Sendable {
             try bound.check(content: scanned.content.count, contents: contents)
             return .request(
                 .init(
-                    id: scanned.requestID ?? derivedID(of: record),
+                    id: scanned.requestID ?? derivedID(of: record, life),
                     key: key,
                     offset: record.offset,
                     version: scanned.version,
@@ -127,10 +128,11 @@ package struct Intake: Sendable {
         of key: NotificationKey,
         scope: RemovalScope,
         _ timestamp: Timestamp,
+        _ life: Int64,
         _ record: Record
     ) -> NotificationCenter.Removal {
         .init(
-            id: derivedID(of: record),
+            id: derivedID(of: record, life),
             key: key,
             offset: record.offset,
             scope: scope,
@@ -141,7 +143,7 @@ package struct Intake: Sendable {
     }
 
     /// A record without an id gets one from its place in the log, so that reading it again is a duplicate.
-    private func derivedID(of record: Record) -> RequestID {
-        .derive(topic: topic, partition: record.partition, offset: record.offset, life: record.life)
+    private func derivedID(of record: Record, _ life: Int64) -> RequestID {
+        .derive(topic: topic, partition: record.partition, offset: record.offset, life: life)
     }
 }

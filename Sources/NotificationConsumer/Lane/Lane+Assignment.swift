@@ -97,10 +97,10 @@ extension Lane {
         guard !ranges.isEmpty else { return }
         try link.readRequests(of: ranges, stallingAtMost: Restore.brokerDeadline) { record in
             guard let result = results[record.partition], let then = result.marker?.wallTime else { return }
-            var record = record
-            record.life = result.life
             // What is a dead letter is one already, and none of these was for its time.
-            guard let input = try? intake.input(from: record, at: then, isReadAgain: true) else { return }
+            guard let input = try? intake.input(from: record, life: result.life, at: then, isReadAgain: true) else {
+                return
+            }
             try owned[Int(record.partition)]?.center.replay(input, at: then)
         }
         for (number, range) in ranges {

@@ -261,11 +261,9 @@ package final class Lane<Link: LaneLink> {
         let index = Int(record.partition)
         // A record that was fetched before its partition left belongs to the next owner.
         guard owned[index] != nil else { return }
-        var record = record
-        record.life = owned[index]?.center.rules.life ?? 0
         let input: PartitionCenter.Input?
         do throws(ModelError) {
-            input = try intake.input(from: record, at: now)
+            input = try intake.input(from: record, life: owned[index]?.center.rules.life ?? 0, at: now)
         } catch {
             input = nil
             try bury(record, copy, because: error)

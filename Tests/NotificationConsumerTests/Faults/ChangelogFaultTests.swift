@@ -219,6 +219,51 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
+    /// The entry was applied up to beyond the end of the new topic, and knows ids made from the old one's offsets.
+    @Test func `a topic of requests that was made again is read from its beginning, as a new one`() async throws {
+        let kafka = try FaultBroker()
+        let key = key("order", recipient: "r")
+        let partition = kafka.partition(of: key)
+        var entry = StateEntry()
+        entry.appliedThrough = 900
+        let now = SystemClock.now()
+        for offset in 0..<3 {
+            let old = RequestID.derive(topic: kafka.topics.requests, partition: partition, offset: Int64(offset))
+            entry.remember(old, at: now, since: now.adding(milliseconds: -1000))
+        }
+        entry.touched = now
+        try await kafka.publish([
+            .init(topic: kafka.topics.state, partition: partition, key: key.encoded, value: entry.json),
+            kafka.marker(in: partition, offset: 1000),
+        ])
+        let value = Array(#"{"content":{"title":"T"}}"#.utf8)
+        func request() -> FaultBroker.Record {
+            .init(topic: kafka.topics.requests, partition: partition, key: key.encoded, value: value)
+        }
+        try await kafka.publish([request()])
+        var configuration = kafka.configuration
+        configuration.gap = .continue
+        configuration.start = .earliest
+        try await consuming(configuration) { consumer in
+            try await consumer.ready()
+            try await kafka.publish([request()])
+            try await eventually("both are delivered") { try await kafka.events(.delivered).count == 2 }
+        }
+        // The next start finds the new life, and nothing to read again.
+        try await consuming(configuration) { consumer in
+            try await consumer.ready()
+            try await kafka.publish([request()])
+            try await eventually("the third is delivered") { try await kafka.events(.delivered).count == 3 }
+            #expect(!consumer.log.lines(.error).contains { $0.contains("requests") })
+        }
+        let markers = try await kafka.records(kafka.topics.state).filter {
+            $0.key == StateMarker.key && $0.partition == partition
+        }
+        let last = try StateMarker(json: try #require(markers.last?.value))
+        #expect(last.lives == [kafka.topics.requests: 1] && last.offsets == [kafka.topics.requests: 3])
+        await kafka.broker.shutDown()
+    }
+
     @Test func `a restore tells how far it is, waits for a broker that is away, and ends with everything`() async throws
     {
         let kafka = try FaultBroker()
