@@ -74,8 +74,8 @@ private final class FileStore: EntryStore {
 
     func entry(of key: [UInt8]) throws -> StoredEntry? { try store?.entry(of: key) }
 
-    func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] {
-        try store?.entries(withPrefix: prefix).sorted { $0.key.lexicographicallyPrecedes($1.key) } ?? []
+    func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) throws -> [StoredEntry] {
+        try store?.entries(withPrefix: prefix, after: &cursor, limit: limit) ?? []
     }
 
     func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry] {
