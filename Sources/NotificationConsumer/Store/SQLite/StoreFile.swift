@@ -244,8 +244,8 @@ struct StoreFile {
     /// What it takes of the disk, with its log.
     var diskBytes: Int {
         ["", "-wal", "-shm"].reduce(0) { sum, suffix in
-            var found = stat()
-            return stat(path + suffix, &found) == 0 ? sum + Int(found.st_blocks) * 512 : sum
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
+            return sum + (attributes?[.size] as? Int ?? 0)
         }
     }
 
