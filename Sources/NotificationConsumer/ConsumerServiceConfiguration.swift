@@ -93,8 +93,7 @@ extension ConsumerServiceConfiguration {
             about: "Any librdkafka property; wins over the service's own choices."
         )
         topics = settings.topicNames(["requests", "deliveries", "state", "deadLetters"])
-        deployment = settings.string(
-            "deployment",
+        deployment = settings.deployment(
             default: defaults.deployment,
             about: "`ce_source` of what is published is `/carillon/<deployment>`."
         )

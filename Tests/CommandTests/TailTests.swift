@@ -117,6 +117,15 @@ struct TailTests {
         #expect(try JSONValue.parse(RecordJSON.line(record(value: "{}")))["deadLetter"] == nil)
     }
 
+    @Test func `a dead letter says what was left out`() throws {
+        var letter = deadLetter
+        #expect(!line(letter).contains("left out"))
+        letter.headers.append(KafkaHeader(name: "carillon-omitted", text: "value=1048000,key=999850"))
+        #expect(line(letter).contains("(left out: value=1048000,key=999850)"))
+        let json = try JSONValue.parse(RecordJSON.line(letter))
+        #expect(json.value(at: "deadLetter.omitted")?.stringValue == "value=1048000,key=999850")
+    }
+
     @Test func `headers of another hand that are no numbers are left out`() {
         let letter = record(
             value: nil,

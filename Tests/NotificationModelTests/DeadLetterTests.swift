@@ -191,7 +191,7 @@ struct RecordBoundTests {
         #expect(trace.traceparent?.count == 256 && trace.tracestate?.count == 512)
         let (time, content) = (Timestamp(rawValue: 4_000_000_000_000), bytes("{}")[...])
         var entry = StateEntry()
-        (entry.touched, entry.appliedThrough) = (time, .max)
+        (entry.touched, entry.appliedThrough, entry.life) = (time, .max, .max)
         entry.version = .init(number: .max, by: try id(0))
         let schedule = IntervalSchedule(interval: .max, anchor: time, repeats: true, misfire: .once, jitter: .max)
         entry.pending = .init(
@@ -220,6 +220,13 @@ struct RecordBoundTests {
         entry.known = try (0..<128).map { .init(id: try id($0 + 6), closed: time) }
         let entrySize = RecordBound.size(key: key.encoded, value: entry.json, headers: [])
         #expect(entrySize <= RecordBound.aroundContent, "\(entrySize)")
+
+        // A recipient's own.
+        var recipient = StateEntry()
+        (recipient.touched, recipient.appliedThrough, recipient.life) = (time, .max, .max)
+        recipient.removals = try (0..<128).map { .init(id: try id($0), offset: .max, closed: time) }
+        let recipientSize = RecordBound.size(key: key.encoded, value: recipient.json, headers: [])
+        #expect(recipientSize <= RecordBound.aroundContent, "\(recipientSize)")
 
         var event = DeliveryEvent(name: .scheduled, requestID: try id(0), key: key, closes: true, inDoubt: true)
         (event.occurrence, event.nextTriggerDate, event.until, event.first, event.last) = (time, time, time, time, time)

@@ -15,6 +15,21 @@ extension NotificationCenter {
             return
         }
         guard let pending = entry.pending else { return }
+        guard pending.content.count <= contentBytes else {
+            // Taken while records could be larger (message.max.bytes): no event has room for it.
+            entry.pending = nil
+            var event = DeliveryEvent(
+                name: .suppressed,
+                requestID: pending.requestID,
+                key: key,
+                closes: true,
+                inDoubt: pending.isInDoubt
+            )
+            event.reason = .payloadTooLarge
+            effects.events.append(Effect(event: event, trace: pending.trace))
+            close(pending.requestID, in: &entry, at: now)
+            return
+        }
         // In doubt, it goes again under the same ids whatever the time: it may be on the device.
         if let expiration = pending.expiration, expiration <= now, !pending.isInDoubt {
             entry.pending = nil

@@ -10,6 +10,8 @@ struct NotificationCenter: Sendable {
     /// How notifications reach a device.
     var handover: Handover = .inEvent(channel: EventsChannel.name)
     var retry = RetryPolicy()
+    /// Bytes of content that events and entries have room for.
+    var contentBytes = Int.max
     /// What its sends carry, so that the outcome of an earlier life is recognised.
     var epoch: UInt64 = 0
     var partition: Int32 = 0

@@ -151,6 +151,13 @@ struct PartitionCenter {
     mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
         let entry = try CenterEntry(json: json)
         let slot = inUse.load(key, entry)
+        if let pending = entry.pending, pending.content.count > rules.contentBytes, pending.due > now {
+            // It cannot be written again: it is suppressed now, and not when it would have been due.
+            inUse.update(slot, at: now) { entry in
+                entry.pending?.due = now
+                return ((), changed: true)
+            }
+        }
         if let sending = entry.sending, case .inFlight = sending.phase {
             inUse.update(slot, at: now) { entry in
                 entry.putInDoubt(through: .earliest, at: now)

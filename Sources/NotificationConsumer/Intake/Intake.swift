@@ -10,6 +10,8 @@ package struct Intake: Sendable {
     var bound = RecordBound(.max)
     /// How many contents an entry can hold at one time.
     var contents = 1
+    /// Bytes of content that a request may have.
+    var contentBytes: Int { bound.content(contents: contents) }
     /// The partition a recipient belongs to: `murmur2(recipient) mod partitions`.
     let partition: @Sendable (NotificationKey) -> Int32
 
@@ -42,7 +44,7 @@ package struct Intake: Sendable {
 
     /// - Parameters:
     ///   - life: of the topic, which the record's offset is of.
-    ///   - isReadAgain: its timestamp was judged when it was read first.
+    ///   - isReadAgain: its timestamp and its size were judged when it was read first.
     /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
     func input(
         from record: Record,
@@ -92,7 +94,7 @@ package struct Intake: Sendable {
                     "a request needs an identifier; only a removal may omit it"
                 )
             }
-            try bound.check(content: scanned.content.count, contents: contents)
+            if !isReadAgain { try bound.check(content: scanned.content.count, contents: contents) }
             return .request(
                 .init(
                     id: scanned.requestID ?? derivedID(of: record, life),

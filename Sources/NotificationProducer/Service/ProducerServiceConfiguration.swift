@@ -112,8 +112,7 @@ extension ProducerServiceConfiguration {
             about: "Any librdkafka property; wins over the service's own choices."
         )
         topics = settings.topicNames(["businessEvents", "requests", "deadLetters"])
-        deployment = settings.string(
-            "deployment",
+        deployment = settings.deployment(
             default: defaults.deployment,
             about: "`ce_source` of what is published is `/carillon/<deployment>`."
         )
@@ -193,7 +192,10 @@ extension ProducerServiceConfiguration {
             "http.events.bytes",
             default: defaults.eventsBodyBytes,
             in: 1...ModelLimits.businessEventBytes,
-            about: "Bytes of a body of `POST /v1/events`; above it 413."
+            about: """
+                Bytes of a body of `POST /v1/events`; above it 413, and so is an event that no record carries \
+                (`message.max.bytes` of `kafka.properties`, 1000000 if not given, at least 65536).
+                """
         )
         notificationBodyBytes = settings.int(
             "http.notification.bytes",

@@ -28,6 +28,16 @@ extension ServiceSettings {
         string("instance.id", default: Self.hostName, about: about)
     }
 
+    /// `deployment`: part of the source of everything that is published, so at most 256 bytes.
+    public mutating func deployment(default usual: String, about: String) -> String {
+        let text = string("deployment", default: usual, about: about)
+        guard text.utf8.count <= 256 else {
+            reject("deployment", "must have at most 256 bytes")
+            return usual
+        }
+        return text
+    }
+
     /// What the system calls itself, without asking a name server; `localhost` when it does not say.
     public static var hostName: String {
         var text = [CChar](repeating: 0, count: 256)

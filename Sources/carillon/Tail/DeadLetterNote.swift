@@ -6,6 +6,8 @@ struct DeadLetterNote: Hashable {
     var reason: String
     var field: String?
     var detail: String?
+    /// What of the original was left out.
+    var omitted: String?
     var topic: String?
     var partition: Int64?
     var offset: Int64?
@@ -17,6 +19,7 @@ struct DeadLetterNote: Hashable {
         self.reason = reason
         field = record.header(DeadLetter.fieldHeader)
         detail = record.header("kafka_dlt-exception-message")
+        omitted = record.header(DeadLetter.omittedHeader)
         topic = record.header("kafka_dlt-original-topic")
         partition = Self.number(record, "kafka_dlt-original-partition")
         offset = Self.number(record, "kafka_dlt-original-offset")
@@ -41,6 +44,7 @@ struct DeadLetterNote: Hashable {
             if let partition, let offset { text += " \(partition)/\(offset)" }
         }
         if let detail { text += ": \(RecordText.safe(detail))" }
+        if let omitted { text += " (left out: \(RecordText.safe(omitted)))" }
         return text
     }
 
@@ -48,6 +52,7 @@ struct DeadLetterNote: Hashable {
         var members = [JSONValue.Member("reason", .string(reason))]
         if let field { members.append(.init("field", .string(field))) }
         if let detail { members.append(.init("detail", .string(detail))) }
+        if let omitted { members.append(.init("omitted", .string(omitted))) }
         if let topic { members.append(.init("topic", .string(topic))) }
         if let partition { members.append(.init("partition", .number("\(partition)"))) }
         if let offset { members.append(.init("offset", .number("\(offset)"))) }

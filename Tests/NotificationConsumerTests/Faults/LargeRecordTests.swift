@@ -194,6 +194,53 @@ struct LargeRecordTests {
         await broker.broker.shutDown()
     }
 
+    @Test(arguments: DeliveryGuarantee.allCases)
+    func `what was taken while records could be larger is suppressed when it is next touched`(
+        _ guarantee: DeliveryGuarantee
+    ) async throws {
+        let broker = try FaultBroker(partitions: 1)
+        var configuration = broker.configuration
+        configuration.start = .earliest
+        configuration.guarantee = guarantee
+        func record(_ name: String, of key: NotificationKey, _ value: String) -> FaultBroker.Record {
+            .init(topic: broker.topics.requests, partition: 0, key: key.encoded, value: Array(value.utf8))
+        }
+        let text = String(repeating: "x", count: 90_000)
+        let large =
+            #"{"requestId":"large","content":{"title":"\#(text)"},"trigger":{"type":"timeInterval","timeInterval":86400}}"#
+        try await consuming(configuration) { _ in
+            try await broker.publish([record("large", of: key("large"), large)])
+            try await eventually("it is scheduled") { try await broker.events(.scheduled).count == 1 }
+        }
+        configuration.kafkaProperties["message.max.bytes"] = "\(RecordBound.least)"
+        try await consuming(configuration) { consumer in
+            // Changes the entry, and leaves the large content in it.
+            let touch = #"{"requestId":"touch","remove":"delivered"}"#
+            try await broker.publish([record("touch", of: key("large"), touch), broker.request("next")])
+            try await eventually("both are answered", orSay: { "\(consumer.log.lines(.error))" }) {
+                let suppressed = try await broker.events(.suppressed)
+                let delivered = try await broker.events(.delivered)
+                return suppressed.map(\.request) == [id("large")] && delivered.map(\.request) == [id("next")]
+            }
+        }
+        #expect(try await broker.pendingInState() == 0)
+        await broker.broker.shutDown()
+    }
+
+    @Test func `what is due and larger than records now is suppressed`() {
+        var rules = NotificationCenter(retention: 1_000_000)
+        rules.contentBytes = content.count
+        var bench = Bench(rules)
+        bench.apply(request("fits", interval(10)))
+        #expect(bench.fire(10_000).summary == ["delivered fits!"])
+        rules.contentBytes = content.count - 1
+        bench = Bench(rules)
+        bench.apply(request("large", interval(60, repeats: true)))
+        let events = bench.fire(60_000)
+        #expect(events.summary == ["suppressed large!"] && events.first?.reason == .payloadTooLarge)
+        #expect(bench.entry(key("order"))?.pending == nil)
+    }
+
     @Test func `a bound with which nothing could work stops the start`() throws {
         let broker = try FaultBroker()
         var configuration = broker.configuration

@@ -1,6 +1,11 @@
+import Dispatch
 import Foundation
 import GRDB
 import NotificationModel
+
+#if canImport(Glibc)
+import Glibc
+#endif
 
 /// The files of one partition, their form, and how they are opened.
 struct StoreFile {
