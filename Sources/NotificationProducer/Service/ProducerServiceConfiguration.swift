@@ -171,7 +171,7 @@ extension ProducerServiceConfiguration {
         httpHost = settings.string(
             "http.host",
             default: defaults.httpHost,
-            about: "The address of the API. Without tokens only 127.0.0.0/8, `::1` and `localhost` are taken."
+            about: "The address of the API. Without tokens only 127.0.0.0/8, `::1`, `localhost`; as `Host`, too."
         )
         httpPort = settings.int(
             "http.port",
@@ -281,7 +281,7 @@ extension ProducerServiceConfiguration {
             "http.calls.bytes",
             default: defaults.callBytes,
             in: 1_048_576...Int.max,
-            about: "Bodies, removals and unfinished heads of all calls in memory at one time; above it 503."
+            about: "What arrived of bodies and heads, and removals, of all calls in memory at one time; above it 503."
         )
         removalIdentifiers = settings.int(
             "http.removal.identifiers",

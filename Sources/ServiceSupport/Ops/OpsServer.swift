@@ -215,7 +215,8 @@ public struct OpsServer: Service {
         )
     }
 
-    private static func answer(_ word: String, _ reports: [Health.Report], _ remarks: [Health.Report] = []) -> Response {
+    private static func answer(_ word: String, _ reports: [Health.Report], _ remarks: [Health.Report] = []) -> Response
+    {
         func list(_ name: String, _ reports: [Health.Report]) -> String {
             guard !reports.isEmpty else { return "" }
             let items = reports.map { report in

@@ -230,8 +230,8 @@ struct NotificationInputTests {
         arguments: [
             "GARBAGE\r\n\r\n", "PUT /v1/recipients/u/notifications/\u{1} HTTP/1.1\r\nhost: x\r\n\r\n",
             "\u{0}\u{0}\u{0}\u{0}\r\n\r\n",
-            "PUT /v1/recipients/u/notifications/i HTTP/1.1\r\ncontent-length: -5\r\n\r\n",
-            "PUT /v1/recipients/u/notifications/i HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n",
+            "PUT /v1/recipients/u/notifications/i HTTP/1.1\r\nhost: localhost\r\ncontent-length: -5\r\n\r\n",
+            "PUT /v1/recipients/u/notifications/i HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nZZ\r\n",
         ]
     )
     func notHTTP(text: String) async throws {
