@@ -168,6 +168,8 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
     public var offsetReset: OffsetReset = .earliest
     /// See records of open and aborted transactions too.
     public var readsUncommitted = false
+    /// Where a partition ends is told, even when its last records are markers of transactions: for `lag` and `endPosition`.
+    public var tellsEnd = false
     /// How long the revoke hook may take; what it is told as its deadline. Stay well below `session.timeout.ms`.
     public var revokeTimeout: Duration = .seconds(10)
 
@@ -188,7 +190,7 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
         properties["isolation.level"] = readsUncommitted ? "read_uncommitted" : "read_committed"
         // Equal partition numbers of several topics meet in one member; cooperative assignment has faults in 2.0.2.
         properties["partition.assignment.strategy"] = "range"
-        properties["enable.partition.eof"] = "false"
+        properties["enable.partition.eof"] = tellsEnd ? "true" : "false"
         return client.properties(over: properties, except: Self.producerOnly)
     }
 

@@ -9,6 +9,16 @@ struct Cluster: Sendable {
     /// What was asked for, or else what the cluster can.
     var guarantee: DeliveryGuarantee
 
+    /// Without transactions nothing keeps a replaced owner from writing.
+    static func warning(of guarantee: DeliveryGuarantee, isEmbedded: Bool) -> String? {
+        guard guarantee == .atLeastOnce, !isEmbedded else { return nil }
+        return """
+            delivery.guarantee at-least-once is for brokers without transactions: nothing fences `state`, so an instance that stood \
+            still for longer than the session timeout can overwrite what the next owner of its partitions wrote, and a \
+            notification that was cancelled meanwhile can come back; exactly-once has no such gap
+            """
+    }
+
     /// Asks until there is an answer; blocking.
     ///
     /// - Returns: nil when asked to stop meanwhile.
@@ -32,6 +42,7 @@ struct Cluster: Sendable {
                 ? "configured" : isMock ? "the embedded broker cannot give more" : "the default"
             health.ready()
             logger.info("delivery guarantee: \(guarantee.rawValue)", metadata: ["why": "\(why)"])
+            if let warning = Self.warning(of: guarantee, isEmbedded: isMock) { logger.warning("\(warning)") }
             return Cluster(id: id, guarantee: guarantee)
         }
         return nil

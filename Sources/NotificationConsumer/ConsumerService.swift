@@ -138,7 +138,11 @@ public struct ConsumerService: Service {
         try await KafkaThread.run(name: "lane-\(number)") {
             let metrics = LaneMetrics(factory: metrics, lane: number)
             var pause = Duration.seconds(1)
+            // Why the lane before ended, while another process may have the instance's id.
+            var fenced: InstanceFencedError?
+            defer { component.rest() }
             while !stop.isRequested {
+                component.beat()
                 do {
                     guard
                         let link = try KafkaLink(
@@ -160,9 +164,12 @@ public struct ConsumerService: Service {
                         status: status,
                         health: component,
                         metrics: metrics,
-                        logger: logger
+                        logger: logger,
+                        fenced: fenced?.description
                     )
-                    try Self.run(Lane(context: context, link: link), until: stop) { pause = .seconds(1) }
+                    try Self.run(Lane(context: context, link: link), until: stop) {
+                        (pause, fenced) = (.seconds(1), nil)
+                    }
                 } catch let refusal as ConsumerRefusal {
                     component.notReady("\(refusal)")
                     logger.critical("the consumer service cannot go on", metadata: ["error": "\(refusal)"])
@@ -179,16 +186,26 @@ public struct ConsumerService: Service {
                     throw error
                 } catch {
                     metrics.countRestart()
+                    if let found = fencing(error, lane: number) { fenced = found }
+                    let error = fenced ?? error
                     component.notReady("the lane failed and starts again: \(error)")
                     logger.error(
                         "a lane failed and starts again from its marker",
                         metadata: ["lane": "\(number)", "error": "\(error)", "pause": "\(pause)"]
                     )
+                    component.beat()
                     stop.wait(pause)
                     pause = min(pause * 2, .seconds(30))
                 }
             }
         }
+    }
+
+    /// nil when the error says nothing of another process.
+    private func fencing(_ error: any Error, lane: Int) -> InstanceFencedError? {
+        guard KafkaError.isFencing(error) else { return nil }
+        let name = configuration.laneProducer(.exactlyOnce, lane: lane).transactionalID ?? ""
+        return InstanceFencedError(instanceID: configuration.instanceID, name: name, cause: error)
     }
 
     /// Works until asked to stop, then drains within the configured time.

@@ -9,7 +9,7 @@ public import ServiceSupport
 public struct ConsumerServiceConfiguration: Sendable {
     /// What to do without a marker.
     public enum Start: String, CaseIterable, Sendable {
-        /// Say so and end.
+        /// Read every request of a partition that nothing was ever done with; of any other, say so and end.
         case refuse
         /// Read every request that the topic holds.
         case earliest
@@ -111,7 +111,11 @@ extension ConsumerServiceConfiguration {
         start = settings.oneOf(
             "consumer.start",
             default: defaults.start,
-            about: "Where to start when there is no marker and the topic is not empty."
+            about: """
+                Where to start when there is no marker and the topic is not empty. With `refuse` a partition that \
+                nothing was ever done with is read from its first request on: `requests` begins at offset 0, its \
+                part of `state` is empty, and the group has no offset for it.
+                """
         )
         gap = settings.oneOf(
             "consumer.on-gap",
@@ -126,7 +130,9 @@ extension ConsumerServiceConfiguration {
                 What is promised of events and state on Kafka. In `exactly-once` events, changelog and offsets \
                 of a checkpoint are one transaction, so `read_committed` readers see no repeat. Not given, it is \
                 `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
-                of.
+                of. `at-least-once` is for brokers without transactions: nothing fences `state` there, so an \
+                instance that stood still for longer than the session timeout can overwrite what the next owner \
+                of its partitions wrote, and a notification that was cancelled meanwhile can come back.
                 """
         )
         if let name = settings.optionalString(
@@ -247,6 +253,7 @@ extension ConsumerServiceConfiguration {
         // The marker says where to start; an offset that the broker does not hold must not be replaced in silence.
         consumer.offsetReset = .error
         consumer.revokeTimeout = min(drainTimeout, sessionTimeout) / 2
+        consumer.tellsEnd = true
         if isInstanceNamed { consumer.client.properties["group.instance.id"] = "\(instanceID)-\(lane)" }
         return consumer
     }
@@ -255,17 +262,27 @@ extension ConsumerServiceConfiguration {
     func stateConsumer(uncommitted: Bool) -> KafkaConsumerConfiguration {
         var consumer = KafkaConsumerConfiguration(client: client)
         consumer.readsUncommitted = uncommitted
-        // The end is told even when its last records are markers of transactions.
-        consumer.client.properties["enable.partition.eof"] = "true"
+        consumer.tellsEnd = true
         consumer.client.properties["isolation.level"] = nil
         return consumer
     }
+
+    /// Bytes that a checkpoint of a lane may write at most. Twice as many, and what one record adds, fit librdkafka's queue, so
+    /// that none waits for room without end; and in a transaction it is less than what a broker of some MB/s writes in time.
+    func largestCheckpoint(_ guarantee: DeliveryGuarantee) -> Int {
+        let own = kafkaProperties["queue.buffering.max.kbytes"].flatMap { Int($0) }
+        let queue = min(own ?? .max, Self.queueKibibytes) * 1024
+        return min(guarantee == .exactlyOnce ? 16 << 20 : 64 << 20, queue / 4)
+    }
+
+    private static let queueKibibytes = 256 * 1024
 
     /// For the lanes' producers: they wait for a broker that is away for as long as it takes, or as a transaction may.
     func laneProducer(_ guarantee: DeliveryGuarantee, lane: Int) -> KafkaProducerConfiguration {
         var producer = KafkaProducerConfiguration(client: client)
         // Beyond the lane's own bound there must be room for what one checkpoint, or one removal of all, can publish.
         producer.maximumBufferedRecords = outstandingRecords * 2 + checkpointEntries * 2
+        producer.maximumBufferedKibibytes = Self.queueKibibytes
         if guarantee == .exactlyOnce {
             producer.transactionalID = "\(groupID)-\(instanceID)-\(lane)"
             producer.transactionTimeout = transactionTimeout

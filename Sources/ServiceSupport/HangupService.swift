@@ -19,6 +19,13 @@ public struct HangupService: Service {
         self.body = body
     }
 
+    /// For a service that has nothing to read again: it says so.
+    public init(logger: Logger) {
+        self.init(logger: logger) {
+            logger.notice("nothing is read again on SIGHUP: settings count from the next start")
+        }
+    }
+
     /// Runs until graceful shutdown or cancellation.
     public func run() async throws {
         await cancelWhenGracefulShutdown {

@@ -122,7 +122,7 @@ public struct ServiceMain: Sendable {
             let registry = PrometheusRegistry(maximumSeries: own.maximumSeries)
             bootstrapMetrics(registry)
             let logger = Logger(label: name)
-            let health = Health()
+            let health = Health(stallTimeout: own.stallTimeout)
             registry.collect { page in
                 for (component, isReady) in health.readiness {
                     page.gauge(
@@ -161,7 +161,8 @@ public struct ServiceMain: Sendable {
 
     /// The settings of every service.
     private func readOwn(_ settings: inout ServiceSettings) -> (
-        logging: LoggingConfiguration, ops: OpsConfiguration, maximumSeries: Int, timeout: Duration
+        logging: LoggingConfiguration, ops: OpsConfiguration, maximumSeries: Int, timeout: Duration,
+        stallTimeout: Duration
     ) {
         let logging = LoggingConfiguration(settings: &settings)
         let ops = OpsConfiguration(settings: &settings, defaultPort: defaultOpsPort)
@@ -177,7 +178,16 @@ public struct ServiceMain: Sendable {
             in: .seconds(1) ... .seconds(3_600),
             about: "How long a graceful shutdown may take before what still runs is cancelled."
         )
-        return (logging, ops, maximumSeries, timeout)
+        let stallTimeout = settings.duration(
+            "process.stall.timeout",
+            default: Health.defaultStallTimeout,
+            in: .seconds(60) ... .seconds(3_600),
+            about: """
+                After so long a thread that does not come round makes /health/live answer 503; not below the \
+                longest wait for the broker, a minute.
+                """
+        )
+        return (logging, ops, maximumSeries, timeout, stallTimeout)
     }
 
     private func wrongConfiguration(_ error: any Error) -> Int32 {

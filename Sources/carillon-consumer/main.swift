@@ -17,14 +17,13 @@ let service = ServiceMain(
 let status = await service.run { settings in
     let configuration = ConsumerServiceConfiguration(settings: &settings)
     return { here in
-        [
-            try ConsumerService(
-                configuration: configuration,
-                health: here.health,
-                registry: here.registry,
-                logger: here.logger
-            )
-        ]
+        let consumer = try ConsumerService(
+            configuration: configuration,
+            health: here.health,
+            registry: here.registry,
+            logger: here.logger
+        )
+        return [HangupService(logger: here.logger), consumer]
     }
 }
 exit(status)

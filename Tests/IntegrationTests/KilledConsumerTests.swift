@@ -87,6 +87,35 @@ struct KilledConsumerTests {
         return try ServiceProcess.consumer(settings, deployment: "killed-\(number)")
     }
 
+    @Test("requests that came first are read without being asked, SIGHUP changes nothing, and the end is in order")
+    func requestsFirst() async throws {
+        let cluster = try Cluster.inProcess()
+        let clients = RequestClients(cluster)
+        try await clients.publish(.init(name: "first", count: 50))
+        let consumer = try ServiceProcess.consumer(
+            ServiceProcess.settings(cluster, deployment: "first"),
+            deployment: "first"
+        )
+        do {
+            try await consumer.ready()
+            try await eventually("they are delivered", orSay: { consumer.child.lastWords }) {
+                try await consumer.metrics.contains("carillon_notification_events_total{name=\"delivered\"} 50")
+            }
+            consumer.child.signal(SIGHUP)
+            try await eventually("it says what SIGHUP does", orSay: { consumer.child.lastWords }) {
+                consumer.child.errorText.contains("nothing is read again on SIGHUP")
+            }
+            #expect(try await consumer.health("live").status == 200)
+            consumer.child.signal(SIGTERM)
+            #expect(try await consumer.child.ended() == 0, "\(consumer.child.lastWords)")
+        } catch {
+            Issue.record(error, "\(consumer.child.lastWords)")
+        }
+        await consumer.child.end()
+        await clients.end()
+        try await cluster.stop()
+    }
+
     // MARK: - Refusals
 
     @Test("a changelog that it must not guess about ends the process with a status and a text that says what to do")

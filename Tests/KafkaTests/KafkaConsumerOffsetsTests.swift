@@ -75,4 +75,32 @@ struct KafkaConsumerOffsetsTests {
         }
         await broker.shutDown()
     }
+
+    @Test
+    func `lag is what is still to be read: what no reader is shown at the end is not counted once the end was met`()
+        async throws
+    {
+        // A record and the marker of its transaction, read through; then a record more.
+        #expect(KafkaConsumer.lag(of: 1, end: nil, high: 2) == 1)
+        #expect(KafkaConsumer.lag(of: 1, end: 2, high: 2) == 0)
+        #expect(KafkaConsumer.lag(of: 1, end: 2, high: 4) == 2)
+        #expect(KafkaConsumer.lag(of: 3, end: 2, high: 4) == 1)
+        #expect(KafkaConsumer.lag(of: 5, end: 2, high: 4) == 0)
+
+        // Told of what the group assigned, too, and not of an assignment before.
+        let broker = try LocalBroker(topics: ["t": 1])
+        try await publish(numbers(10), to: "t", on: broker)
+        let place = KafkaTopicPartition(topic: "t", partition: 0)
+        var configuration = KafkaConsumerConfiguration(client: broker.clientConfiguration(), groupID: "g")
+        configuration.tellsEnd = true
+        try await KafkaThread.run(name: "consumer") { [configuration] in
+            let consumer = try KafkaConsumer(configuration: configuration, logger: quiet)
+            defer { consumer.close(within: .seconds(5)) }
+            try consumer.subscribe(to: ["t"])
+            #expect(consumer.lag(of: place, after: 0) == nil)
+            #expect(try consumer.poll(until: { consumer.endPosition(of: place) == 10 }))
+            #expect(consumer.lag(of: place, after: 9) == 0)
+        }
+        await broker.shutDown()
+    }
 }

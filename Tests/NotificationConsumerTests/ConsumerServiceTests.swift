@@ -214,18 +214,6 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    @Test func `without a marker on a topic that is not empty it refuses to start and says what to do`() async throws {
-        let broker = try Self.broker()
-        try await Self.publish([Self.record("a", key("order"), #""content":{"title":"T"}"#)], on: broker)
-        let refusal = await #expect(throws: ConsumerRefusal.self) {
-            var configuration = Self.configuration(broker)
-            configuration.start = .refuse
-            return try await Self.serving(configuration) { try await Task.sleep(for: .seconds(120)) }
-        }
-        #expect(refusal?.description.contains("consumer.start") == true)
-        await broker.shutDown()
-    }
-
     @Test func `a marker of another partition count refuses to start`() async throws {
         let broker = try Self.broker()
         let marker = StateMarker(

@@ -198,3 +198,45 @@ extension [DeliveryEvent] {
     /// `name id` of each, with `!` where it closes.
     var summary: [String] { map { "\($0.name.rawValue) \($0.requestID)\($0.closes ? "!" : "")" } }
 }
+
+// As much room as there is.
+extension PartitionCenter {
+    mutating func cut(at now: Timestamp, all: Bool = false) -> [StoreChange] {
+        var room = Int.max
+        return cut(at: now, all: all, room: &room)
+    }
+}
+
+extension OwnedPartition {
+    mutating func takeCut(
+        requests: String,
+        partitions: Int32,
+        timeZoneDataVersion: String,
+        at now: Timestamp,
+        all: Bool
+    ) -> Int64 {
+        var room = Int.max
+        return takeCut(
+            requests: requests,
+            partitions: partitions,
+            timeZoneDataVersion: timeZoneDataVersion,
+            at: now,
+            all: all,
+            room: &room
+        )
+    }
+}
+
+extension WorkingSet {
+    mutating func cut(
+        patience: Timestamp,
+        maximumLazy: Int,
+        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void
+    ) {
+        var room = Int.max
+        cut(patience: patience, maximumLazy: maximumLazy, room: &room) {
+            body($0, $1, $2, $3)
+            return 0
+        }
+    }
+}

@@ -10,8 +10,30 @@ extension SimulatedLink {
         try bounds(configuration.topics.requests, partitions, within: time)
     }
 
-    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
-        isDead || isClosed ? nil : bounds(configuration.topics.requests, partition)
+    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
+        try ask(.bounds, within: time) { () throws(KafkaError) in
+            Dictionary(
+                uniqueKeysWithValues: partitions.compactMap { partition in
+                    broker.group.committed(partition).map { (partition, $0) }
+                }
+            )
+        }
+    }
+
+    func lag(of partition: Int32, after position: Int64) -> Int64? {
+        guard !isDead, !isClosed else { return nil }
+        let log = broker.log(configuration.topics.requests, partition)
+        return log.read(from: max(position, log.start), to: log.end, committed: true, atMost: 1).records.isEmpty
+            ? 0 : log.end - position
+    }
+
+    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
+        try ask(.bounds, within: time) { () throws(KafkaError) in
+            (
+                broker.partitionCount(of: configuration.topics.requests),
+                broker.partitionCount(of: configuration.topics.state)
+            )
+        }
     }
 
     func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)] {

@@ -167,6 +167,18 @@ final class RDKafkaHandle: Sendable {
         }
     }
 
+    /// Why the client cannot go on; nil while it can.
+    var fatalError: KafkaError? {
+        var text = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_fatal_error(pointer, &text, text.count)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        return KafkaError(
+            code: KafkaError.Code(rawValue: code.rawValue),
+            reason: String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self),
+            isFatal: true
+        )
+    }
+
     /// For tests: raises a fatal error as an idempotent producer can.
     func failForTest(_ reason: String) {
         rd_kafka_test_fatal_error(pointer, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, reason)

@@ -99,14 +99,7 @@ final class RDKafkaProducerClient {
 
     /// Why the client cannot go on; nil while it can.
     var fatalError: KafkaError? {
-        guard hasRaisedFatalError() else { return nil }
-        var text = [CChar](repeating: 0, count: 512)
-        let code = rd_kafka_fatal_error(handle.pointer, &text, text.count)
-        return KafkaError(
-            code: KafkaError.Code(rawValue: code.rawValue),
-            reason: String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self),
-            isFatal: true
-        )
+        hasRaisedFatalError() ? handle.fatalError : nil
     }
 
     /// The same as text.

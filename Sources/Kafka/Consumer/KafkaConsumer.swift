@@ -25,8 +25,8 @@ public final class KafkaConsumer {
     private let logger: Logger
     private var isOpen = true
 
-    /// Partitions that were read to their end since `assign`, whatever came after; told only with the property
-    /// `enable.partition.eof`. What is not visible there (markers of transactions, gaps of compaction) counts as read.
+    /// Partitions that were read to their end since they were assigned, whatever came after; told only with
+    /// `tellsEnd`. What is not visible there (markers of transactions, gaps of compaction) counts as read.
     public var atEnd: Set<KafkaTopicPartition> { Set(ends.keys) }
 
     private var ends: [KafkaTopicPartition: Int64] = [:]
@@ -79,7 +79,10 @@ public final class KafkaConsumer {
         let client = try client()
         for topic in topics { try KafkaError.checkName(topic) }
         let list = RDKafkaTopicPartitionList(topics.map { KafkaTopicPartition(topic: $0, partition: -1) })
-        rebalance.onAssign = onAssign
+        rebalance.onAssign = { [unowned self] places in
+            ends = [:]
+            return try onAssign(places)
+        }
         rebalance.onRevoke = onRevoke
         try KafkaError.check(
             list.withPointer { rd_kafka_subscribe(client, $0) },
@@ -120,7 +123,10 @@ public final class KafkaConsumer {
         var error = KafkaError(code, doing: "read \(message.topic)")
         error.reason += ": \(text)"
         switch error.code {
-        case .fatal, .topicAuthorizationFailed, .autoOffsetReset: throw error
+        case .fatal:
+            // What led to it says what to do.
+            throw handle.fatalError ?? error
+        case .topicAuthorizationFailed, .autoOffsetReset: throw error
         case .partitionEnd:
             ends[KafkaTopicPartition(topic: message.topic, partition: message.partition)] = message.offset
         default: rebalance.noteTrouble(error)
@@ -129,7 +135,7 @@ public final class KafkaConsumer {
     }
 
     /// The offset that a partition was read up to when its end was last met, under the conditions of `atEnd`; nil before
-    /// that, and after `assign`. It is one after the last record or marker: a `read_committed` reader whose end position
+    /// that, and after an assignment. It is one after the last record or marker: a `read_committed` reader whose end position
     /// reached a high watermark has read all that was below it, although the last of it may have been invisible. An open
     /// transaction holds it back.
     public func endPosition(of place: KafkaTopicPartition) -> Int64? { ends[place] }
@@ -263,6 +269,20 @@ public final class KafkaConsumer {
                 == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0
         else { return nil }
         return (max(0, low), high)
+    }
+
+    /// How many records of a partition are still to be read, as the last fetch told; nil before there was one. Offsets that no
+    /// reader is shown (markers of transactions, gaps of compaction) count until the end was met, which is told only with
+    /// `tellsEnd`.
+    ///
+    /// - Parameter position: the offset after the last record that was read.
+    public func lag(of place: KafkaTopicPartition, after position: Int64) -> Int64? {
+        cachedWatermarks(of: place).map { Self.lag(of: position, end: ends[place], high: $0.high) }
+    }
+
+    /// - Parameter end: where the end was last met.
+    package static func lag(of position: Int64, end: Int64?, high: Int64) -> Int64 {
+        max(0, high - max(position, end ?? 0))
     }
 
     /// Of each partition the offset of its first record that is not older than the time; blocking. A partition that holds none

@@ -405,23 +405,25 @@ extension PartitionCenter {
     /// from `replayOffset` on, and follows after a while, however often it changed. The same changes go to `settle` once they
     /// are committed.
     ///
-    /// - Parameter all: nothing waits.
-    mutating func cut(at now: Timestamp, all: Bool = false) -> [StoreChange] {
+    /// - Parameters:
+    ///   - all: nothing waits.
+    ///   - room: bytes that what could wait may fill; what was taken is taken off.
+    mutating func cut(at now: Timestamp, all: Bool, room: inout Int) -> [StoreChange] {
         var changes: [StoreChange] = []
         changes.reserveCapacity(dirtyCount)
         let patience = all ? Timestamp.latest : now.adding(milliseconds: -Self.patience)
-        inUse.cut(patience: patience, maximumLazy: Self.maximumLazy) { slot, key, entry, isLogged in
+        inUse.cut(patience: patience, maximumLazy: Self.maximumLazy, room: &room) { slot, key, entry, isLogged in
             cutSlots.append(slot)
             // Born and gone since the last cut: the changelog never hears of it.
-            guard !entry.isEmpty || isLogged else { return }
-            changes.append(
-                StoreChange(
-                    key: key.encoded,
-                    value: entry.isEmpty ? nil : entry.json,
-                    due: entry.dueAfterRestart,
-                    touched: entry.touched
-                )
+            guard !entry.isEmpty || isLogged else { return 0 }
+            let change = StoreChange(
+                key: key.encoded,
+                value: entry.isEmpty ? nil : entry.json,
+                due: entry.dueAfterRestart,
+                touched: entry.touched
             )
+            changes.append(change)
+            return change.key.count + (change.value?.count ?? 0)
         }
         if !forgottenKeys.isEmpty {
             // One that came back meanwhile is in the cut already.

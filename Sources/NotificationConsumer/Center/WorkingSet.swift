@@ -271,20 +271,23 @@ struct WorkingSet {
 
     // MARK: - The changelog
 
-    /// Takes what is urgent, and of the rest what is older than `patience` or more than `maximumLazy`, a bounded number of it;
-    /// each entry is kept here until `settle`.
+    /// Takes what is urgent, and of the rest what is older than `patience` or more than `maximumLazy`, a bounded number of it
+    /// and until `room` is taken; each entry is kept here until `settle`.
+    ///
+    /// - Parameter body: returns how much of the room the entry takes.
     mutating func cut(
         patience: Timestamp,
         maximumLazy: Int,
-        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void
+        room: inout Int,
+        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Int
     ) {
-        for slot in dirty { cut(slot, body) }
+        for slot in dirty { _ = cut(slot, body) }
         dirty.removeAll(keepingCapacity: true)
         var limit = max(1000, lazy.count / 16)
         // Whatever is told at once costs more: where reading again has an end, it is reached soon.
         let isHurried = isHurried || lazyEnd != nil
         self.isHurried = false
-        while limit > 0, let first = lazy.first,
+        while limit > 0, room > 0, let first = lazy.first,
             isHurried || first.since < patience || lazy.count > maximumLazy
         {
             lazy.removeFirst()
@@ -292,20 +295,24 @@ struct WorkingSet {
             guard links[Int(first.slot)].state.contains(.lazy) else { continue }
             limit -= 1
             links[Int(first.slot)].state.remove(.lazy)
-            cut(first.slot, body)
+            room -= cut(first.slot, body)
         }
         if lazy.isEmpty { lazyEnd = nil }
     }
 
     private mutating func cut(
         _ slot: Slot,
-        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void
-    ) {
+        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Int
+    ) -> Int {
         let index = Int(slot)
         let isLogged = links[index].state.contains(.logged)
         links[index].state.remove(.dirty)
         links[index].state.insert(.cut)
-        body(slot, keys[index], entries[index], isLogged)
+        defer { noteCut(index) }
+        return body(slot, keys[index], entries[index], isLogged)
+    }
+
+    private mutating func noteCut(_ index: Int) {
         if entries[index].isIdle { links[index].state.remove(.urgent) }
         if entries[index].isEmpty { links[index].state.remove(.logged) } else { links[index].state.insert(.logged) }
     }

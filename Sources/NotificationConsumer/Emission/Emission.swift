@@ -8,6 +8,9 @@ struct Emission<Link: LaneLink> {
     /// How long a full queue is waited for before the lane gives up and starts again from its marker.
     static var queueFullDeadline: Duration { .seconds(60) }
 
+    /// About what headers and framing add to a record, in bytes.
+    private static var overhead: Int { 300 }
+
     let link: Link
     /// The CloudEvents source: one constant a deployment.
     let source: [UInt8]
@@ -114,6 +117,8 @@ struct Emission<Link: LaneLink> {
             )
         }
         ledger.checkpoint.published(tag)
+        let bytes = (key?.count ?? 0) + (value?.count ?? 0) + Self.overhead
+        ledger.budget.add(bytes, isOfCut: tag == .entry || tag == .marker, at: link.now)
     }
 
     /// A full queue is backpressure: reports are served until there is room.
@@ -147,13 +152,21 @@ private enum EventHeader {
 /// What is published and not yet acknowledged, shared by what publishes and what waits. One thread uses it.
 final class DeliveryLedger {
     var checkpoint: Checkpoint
+    var budget: CheckpointBudget
     /// The first record that the broker refused for good: the lane starts again from its marker.
     private(set) var failure: KafkaError?
     /// Where the newest marker of each partition is in `state`.
     private(set) var markerOffsets: [Int32: Int64] = [:]
 
-    init(_ guarantee: DeliveryGuarantee) {
+    init(_ guarantee: DeliveryGuarantee, budget: CheckpointBudget = .init(largest: 16 << 20)) {
         checkpoint = Checkpoint(guarantee)
+        self.budget = budget
+    }
+
+    /// Nothing is under way any more: what was is aborted.
+    func reset() {
+        checkpoint = Checkpoint(checkpoint.guarantee)
+        (failure, markerOffsets) = (nil, [:])
     }
 
     func settle(_ report: KafkaDeliveryReport) {

@@ -29,6 +29,7 @@ struct ChangelogReplay {
     let brokers: [String]
     /// Changes that the stores may be behind, all together.
     let unwritten: Int
+    /// Called with how much of the offsets of all partitions was passed.
     let progress: (_ read: Int64, _ of: Int64) -> Void
     private var found: [Int32: Found] = [:]
     /// Given to the stores since they were all seen to be written.
@@ -57,14 +58,17 @@ struct ChangelogReplay {
         let ranges = ranges.filter { !$0.value.isEmpty }
         guard !ranges.isEmpty else { return }
         let total = ranges.values.reduce(0) { $0 + Int64($1.count) }
-        var count: Int64 = 0
+        var (count, passed): (Int64, Int64) = (0, 0)
+        // What compaction took, and the markers of transactions, are passed as well.
+        var next = ranges.mapValues(\.lowerBound)
         try link.readState(of: ranges, stallingAtMost: Restore.brokerDeadline) { number, offset, key, value in
             count += 1
+            passed += offset + 1 - (next.updateValue(offset + 1, forKey: number) ?? offset)
             try take(number, offset, key, value)
-            if count % 10_000 == 0 { progress(count, total) }
+            if count % 10_000 == 0 { progress(passed, total) }
         }
         for number in ranges.keys.sorted() { try hand(number) }
-        if count > 0 { progress(count, total) }
+        if count > 0 { progress(total, total) }
     }
 
     private mutating func take(_ number: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws {

@@ -20,8 +20,9 @@ package enum ConsumerRefusal: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noMarker(let topic, let partition, let records):
-            "partition \(partition) of \(topic) holds \(records) records and `state` has no marker for it: "
-                + "set `consumer.start` to `earliest` to read them all or to `latest` to leave them"
+            "partition \(partition) of \(topic) holds \(records) records and `state` has no marker for it, although it was "
+                + "worked on: its first requests are gone, `state` holds records of it, or the group has an offset for it. "
+                + "Set `consumer.start` to `earliest` to read them all or to `latest` to leave them"
         case .gap(let topic, let partition, let marker, let low, let high):
             "the marker of \(topic) partition \(partition) is at \(marker), the topic holds \(low) to \(high): "
                 + "requests are missing; set `consumer.on-gap` to `continue` to go on without them"

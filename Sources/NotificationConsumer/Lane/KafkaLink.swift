@@ -10,6 +10,7 @@ package final class KafkaLink: LaneLink {
     private let consumer: KafkaConsumer
     private let producer: KafkaLaneProducer
     private let targets: LaneTargets
+    private let health: HealthComponent
     private let logger: Logger
     /// Read `state`, as committed and as it is; made when first needed.
     private var stateReader: KafkaConsumer?
@@ -33,7 +34,7 @@ package final class KafkaLink: LaneLink {
         logger: Logger
     ) throws {
         self.configuration = configuration
-        self.logger = logger
+        (self.health, self.logger) = (health, logger)
         producer = try KafkaLaneProducer(
             configuration: configuration.laneProducer(guarantee, lane: lane),
             ceiling: ceiling,
@@ -62,7 +63,10 @@ package final class KafkaLink: LaneLink {
 
     package var now: ContinuousClock.Instant { .now }
 
-    package func wait(_ time: Duration) { Thread.sleep(forTimeInterval: Double(time.nanoseconds) / 1e9) }
+    package func wait(_ time: Duration) {
+        health.beat()
+        Thread.sleep(forTimeInterval: Double(time.nanoseconds) / 1e9)
+    }
 
     // MARK: - Requests
 
@@ -136,8 +140,13 @@ package final class KafkaLink: LaneLink {
         Dictionary(uniqueKeysWithValues: found.map { ($0.key.partition, $0.value) })
     }
 
-    package func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
-        consumer.cachedWatermarks(of: request(partition))
+    package func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
+        let found = try consumer.committed(Set(partitions.map(request)), within: time)
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.key.partition, $0.value) })
+    }
+
+    package func lag(of partition: Int32, after position: Int64) -> Int64? {
+        consumer.lag(of: request(partition), after: position)
     }
 
     // MARK: - The changelog
@@ -198,6 +207,7 @@ package final class KafkaLink: LaneLink {
             deadline = now.advanced(by: time)
         }
         while !left.isEmpty {
+            health.beat()
             if let message = try reader.poll(within: .milliseconds(100)) {
                 let partition = message.partition
                 if let range = left[partition], message.offset < range.upperBound {
@@ -232,6 +242,12 @@ package final class KafkaLink: LaneLink {
 
     package var requestPartitions: Int32 { targets.requestPartitions }
 
+    package func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
+        let topics = configuration.topics
+        let requests = try producer.partitionCount(of: topics.requests, within: time)
+        return (requests, try producer.partitionCount(of: topics.state, within: time))
+    }
+
     package func partitionCount(of topic: LaneTopic) -> Int32 { targets[topic].partitions }
 
     package var maximumRecordBytes: Int { producer.maximumRecordBytes }
@@ -257,6 +273,7 @@ package final class KafkaLink: LaneLink {
     package var outstanding: Int { producer.outstanding }
 
     package func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
+        health.beat()
         producer.serveReports(within: time, body)
     }
 

@@ -10,11 +10,15 @@ extension Lane {
         defer { link.endReadingState() }
         epoch = context.newEpoch()
         ownedNumbers = []
+        try checkCounts(numbers)
         let began = link.now
         let stores = try context.stores.take(numbers)
         do {
             let results = try restore(stores)
-            for number in numbers { owned[Int(number)] = try results[number].map { try begin(number, $0) } }
+            for number in numbers {
+                context.health.beat()
+                owned[Int(number)] = try results[number].map { try begin(number, $0) }
+            }
             try replay(results)
             noteRestored(results)
         } catch {
@@ -29,7 +33,9 @@ extension Lane {
         (heldSince, isPaused, unfinished) = (nil, false, nil)
         if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
-            guard try finishCheckpoint(by: deadline, waiting: false) else { throw LaneEnd.firstMarkersNotWritten }
+            guard case .safe = try finishCheckpoint(by: deadline, waiting: false) else {
+                throw LaneEnd.firstMarkersNotWritten
+            }
         }
         context.metrics.record(restore: link.now - began)
         context.metrics.count(.assigned)
@@ -37,6 +43,18 @@ extension Lane {
         context.health.ready()
         reportStatus()
         return Dictionary(uniqueKeysWithValues: numbers.map { ($0, owned[Int($0)]?.position ?? 0) })
+    }
+
+    /// The group shares out again when partitions were added, so nothing is read of what was.
+    private func checkCounts(_ numbers: [Int32]) throws {
+        guard let first = numbers.first else { return }
+        let counts = try link.countPartitions(within: Restore.brokerDeadline)
+        guard counts.requests == counts.state else {
+            throw ConsumerRefusal.partitionCountsDiffer(requests: counts.requests, state: counts.state)
+        }
+        guard counts.requests == partitions, numbers.allSatisfy({ owned.indices.contains(Int($0)) }) else {
+            throw ConsumerRefusal.partitionCountChanged(first, marker: partitions, now: counts.requests)
+        }
     }
 
     private func restore(_ stores: [Int32: any EntryStore]) throws -> [Int32: Restore.Result] {
@@ -52,7 +70,9 @@ extension Lane {
                 unwritten: configuration.unwrittenChanges
             ),
             logger: logger,
-            progress: { [unowned self] read, total in report(restoring: stores.count, read: read, of: total) }
+            progress: { [unowned self] read, total in
+                report(restoring: stores.keys.sorted(), passed: read, of: total)
+            }
         )
         return try restore.run(
             stores,
@@ -87,8 +107,10 @@ extension Lane {
             position: result.offset,
             lineage: result.lineage,
             firedThrough: result.marker?.firedThrough,
-            // The marker of an earlier life may fit the log again, once that has grown.
+            // The marker of an earlier life may fit the log again, once that has grown. And after this instance was fenced only a
+            // commit shows that nobody else has its id by now.
             hasMarker: result.marker != nil && result.life == result.marker?.lives[configuration.topics.requests] ?? 0
+                && (context.fenced == nil || commits > 0)
         )
     }
 
@@ -116,20 +138,23 @@ extension Lane {
         guard records > 0 else { return }
         logger.info(
             "restored",
-            metadata: ["partitions": "\(results.count)", "records": "\(records)", "pending": "\(pending)"]
+            metadata: [
+                "partitions": "\(results.keys.sorted())", "records": "\(records)", "pending": "\(pending)",
+            ]
         )
     }
 
-    private func report(restoring partitions: Int, read: Int64, of total: Int64) {
+    private func report(restoring partitions: [Int32], passed: Int64, of total: Int64) {
+        context.health.beat()
         context.health.notReady(
-            "restoring \(partitions) partitions: \(read) of at most \(total) records of the changelog"
+            "restoring \(partitions.count) partitions: \(passed) of \(total) offsets of the changelog"
         )
-        context.status.update { $0.restoring = (read, total) }
+        context.status.update { $0.restoring = (passed, total) }
         guard nextStatus <= link.now else { return }
         nextStatus = link.now.advanced(by: .seconds(5))
         logger.info(
             "restoring",
-            metadata: ["partitions": "\(partitions)", "read": "\(read)", "of": "\(total)"]
+            metadata: ["partitions": "\(partitions)", "offsets": "\(passed)", "ofOffsets": "\(total)"]
         )
     }
 
@@ -137,7 +162,8 @@ extension Lane {
     ///
     /// 1. nothing more is read: this runs instead;
     /// 2. sends that are under way get until the deadline to be answered;
-    /// 3. what was done is checkpointed by then, or, in a transaction, aborted;
+    /// 3. what was done is checkpointed by then, or, in a transaction, aborted; what the next owner makes again from the requests
+    ///    as far as there is time;
     /// 4. every timer is dropped, and the stores wait for the next owner of this process.
     ///
     /// An assignment that is lost may have another owner already: nothing is committed.
@@ -147,7 +173,11 @@ extension Lane {
         if !lost, !hasFailed {
             do {
                 awaitSends(until: deadline)
-                isCheckpointed = try finishCheckpoint(by: deadline)
+                switch try finishCheckpoint(by: deadline) {
+                case .safe: isCheckpointed = true
+                case .onlyOpenWhatCouldWait: isCheckpointed = giveUpWhatCouldWait()
+                case .open: break
+                }
             } catch {
                 logger.error("no checkpoint before partitions left", metadata: ["error": "\(error)"])
             }
@@ -166,9 +196,20 @@ extension Lane {
         reportStatus()
     }
 
+    /// Without a transaction entries that are on their way could come after those of the next owner.
+    ///
+    /// - Returns: whether nothing of it is left.
+    private func giveUpWhatCouldWait() -> Bool {
+        guard context.guarantee == .exactlyOnce, abortTransaction() else { return false }
+        ledger.reset()
+        uncommittedSince = nil
+        return true
+    }
+
     /// The store holds committed changes only, so it is a base whatever became of the rest.
     private func release(_ number: Int32, isStoreSound: Bool) {
-        guard let partition = owned[Int(number)] else { return }
+        // Of an assignment that was refused nothing is owned.
+        guard owned.indices.contains(Int(number)), let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
         if unfinished == number { unfinished = nil }
         if isStoreSound {
@@ -197,7 +238,7 @@ extension Lane {
         let deadline = link.now.advanced(by: configuration.drainTimeout / 2)
         do {
             awaitSends(until: deadline)
-            if try !finishCheckpoint(by: deadline) {
+            if case .open = try finishCheckpoint(by: deadline) {
                 logger.error("not everything was committed in time; it is done again at the next start")
             }
         } catch {
@@ -239,7 +280,8 @@ extension Lane {
             status = LaneStatus.Snapshot()
             status.outstanding = link.outstanding
             for number in ownedNumbers {
-                status.add(number, &owned[Int(number)], link.knownRequestBounds(of: number), now)
+                let lag = owned[Int(number)].flatMap { link.lag(of: number, after: $0.position) }
+                status.add(number, &owned[Int(number)], lag: lag, now)
             }
         }
     }
@@ -249,7 +291,7 @@ extension LaneStatus.Snapshot {
     fileprivate mutating func add(
         _ number: Int32,
         _ partition: inout OwnedPartition?,
-        _ bounds: (low: Int64, high: Int64)?,
+        lag: Int64?,
         _ now: Timestamp
     ) {
         guard partition != nil else { return }
@@ -260,6 +302,6 @@ extension LaneStatus.Snapshot {
         unwritten += partition?.center.unwritten ?? 0
         troubledStores += partition?.center.storeTrouble == nil ? 0 : 1
         if let due = partition?.center.nextDue() { oldestDueAge = max(oldestDueAge, now.rawValue - due.rawValue) }
-        if let bounds, let position = partition?.position { lag[number] = max(0, bounds.high - position) }
+        if let lag { self.lag[number] = lag }
     }
 }

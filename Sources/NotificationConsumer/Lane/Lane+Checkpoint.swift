@@ -18,15 +18,19 @@ extension Lane {
     func cut(all: Bool = false) {
         let now = context.clock()
         var offsets: Checkpoint.Offsets = [:]
+        // What could wait fills what is left of the checkpoint, and has a share of each: it is bounded, too.
+        var room = max(ledger.budget.limit / 2, ledger.budget.limit - ledger.budget.bytes)
         for number in ownedNumbers where wantsCut(number, at: now, all: all) {
             offsets[number] = owned[Int(number)]?.takeCut(
                 requests: configuration.topics.requests,
                 partitions: partitions,
                 timeZoneDataVersion: TimeZone.timeZoneDataVersion,
                 at: now,
-                all: all
+                all: all,
+                room: &room
             )
         }
+        ledger.budget.cut(at: link.now)
         guard !offsets.isEmpty else { return }
         uncommittedSince = link.now
         ledger.checkpoint.cut(offsets)
@@ -53,6 +57,7 @@ extension Lane {
                     try emission.publish(marker, partition: number)
                 }
             case .commit(let offsets):
+                ledger.budget.acknowledged(at: link.now)
                 try commit(offsets, waiting: waiting)
                 for number in offsets.keys.sorted() {
                     let marker = ledger.markerOffsets[number] ?? -1
@@ -97,16 +102,21 @@ extension Lane {
 
     /// Gives up what is not committed. When even that fails the broker does it, at the transaction's timeout or when the
     /// id is taken over.
-    func abortTransaction() {
-        guard isInTransaction else { return }
+    ///
+    /// - Returns: whether nothing of it is left.
+    @discardableResult
+    func abortTransaction() -> Bool {
+        guard isInTransaction else { return true }
         isInTransaction = false
         context.metrics.countAbort()
         do {
             try transact(.abort, within: .seconds(5)) { left throws(KafkaError) in
                 try link.abortTransaction(within: left)
             }
+            return true
         } catch {
             logger.warning("the transaction could not be aborted", metadata: ["error": "\(error)"])
+            return false
         }
     }
 
@@ -131,21 +141,41 @@ extension Lane {
         }
     }
 
-    /// Checkpoints all that was done, until the deadline.
+    /// Checkpoints all that was done, until the deadline; with what could wait, as long as there is time: it is made again from
+    /// the requests, so it is no loss.
     ///
     /// - Parameter waiting: whether the group's answer is waited for.
-    func finishCheckpoint(by deadline: ContinuousClock.Instant, waiting: Bool = true) throws -> Bool {
+    func finishCheckpoint(by deadline: ContinuousClock.Instant, waiting: Bool = true) throws -> CheckpointEnd {
+        var began = link.now
+        var isOpenPartSafe = false
         while true {
             try advanceCheckpoint(waiting: waiting)
             if !ledger.checkpoint.isUnderWay {
                 let now = context.clock()
-                let isDone = !ownedNumbers.contains { wantsCut($0, at: now, all: waiting) }
-                if isDone, ledger.checkpoint.isSettled { return true }
-                cut(all: waiting)
+                let isSafe = !ownedNumbers.contains { wantsCut($0, at: now, all: false) }
+                if isSafe, ledger.checkpoint.isSettled {
+                    // Another one takes about as long as the last.
+                    let hasTime = deadline - link.now > max(.seconds(1), (link.now - began) * 2)
+                    let isDone = !waiting || !ownedNumbers.contains { wantsCut($0, at: now, all: true) }
+                    if isDone || !hasTime { return .safe }
+                }
+                began = link.now
+                isOpenPartSafe = isSafe && ledger.checkpoint.isSettled
+                cut(all: waiting && isSafe)
             } else {
                 try settle(within: .milliseconds(20))
             }
-            guard link.now < deadline else { return false }
+            guard link.now < deadline else { return isOpenPartSafe ? .onlyOpenWhatCouldWait : .open }
         }
     }
+}
+
+/// How far a checkpoint came by its deadline.
+enum CheckpointEnd {
+    /// Everything is committed that would be lost otherwise.
+    case safe
+    /// So it is, and a checkpoint of the rest is under way.
+    case onlyOpenWhatCouldWait
+    /// What is not committed would be lost, or done again.
+    case open
 }

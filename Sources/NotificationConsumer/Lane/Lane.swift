@@ -26,9 +26,6 @@ package final class Lane<Link: LaneLink> {
     /// Records applied before timers, reports and the checkpoint get their turn.
     static var recordsPerTurn: Int { 1000 }
     static var timersPerTurn: Int { 1000 }
-    /// How long a bound may be reached before reading is paused: librdkafka then drops what it has read ahead, and fetches it
-    /// again later, while not to ask for it costs nothing.
-    private static var holdBeforePause: Duration { .seconds(2) }
 
     let context: LaneContext
     let configuration: ConsumerServiceConfiguration
@@ -53,7 +50,7 @@ package final class Lane<Link: LaneLink> {
     var isPaused = false
     /// The partition in which a removal of everything a recipient has is applied in pieces; nothing is read meanwhile.
     var unfinished: Int32?
-    private var areStoresHurried = false
+    var areStoresHurried = false
     /// Records applied and timers fired so far.
     private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
@@ -76,7 +73,10 @@ package final class Lane<Link: LaneLink> {
         logger = context.logger
         let count = link.requestPartitions
         partitions = count
-        ledger = DeliveryLedger(context.guarantee)
+        ledger = DeliveryLedger(
+            context.guarantee,
+            budget: CheckpointBudget(largest: configuration.largestCheckpoint(context.guarantee))
+        )
         owned = Array(repeating: nil, count: Int(count))
         intake = Intake(
             topic: configuration.topics.requests,
@@ -101,7 +101,9 @@ package final class Lane<Link: LaneLink> {
             onAssign: { [unowned self] in try assign($0) },
             onRevoke: { [unowned self] in revoke($0, lost: $1, deadline: $2) }
         )
-        context.health.notReady("waiting for the group \(configuration.groupID) to assign partitions")
+        context.health.notReady(
+            context.fenced ?? "waiting for the group \(configuration.groupID) to assign partitions"
+        )
     }
 
     // MARK: - One turn
@@ -110,6 +112,7 @@ package final class Lane<Link: LaneLink> {
     ///
     /// - Throws: what makes it impossible to go on; close the lane, and begin anew.
     package func turn() throws {
+        context.health.beat()
         let held = try regulate()
         let isHeld = held != .nothing
         tendStores()
@@ -134,81 +137,6 @@ package final class Lane<Link: LaneLink> {
         if nextStatus <= link.now { reportStatus() }
     }
 
-    /// What may not be done now.
-    private enum Hold {
-        case nothing
-        /// A new input needs room; what fires changes or ends what is there.
-        case reading
-        case everything
-    }
-
-    /// At a bound nothing more is read: nothing is buffered beyond it. At half of it reading goes on.
-    private func regulate() throws -> Hold {
-        let (outstanding, unwritten, dirty) = (link.outstanding, unwrittenChanges(), dirtyEntries())
-        let (limits, isHeld) = (configuration, heldSince != nil)
-        hurryStores(unwritten)
-        var reason: String?
-        var hold = Hold.everything
-        if let since = uncommittedSince, link.now - since > configuration.sessionTimeout {
-            // Another owner may be at work by now: what is sent from here on would be sent twice.
-            guard context.guarantee == .atLeastOnce else { throw LaneEnd.checkpointStalled }
-            reason = "nothing could be committed for longer than the session timeout"
-        } else if isInTransaction, link.now - transactionBegan > configuration.transactionTimeout {
-            throw LaneEnd.checkpointStalled
-        } else if outstanding >= limits.outstandingRecords / (isHeld ? 2 : 1) {
-            reason = "the broker does not acknowledge: \(outstanding) records outstanding"
-        } else if dirty >= limits.checkpointEntries * (isHeld ? 1 : 2) {
-            reason = "a checkpoint is under way and \(dirty) entries have changed since"
-        } else if unwritten >= limits.unwrittenChanges / (isHeld ? 2 : 1) {
-            reason = storeTrouble() ?? "the disk store is behind: \(unwritten) changes are not written"
-            hold = .reading
-        }
-        guard let reason else {
-            heldSince = nil
-            if isPaused {
-                if unfinished == nil { link.resumeReading() }
-                isPaused = false
-                context.health.ready()
-            }
-            return .nothing
-        }
-        let since = heldSince ?? link.now
-        heldSince = since
-        if isPaused || link.now - since >= Self.holdBeforePause {
-            if !isPaused { link.pauseReading() }
-            isPaused = true
-            context.health.notReady("\(reason); reading is paused")
-        }
-        return hold
-    }
-
-    private func tendStores() {
-        for number in ownedNumbers { owned[Int(number)]?.center.store.tend(at: link.now) }
-    }
-
-    /// At half of the bound the stores no longer wait for their batches to fill: the bound is for a disk that is slow.
-    private func hurryStores(_ unwritten: Int) {
-        if unwritten < configuration.unwrittenChanges / 4 { areStoresHurried = false }
-        guard unwritten >= configuration.unwrittenChanges / 2, !areStoresHurried else { return }
-        areStoresHurried = true
-        for number in ownedNumbers { owned[Int(number)]?.center.store.beginFlush() }
-    }
-
-    private func unwrittenChanges() -> Int {
-        ownedNumbers.reduce(0) { $0 + (owned[Int($1)]?.center.unwritten ?? 0) }
-    }
-
-    private func dirtyEntries() -> Int {
-        ownedNumbers.reduce(0) { $0 + (owned[Int($1)]?.center.dirtyCount ?? 0) }
-    }
-
-    func storeTrouble() -> String? {
-        for number in ownedNumbers {
-            if let trouble = owned[Int(number)]?.center.storeTrouble { return "the disk store: \(trouble)" }
-        }
-        return nil
-    }
-
     /// How long a read may wait: until the next timer, and shortly while acknowledgements are awaited.
     private func waitingTime(isHeld: Bool) -> Duration {
         if ledger.checkpoint.isUnderWay || link.outstanding > 0 || isHeld { return .milliseconds(2) }
@@ -229,9 +157,14 @@ package final class Lane<Link: LaneLink> {
                 if waiting > .zero { readAt = context.clock() }
                 try apply(record, at: readAt, copy)
             }
-            guard isRead, mustRestart == nil, unfinished == nil else { return }
+            guard isRead, mustRestart == nil, unfinished == nil, !isCheckpointFull else { return }
             waiting = .zero
         }
+    }
+
+    /// Nothing more is done before the next cut.
+    private var isCheckpointFull: Bool {
+        ledger.checkpoint.isUnderWay ? ledger.budget.isOverfull : ledger.budget.isFull
     }
 
     /// A piece of what is unfinished; the group is served, and nothing is read.
@@ -241,13 +174,16 @@ package final class Lane<Link: LaneLink> {
             while unfinished != nil { try takePiece(of: number) }
             try apply(record, at: context.clock(), copy)
         }
-        if !isHeld, mustRestart == nil, unfinished == number { try takePiece(of: number) }
+        if !isHeld, !isCheckpointFull, mustRestart == nil, unfinished == number { try takePiece(of: number) }
     }
 
     private func takePiece(of number: Int32) throws {
         let now = context.clock()
+        let before = ledger.budget.published
         let outcome = try usingStore { try owned[Int(number)]?.center.proceed(at: now, effects: &effects) }
         try carryOut(at: now)
+        // Each event is of an entry that has changed.
+        ledger.budget.expect(ledger.budget.published - before)
         work += 1
         owned[Int(number)]?.isTouched = true
         guard outcome != .unfinished else { return }
@@ -260,7 +196,7 @@ package final class Lane<Link: LaneLink> {
     private func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
         let index = Int(record.partition)
         // A record that was fetched before its partition left belongs to the next owner.
-        guard owned[index] != nil else { return }
+        guard owned.indices.contains(index), owned[index] != nil else { return }
         let input: PartitionCenter.Input?
         do throws(ModelError) {
             input = try intake.input(from: record, life: owned[index]?.center.rules.life ?? 0, at: now)
@@ -274,9 +210,14 @@ package final class Lane<Link: LaneLink> {
         }
         var isUnfinished = false
         if let input {
+            let dirty = owned[index]?.center.dirtyCount ?? 0
             let outcome = try usingStore { try owned[index]?.center.apply(input, at: now, effects: &effects) }
             if let outcome { context.metrics.count(outcome) }
             isUnfinished = outcome == .unfinished
+            // An entry of it is to be in the changelog; what was finished at once follows later, and is small.
+            if !input.isTimeless || owned[index]?.center.dirtyCount ?? 0 > dirty {
+                ledger.budget.expect((record.key?.count ?? 0) + (record.value?.count ?? 0))
+            }
         }
         if let timestamp = record.timestamp, effects.events.contains(where: { $0.event.name == .delivered }) {
             context.metrics.record(latency: now.rawValue - timestamp)
@@ -318,12 +259,26 @@ package final class Lane<Link: LaneLink> {
                 return try owned[index]?.center.forget(at: now)
             }
             context.metrics.count(forgottenEarly: early ?? 0)
-            let fired = owned[index]?.fireDue(at: now, limit: Self.timersPerTurn, effects: &effects) {
+            try fireTimers(of: index, at: now)
+        }
+    }
+
+    /// In small numbers where their contents may be more than the checkpoint has room for.
+    private func fireTimers(of index: Int, at now: Timestamp) throws {
+        var left = Self.timersPerTurn
+        while left > 0, !isCheckpointFull {
+            let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
+            let fired = owned[index]?.fireDue(at: now, limit: limit, effects: &effects) {
                 context.metrics.record(lateness: $0)
             }
-            guard let fired, fired > 0 else { continue }
+            guard let fired, fired > 0 else { return }
             work += fired
+            left -= fired
+            let before = ledger.budget.published
             try carryOut(at: now)
+            // The entry of one that repeats has its content still.
+            ledger.budget.expect(ledger.budget.published - before)
+            if fired < limit { return }
         }
     }
 
@@ -367,32 +322,9 @@ package final class Lane<Link: LaneLink> {
         guard !ledger.checkpoint.isUnderWay else { return false }
         let now = context.clock()
         let isDue =
-            nextCheckpoint <= link.now || dirtyEntries() >= configuration.checkpointEntries
+            nextCheckpoint <= link.now || ledger.budget.isFull || dirtyEntries() >= configuration.checkpointEntries
             || ownedNumbers.contains { owned[Int($0)]?.wantsLimit(at: now) == true }
         if isDue { nextCheckpoint = link.now.advanced(by: configuration.checkpointInterval) }
         return isDue
-    }
-}
-
-/// Why a lane begins anew.
-package enum LaneEnd: Error, Equatable, CustomStringConvertible {
-    case assignmentLost
-    case notCheckpointedBeforeRevoke
-    case checkpointStalled
-    case stoodStill
-    case firstMarkersNotWritten
-    case storeFailed(String)
-
-    package var description: String {
-        switch self {
-        case .assignmentLost:
-            "the session with the group was lost: the broker did not answer, or this process stood still"
-        case .notCheckpointedBeforeRevoke: "partitions left before what was done could be committed"
-        case .checkpointStalled: "nothing could be committed in time; another owner may be at work"
-        case .stoodStill: "this process stood still for longer than the session timeout; another owner may be at work"
-        case .firstMarkersNotWritten:
-            "the first markers of the assigned partitions were not acknowledged in time"
-        case .storeFailed(let reason): "the local store failed: \(reason)"
-        }
     }
 }

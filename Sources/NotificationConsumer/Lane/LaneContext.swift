@@ -20,6 +20,9 @@ package struct LaneContext {
     package var health: HealthComponent
     package var metrics: LaneMetrics
     package var logger: Logger
+    /// Why the lane before ended, when another process may have the instance's id: until this one has committed something, it
+    /// is not ready.
+    package var fenced: String?
 
     package init(
         configuration: ConsumerServiceConfiguration,
@@ -32,7 +35,8 @@ package struct LaneContext {
         status: LaneStatus,
         health: HealthComponent,
         metrics: LaneMetrics,
-        logger: Logger
+        logger: Logger,
+        fenced: String? = nil
     ) {
         self.configuration = configuration
         self.guarantee = guarantee
@@ -45,5 +49,6 @@ package struct LaneContext {
         self.health = health
         self.metrics = metrics
         self.logger = logger
+        self.fenced = fenced
     }
 }

@@ -29,10 +29,17 @@ package protocol LaneLink: AnyObject {
     func pauseReading()
     func resumeReading()
 
-    /// The first offset that each partition of `requests` holds and the one after its last; asked, or as last told (nil when
-    /// not).
+    /// The first offset that each partition of `requests` holds and the one after its last, asked from the broker.
     func requestBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)]
-    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)?
+
+    /// What the group has committed for partitions of `requests`; one without an offset is missing.
+    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64]
+
+    /// Records of a partition of `requests` that are still to be read, as last told; nil when not told yet. What no reader is
+    /// shown (the markers that end transactions) is none.
+    ///
+    /// - Parameter position: the offset after the last record that was read.
+    func lag(of partition: Int32, after position: Int64) -> Int64?
 
     // MARK: Reading the changelog
 
@@ -63,8 +70,11 @@ package protocol LaneLink: AnyObject {
 
     // MARK: Publishing
 
-    /// How many partitions `requests` has, and so `state`.
+    /// How many partitions `requests` has, and so `state`, as of the start.
     var requestPartitions: Int32 { get }
+
+    /// How many they have now, asked from the broker.
+    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32)
 
     /// How many partitions the topic has.
     func partitionCount(of topic: LaneTopic) -> Int32

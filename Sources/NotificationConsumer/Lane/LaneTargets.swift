@@ -30,6 +30,7 @@ struct LaneTargets {
     ) throws -> LaneTargets? {
         var lastReason: String?
         while !stop.isRequested {
+            health.beat()
             do {
                 func target(_ name: String) throws -> Target {
                     let count = try producer.partitionCount(of: name, within: .seconds(2))

@@ -79,18 +79,21 @@ struct OwnedPartition {
 
     /// Takes what changed; the offset goes to the group.
     ///
-    /// - Parameter all: with what could wait: this owner's work ends.
+    /// - Parameters:
+    ///   - all: with what could wait: this owner's work ends.
+    ///   - room: bytes that what could wait may fill; what of it was taken is taken off.
     mutating func takeCut(
         requests: String,
         partitions: Int32,
         timeZoneDataVersion: String,
         at now: Timestamp,
-        all: Bool
+        all: Bool,
+        room: inout Int
     ) -> Int64 {
         let next = now.adding(milliseconds: Self.aheadOfClock)
         let told = max(next, fireLimit)
         fireLimit = min(fireLimit, next)
-        let changes = center.cut(at: now, all: all)
+        let changes = center.cut(at: now, all: all, room: &room)
         let marker = StateMarker(
             offsets: [requests: position],
             wallTime: now,

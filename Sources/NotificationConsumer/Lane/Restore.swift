@@ -12,7 +12,8 @@ import NotificationModel
 /// 3. Committed records from there to the end go into the store; the last marker counts. What is left at the end that cannot
 ///    be read, not replaced and not removed by a later record of its key, refuses.
 /// 4. The marker is checked against the topic of requests: partition count, and whether what comes after it is still there.
-///    Without one, an empty topic begins, and any other begins only as told.
+///    Without one, an empty topic begins, one that nothing was ever done with begins at its first request (`Beginning`), and
+///    any other begins only as told.
 ///    A topic that ends before the marker has begun again: in a new life of it, which the next marker names, all offsets are new.
 /// 5. The centre begins. Requests from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished at once and the
 ///    changelog was not told is made again, and nothing of it is published.
@@ -56,7 +57,7 @@ struct Restore {
 
     let rules: Rules
     let logger: Logger
-    /// Called now and then with how much of how much was read.
+    /// Called now and then with how many offsets of how many were passed.
     let progress: (_ read: Int64, _ of: Int64) -> Void
 
     /// - Throws: `ConsumerRefusal` when going on would lose or guess something, `KafkaError` and `LaneLinkError` when the broker
@@ -81,10 +82,12 @@ struct Restore {
         // What a store counts is what it has written.
         for (_, store) in stores.sorted(by: { $0.key < $1.key }) { try store.flush() }
         let held = try link.requestBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
+        let untouched = try untouched(bounds, held, found, over: link)
         var results: [Int32: Result] = [:]
         for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
             let (marker, held) = (found[number].marker, held[number] ?? (0, 0))
-            let (offset, isReborn) = try start(of: number, marker, held: held)
+            let (offset, isReborn) =
+                untouched.contains(number) ? (held.low, false) : try start(of: number, marker, held: held)
             let life = (marker?.lives[rules.requests] ?? 0) + (isReborn ? 1 : 0)
             results[number] = Result(
                 store: store,
@@ -231,6 +234,33 @@ struct Restore {
             return (held.low, isReborn)
         }
         return (offset, false)
+    }
+
+    /// Partitions without a marker that begin at their first request.
+    private func untouched(
+        _ bounds: [Int32: (low: Int64, high: Int64)],
+        _ held: [Int32: (low: Int64, high: Int64)],
+        _ found: ChangelogReplay,
+        over link: some LaneLink
+    ) throws -> Set<Int32> {
+        guard rules.start == .refuse else { return [] }
+        var candidates: [Int32: Beginning.Partition] = [:]
+        for (number, requests) in held where found[number].marker == nil && requests.low < requests.high {
+            guard let state = bounds[number] else { continue }
+            candidates[number] = Beginning.Partition(
+                requests: requests,
+                stateLow: state.low,
+                stateRecords: found[number].records
+            )
+        }
+        let untouched = try Beginning(rules: rules).partitions(candidates, over: link)
+        if !untouched.isEmpty {
+            logger.notice(
+                "nothing was ever done with these partitions: they are read from their first request on",
+                metadata: ["partitions": "\(untouched.sorted())"]
+            )
+        }
+        return untouched
     }
 
     private func startWithoutMarker(of partition: Int32, held: (low: Int64, high: Int64)) throws -> Int64 {

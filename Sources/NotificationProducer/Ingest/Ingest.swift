@@ -29,7 +29,10 @@ struct Ingest: Sendable {
     private func runSessions(_ stop: StopSignal) {
         let choice = GuaranteeChoice(asked: configuration.guarantee)
         var failures = 0
+        var fenced: InstanceFencedError?
+        defer { health.rest() }
         while !stop.isRequested {
+            health.beat()
             let started = ContinuousClock.now
             do {
                 let session = try IngestSession(
@@ -41,10 +44,12 @@ struct Ingest: Sendable {
                     choice: choice,
                     stop: stop,
                     logger: logger,
-                    now: now
+                    now: now,
+                    fenced: fenced?.description
                 )
                 try session?.run()
             } catch {
+                fenced = error as? InstanceFencedError
                 // A session that ran for a while was fine; one that fails at once is not tried again in a hurry.
                 failures = ContinuousClock.now - started > .seconds(60) ? 1 : failures + 1
                 let delay = min(configuration.restartDelay * (1 << min(failures - 1, 5)), .seconds(30))
@@ -54,6 +59,7 @@ struct Ingest: Sendable {
                     "ingest failed; it starts anew from the committed offsets",
                     metadata: [LogMetadata.error: "\(error)", "delay": "\(delay)"]
                 )
+                health.beat()
                 stop.wait(delay)
             }
         }

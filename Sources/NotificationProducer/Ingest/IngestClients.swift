@@ -105,6 +105,7 @@ private struct Wait {
     ) throws(KafkaError) -> Result? {
         var said = ""
         while !stop.isRequested {
+            health.beat()
             do throws(KafkaError) {
                 return try ask()
             } catch {

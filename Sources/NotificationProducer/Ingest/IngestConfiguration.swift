@@ -12,6 +12,8 @@ struct IngestConfiguration: Sendable {
     var defaultApplication: String
     /// nil: what the cluster can.
     var guarantee: DeliveryGuarantee?
+    /// The setting `instance.id`.
+    var instanceID: String
     /// Of this instance alone; used for `exactly-once`.
     var transactionalID: String
     /// How often offsets are committed, and the transaction with them.
@@ -26,4 +28,10 @@ struct IngestConfiguration: Sendable {
     var maximumUncommittedEvents = 200_000
     /// How long to wait after a failure before the clients are made anew.
     var restartDelay: Duration = .seconds(1)
+
+    /// The same error where no other process has to do with it.
+    func explain(_ error: any Error) -> any Error {
+        guard KafkaError.isFencing(error) else { return error }
+        return InstanceFencedError(instanceID: instanceID, name: transactionalID, cause: error)
+    }
 }

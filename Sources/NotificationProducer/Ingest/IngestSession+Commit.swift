@@ -71,6 +71,7 @@ extension IngestSession {
             try transactions.commit(topicPartitions(tracker.lowWaterMarks()), until: deadline) {
                 report($0.tag, $0.error)
             }
+            noteCommit()
             tracker.committed(offsets)
             metrics.record(committedAt: now())
         } catch {

@@ -33,6 +33,9 @@ final class IngestSession {
     /// The headers of the record at hand; its memory is used again for the next.
     var scratch = KafkaHeaderBuffer()
     var lag: LagGauges
+    /// Why the session before ended, when another process may have the instance's id: ready again only after a commit, or after
+    /// a while in which the other one did not show itself.
+    private(set) var fenced: String?
     /// Why the session has to end.
     var failure: (any Error)?
     /// What a record of this session may have.
@@ -49,6 +52,7 @@ final class IngestSession {
     var lastCommit: ContinuousClock.Instant
     private var lastGauges: ContinuousClock.Instant
     private var lastContact: ContinuousClock.Instant
+    private let began: ContinuousClock.Instant
     let clock = ContinuousClock()
 
     struct Destination {
@@ -68,7 +72,8 @@ final class IngestSession {
         choice: GuaranteeChoice,
         stop: StopSignal,
         logger: Logger,
-        now: @escaping @Sendable () -> Timestamp
+        now: @escaping @Sendable () -> Timestamp,
+        fenced: String? = nil
     ) throws {
         self.configuration = configuration
         self.rules = rules
@@ -77,6 +82,7 @@ final class IngestSession {
         self.stop = stop
         self.logger = logger
         self.now = now
+        self.fenced = fenced
         requestHeaders = RequestHeaders(source: configuration.source)
         guard let clients = try IngestClients.connect(configuration, choice, ceiling, health, stop, logger) else {
             return nil
@@ -88,6 +94,7 @@ final class IngestSession {
         lastCommit = clock.now
         lastGauges = clock.now
         lastContact = clock.now
+        began = clock.now
         lag = LagGauges(topic: configuration.topics.businessEvents)
         requests = Destination(
             topic: try lane.topic(configuration.topics.requests),
@@ -110,7 +117,7 @@ final class IngestSession {
             onAssign: { [unowned self] in assigned($0) },
             onRevoke: { [unowned self] in revoked($0, lost: $1, until: $2) }
         )
-        health.ready()
+        if let fenced { health.notReady(fenced) } else { health.ready() }
         logger.info(
             "ingest reads business events",
             metadata: [
@@ -122,7 +129,7 @@ final class IngestSession {
             if !isCommitDue { poll() }
             serveReports(within: backlog.isEmpty && !isCommitDue ? .zero : .milliseconds(10))
             if let failure {
-                throw IngestFencedError.explain(failure, transactionalID: configuration.transactionalID)
+                throw configuration.explain(failure)
             }
             sendBacklog()
             pauseOrResume()
@@ -204,6 +211,7 @@ final class IngestSession {
     }
 
     func serveReports(within wait: Duration) {
+        health.beat()
         lane.serveReports(within: wait) { report in
             self.report(report.tag, report.error)
         }
@@ -268,8 +276,14 @@ final class IngestSession {
     func noteContact() {
         hasHeard = false
         lastContact = clock.now
+        if fenced != nil, clock.now - began < Self.fencedTime { return }
         if case .notReady = health.status { health.ready() }
     }
+
+    private static let fencedTime = Duration.seconds(30)
+
+    /// The instance's id is this process's.
+    func noteCommit() { fenced = nil }
 
     /// Without traffic nobody else would notice that the broker is away, or that it is back.
     private func probeWhenQuiet() {
@@ -288,10 +302,10 @@ final class IngestSession {
         lastGauges = clock.now
         metrics.record(ingestWaiting: tracker.uncommittable)
         for partition in consumer.assignment {
-            guard let high = consumer.cachedWatermarks(of: partition)?.high, high >= 0,
-                let position = tracker.position(of: partition.partition)
+            guard let position = tracker.position(of: partition.partition),
+                let records = consumer.lag(of: partition, after: position)
             else { continue }
-            lag.record(max(0, high - position), partition: partition.partition)
+            lag.record(records, partition: partition.partition)
         }
     }
 }

@@ -89,22 +89,3 @@ final class IngestTransactions {
         }
     }
 }
-
-/// Another producer took the transactional id over, or the coordinator gave the transaction up.
-struct IngestFencedError: Error, CustomStringConvertible {
-    let transactionalID: String
-    let cause: any Error
-
-    /// The same error where it is none of those.
-    static func explain(_ error: any Error, transactionalID: String) -> any Error {
-        let code = (error as? KafkaTransactionFailure)?.error.code ?? (error as? KafkaError)?.code
-        return code == .fenced ? IngestFencedError(transactionalID: transactionalID, cause: error) : error
-    }
-
-    var description: String {
-        """
-        the transactional id \(transactionalID) was fenced: another instance with this instance.id is running, so give each its \
-        own; or this one stood still for longer than a transaction may take (\(cause))
-        """
-    }
-}

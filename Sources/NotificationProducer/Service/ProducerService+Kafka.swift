@@ -18,7 +18,8 @@ extension ProducerServiceConfiguration {
     var ingest: IngestConfiguration {
         var producer = KafkaProducerConfiguration(client: client("carillon-producer-ingest"))
         producer.maximumBufferedRecords = ingestBufferRecords
-        let consumer = KafkaConsumerConfiguration(client: client("carillon-producer-ingest"), groupID: groupID)
+        var consumer = KafkaConsumerConfiguration(client: client("carillon-producer-ingest"), groupID: groupID)
+        consumer.tellsEnd = true
         var ingest = IngestConfiguration(
             consumer: consumer,
             producer: producer,
@@ -26,6 +27,7 @@ extension ProducerServiceConfiguration {
             source: source,
             defaultApplication: defaultApplication,
             guarantee: deliveryGuarantee,
+            instanceID: instanceID,
             transactionalID: "\(groupID)-\(instanceID)-ingest"
         )
         ingest.commitInterval = commitInterval

@@ -3,7 +3,8 @@ import Synchronization
 /// Whether the service can do its work (readiness) and whether it makes sense to keep it running (liveness).
 ///
 /// They answer different questions. Not ready: send it no work, wait. Not live: restart it. So a broker that is away makes a
-/// service not ready, and never not live, since a restart would not bring the broker back.
+/// service not ready, and never not live, since a restart would not bring the broker back. A thread that does not come round
+/// any more makes it not live.
 public final class Health: Sendable {
     /// What one component says.
     public struct Report: Sendable, Hashable {
@@ -18,16 +19,31 @@ public final class Health: Sendable {
         var liveChecks: [(name: String, check: @Sendable () -> String?)] = []
     }
 
+    /// How long a thread that beats may stay away, when nothing else is said.
+    public static let defaultStallTimeout = Duration.seconds(120)
+
     private let state = Mutex(State())
+    private let stallTimeout: Duration
+    private let now: @Sendable () -> ContinuousClock.Instant
 
     /// Without components it is ready and live.
-    public init() {}
+    ///
+    /// - Parameters:
+    ///   - stallTimeout: How long a component that beats may go without, until it is not live.
+    ///   - now: The clock of the beats.
+    public init(
+        stallTimeout: Duration = defaultStallTimeout,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.stallTimeout = stallTimeout
+        self.now = now
+    }
 
     /// Adds a component, not ready ("starting") until it says otherwise.
     ///
     /// - Parameter name: What `/health/ready` calls it: `kafka`, `lane-0`. Two components may share a name; both count.
     public func component(_ name: String) -> HealthComponent {
-        let component = HealthComponent(name: name)
+        let component = HealthComponent(name: name, now: now)
         state.withLock { $0.components.append(component) }
         return component
     }
@@ -62,11 +78,18 @@ public final class Health: Sendable {
         }
     }
 
-    /// Every check of life that failed; empty means live.
+    /// Every check of life that failed, and every thread that has not come round for the stall timeout; empty means live.
     public var notLive: [Report] {
-        state.withLock { $0.liveChecks }.compactMap { name, check in
-            check().map { Report(component: name, why: $0) }
+        let (components, checks) = state.withLock { ($0.components, $0.liveChecks) }
+        let stalled = components.compactMap { component -> Report? in
+            guard let silence = component.silence, silence > stallTimeout else { return nil }
+            let why = "its thread has not come round for \(silence.components.seconds) s"
+            return Report(component: component.name, why: why)
         }
+        return stalled
+            + checks.compactMap { name, check in
+                check().map { Report(component: name, why: $0) }
+            }
     }
 }
 
@@ -85,10 +108,40 @@ public final class HealthComponent: Sendable {
 
     private let current = Mutex(HealthStatus.notReady("starting"))
     private let beside = Mutex<String?>(nil)
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let made: ContinuousClock.Instant
+    /// Nanoseconds after it was made; negative while nobody watches.
+    private let lastBeat = Atomic<Int64>(-1)
 
-    init(name: String) {
+    init(name: String, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.name = name
+        self.now = now
+        made = now()
     }
+
+    // MARK: - Life
+
+    /// Says that the thread behind it has come round. From the first beat on it is watched: however long it waits for something,
+    /// it beats meanwhile.
+    public func beat() {
+        let (seconds, attoseconds) = (now() - made).components
+        lastBeat.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+    }
+
+    /// The thread has ended in order, and is watched no more.
+    public func rest() {
+        lastBeat.store(-1, ordering: .relaxed)
+    }
+
+    /// Since the last beat; nil while nobody watches.
+    var silence: Duration? {
+        let last = lastBeat.load(ordering: .relaxed)
+        guard last >= 0 else { return nil }
+        let age: Duration = now() - made
+        return age - Duration.nanoseconds(last)
+    }
+
+    // MARK: - Readiness
 
     /// What was said last.
     public var status: HealthStatus {

@@ -276,7 +276,7 @@ struct ChangelogFaultTests {
         try await consuming(configuration) { consumer in
             try await eventually("progress is told") {
                 consumer.health.notReady.contains {
-                    $0.why.contains(": 10000 of at most \(entries + 1) records")
+                    $0.why.contains(": 10000 of \(entries + 1) offsets")
                 }
             }
             let remaining = try #require(consumer.metric("carillon_restore_remaining_records"))

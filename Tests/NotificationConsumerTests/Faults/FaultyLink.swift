@@ -77,9 +77,11 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.requestBounds(of: partitions, within: time)
     }
 
-    func knownRequestBounds(of partition: Int32) -> (low: Int64, high: Int64)? {
-        base.knownRequestBounds(of: partition)
+    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
+        try base.committedOffsets(of: partitions, within: time)
     }
+
+    func lag(of partition: Int32, after position: Int64) -> Int64? { base.lag(of: partition, after: position) }
 
     func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
         try base.stateBounds(of: partitions, within: time)
@@ -103,6 +105,11 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
 
     func endReadingState() { base.endReadingState() }
     var requestPartitions: Int32 { base.requestPartitions }
+
+    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
+        try base.countPartitions(within: time)
+    }
+
     func partitionCount(of topic: LaneTopic) -> Int32 { base.partitionCount(of: topic) }
     var outstanding: Int { base.outstanding }
 

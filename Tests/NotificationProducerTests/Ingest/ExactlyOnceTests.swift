@@ -275,16 +275,21 @@ struct ExactlyOnceTests {
         await broker.shutDown()
     }
 
-    @Test("A fenced producer says whose transactional id it was and what to do")
-    func fenced() {
+    @Test("A fenced producer says whose instance.id another process uses, and what to do")
+    func fenced() throws {
+        var settings = try ServiceSettings(
+            environment: ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "CARILLON_INSTANCE_ID": "a"],
+            file: nil
+        )
+        let configuration = ProducerServiceConfiguration(settings: &settings).ingest
         let error = KafkaError(code: .fenced, reason: "fenced", isFatal: true)
         for cause in [
             error, KafkaTransactionFailure(error: error, call: .commit, decision: .recreate),
         ] as [any Error] {
-            let text = "\(IngestFencedError.explain(cause, transactionalID: "g-a-ingest"))"
-            #expect(text.contains("g-a-ingest") && text.contains("instance.id"))
+            let text = "\(configuration.explain(cause))"
+            #expect(text.hasPrefix("another process uses instance.id a (carillon-producer-a-ingest was fenced)"))
         }
         let other = KafkaError(code: .timedOut, reason: "later")
-        #expect(IngestFencedError.explain(other, transactionalID: "x") as? KafkaError == other)
+        #expect(configuration.explain(other) as? KafkaError == other)
     }
 }

@@ -1,0 +1,92 @@
+import Kafka
+import LocalBroker
+import NotificationModel
+import ServiceSupport
+import Testing
+
+@testable import NotificationConsumer
+
+/// Where reading begins in a partition that has no marker.
+@Suite(.timeLimit(.minutes(3)))
+struct BeginningTests {
+    private static func record(_ name: String) -> (key: [UInt8]?, value: [UInt8]?) {
+        (key(name).encoded, Array(#"{"requestId":"\#(name)","content":{"title":"T"}}"#.utf8))
+    }
+
+    /// Two partitions, of which the second holds requests and is the lane's.
+    private static func broker() -> MemoryBroker {
+        let broker = MemoryBroker(partitions: 2)
+        let partition = KafkaPartitioner.partition(forKey: key("a").recipientBytes, count: 2)
+        broker.requests[Int(partition)].records = [record("a"), record("b")]
+        return broker
+    }
+
+    private static let mine = KafkaPartitioner.partition(forKey: key("a").recipientBytes, count: 2)
+    private static var other: Int32 { 1 - mine }
+
+    /// - Returns: how many of the two requests came out.
+    private static func run(_ broker: MemoryBroker) throws -> Int {
+        let lane = Lane.over(MemoryLink(broker, share: [mine]), .atLeastOnce)
+        do {
+            try lane.start()
+            for _ in 0..<200 { try lane.turn() }
+            lane.close()
+        } catch {
+            lane.close(after: error)
+            throw error
+        }
+        return broker.deliveries.count
+    }
+
+    @Test func `what nothing was ever done with is read from its first request on, whatever other lanes have done`()
+        throws
+    {
+        let broker = Self.broker()
+        broker.marker(in: Self.other, of: 2)
+        broker.committed[Self.other] = 5
+        #expect(try Self.run(broker) == 2)
+    }
+
+    @Test func `where it would be a guess it refuses`() throws {
+        let cases: [(MemoryBroker) -> Void] = [
+            // Requests before those that are there may have been read.
+            { $0.requests[Int(Self.mine)].low = 7 },
+            // The changelog has lost its marker.
+            { $0.state[Int(Self.mine)].records.append((key("a").encoded, nil)) },
+            // The changelog was made again.
+            { $0.committed[Self.mine] = 1 },
+        ]
+        for prepare in cases {
+            let broker = Self.broker()
+            prepare(broker)
+            let refusal = #expect(throws: ConsumerRefusal.self) { try Self.run(broker) }
+            guard case .noMarker(_, Self.mine, 2) = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                continue
+            }
+            #expect(refusal?.description.contains("`consumer.start` to `earliest`") == true)
+            #expect(broker.deliveries.isEmpty)
+        }
+    }
+
+    @Test func `a partition that was added is not taken for a new one`() throws {
+        let broker = Self.broker()
+        broker.marker(in: Self.other, of: 1)
+        #expect(throws: ConsumerRefusal.partitionCountChanged(Self.other, marker: 1, now: 2)) {
+            try Self.run(broker)
+        }
+    }
+
+    @Test func `requests that came before the first consumer service are delivered without being asked`() async throws {
+        let kafka = try FaultBroker()
+        try await kafka.publish((0..<40).map { kafka.request("q\($0)") })
+        var configuration = kafka.configuration
+        configuration.lanes = 2
+        try await consuming(configuration) { consumer in
+            try await eventually("all are delivered", orSay: { "\(consumer.health.notReady)" }) {
+                try await kafka.events(.delivered).count == 40
+            }
+        }
+        await kafka.broker.shutDown()
+    }
+}

@@ -1,0 +1,335 @@
+import Kafka
+import Logging
+import NotificationModel
+import ServiceSupport
+
+@testable import NotificationConsumer
+
+/// A broker in memory for one lane at a time, on a clock of its own: how fast it writes is given, so that what takes how long
+/// is the same on every machine. What it keeps outlives the links.
+final class MemoryBroker {
+    struct Log {
+        var low: Int64 = 0
+        var records: [(key: [UInt8]?, value: [UInt8]?)] = []
+        var high: Int64 { low + Int64(records.count) }
+    }
+
+    let topics = TopicNames()
+    var requests: [Log]
+    var state: [Log]
+    var deliveries: [[UInt8]] = []
+    /// Of the group.
+    var committed: [Int32: Int64] = [:]
+    /// What it acknowledges in a second.
+    var bytesPerSecond = 1_000_000_000.0
+    /// Transactions that it gave up, since they were open for longer than their timeout.
+    var timedOut = 0
+    var transactions = 0
+    /// When the last record is written that was handed over.
+    fileprivate var busyUntil: ContinuousClock.Instant
+    var now: ContinuousClock.Instant
+
+    init(partitions: Int) {
+        requests = Array(repeating: Log(), count: partitions)
+        state = Array(repeating: Log(), count: partitions)
+        now = .now
+        busyUntil = now
+    }
+
+    func addPartitions(_ count: Int) {
+        requests += Array(repeating: Log(), count: count - requests.count)
+        state += Array(repeating: Log(), count: count - state.count)
+    }
+
+    func marker(in partition: Int32, of count: Int32) {
+        let marker = StateMarker(
+            offsets: [topics.requests: 0],
+            wallTime: at(0),
+            partitions: count,
+            timeZoneDataVersion: "",
+            lineage: "test"
+        )
+        state[Int(partition)].records.append((StateMarker.key, marker.json))
+    }
+}
+
+/// A lane's connection to it.
+final class MemoryLink: LaneLink {
+    struct Outgoing {
+        var topic: LaneTopic
+        var partition: Int32
+        var key: [UInt8]?
+        var value: [UInt8]?
+        var tag: UInt
+        var writtenAt: ContinuousClock.Instant
+    }
+
+    let broker: MemoryBroker
+    private let transactionTimeout: Duration?
+    private var assigned: [Int32] = []
+    private var positions: [Int32: Int64] = [:]
+    private var onAssign: (([Int32]) throws -> [Int32: Int64])?
+    private var onRevoke: (([Int32], Bool, ContinuousClock.Instant) -> Void)?
+    private var queue: [Outgoing] = []
+    private var head = 0
+    private var queued = 0
+    private var staged: [Outgoing] = []
+    private var stagedOfState: [Int32: Int64] = [:]
+    private var began: ContinuousClock.Instant?
+    private var offsets: [Int32: Int64] = [:]
+    /// What the group gives it at the first poll.
+    var share: [Int32]
+    let requestPartitions: Int32
+    /// What enqueue finds no room beyond, in bytes.
+    var queueBytes = 256 * 1024 * 1024
+
+    /// - Parameter transactionTimeout: nil for at-least-once.
+    init(_ broker: MemoryBroker, transactionTimeout: Duration? = nil, share: [Int32]? = nil) {
+        self.broker = broker
+        self.transactionTimeout = transactionTimeout
+        requestPartitions = Int32(broker.requests.count)
+        self.share = share ?? Array(0..<requestPartitions)
+    }
+
+    var now: ContinuousClock.Instant { broker.now }
+    func wait(_ time: Duration) { broker.now += time }
+
+    // MARK: - The group
+
+    func subscribe(
+        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onRevoke: @escaping ([Int32], Bool, ContinuousClock.Instant) -> Void
+    ) throws {
+        (self.onAssign, self.onRevoke) = (onAssign, onRevoke)
+    }
+
+    func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
+    {
+        if assigned != share {
+            revoke(within: .seconds(7))
+            positions = try onAssign?(share) ?? [:]
+            assigned = share
+        }
+        for partition in assigned {
+            let (log, position) = (broker.requests[Int(partition)], positions[partition] ?? 0)
+            guard position < log.high else { continue }
+            positions[partition] = position + 1
+            try apply(record(partition, position)) { fatalRecord(partition, position) }
+            return true
+        }
+        wait(time)
+        return false
+    }
+
+    func revoke(within time: Duration) {
+        if !assigned.isEmpty { onRevoke?(assigned, false, now + time) }
+        assigned = []
+    }
+
+    private func record(_ partition: Int32, _ offset: Int64) -> Intake.Record {
+        let log = broker.requests[Int(partition)]
+        let (key, value) = log.records[Int(offset - log.low)]
+        return .init(
+            partition: partition,
+            offset: offset,
+            timestamp: at(0).rawValue,
+            key: key,
+            value: value,
+            trace: .none
+        )
+    }
+
+    private func fatalRecord(_ partition: Int32, _ offset: Int64) -> KafkaConsumerRecord {
+        let read = record(partition, offset)
+        return KafkaConsumerRecord(
+            topic: broker.topics.requests,
+            partition: partition,
+            offset: offset,
+            timestamp: read.timestamp,
+            key: read.key,
+            value: read.value,
+            headers: []
+        )
+    }
+
+    func pauseReading() {}
+    func resumeReading() {}
+
+    func requestBounds(of partitions: [Int32], within: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
+        bounds(of: partitions, broker.requests)
+    }
+
+    private func bounds(of partitions: [Int32], _ logs: [MemoryBroker.Log]) -> [Int32: (low: Int64, high: Int64)] {
+        Dictionary(uniqueKeysWithValues: partitions.map { ($0, (logs[Int($0)].low, logs[Int($0)].high)) })
+    }
+
+    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
+        broker.committed.filter { partitions.contains($0.key) }
+    }
+
+    func lag(of partition: Int32, after position: Int64) -> Int64? { broker.requests[Int(partition)].high - position }
+
+    func stateBounds(of partitions: [Int32], within: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
+        bounds(of: partitions, broker.state)
+    }
+
+    func readState(
+        of ranges: [Int32: Range<Int64>],
+        stallingAtMost time: Duration,
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+    ) throws {
+        for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            let log = broker.state[Int(partition)]
+            for offset in range {
+                let (key, value) = log.records[Int(offset - log.low)]
+                if let key { try apply(partition, offset, key, value) }
+            }
+        }
+    }
+
+    func readRequests(
+        of ranges: [Int32: Range<Int64>],
+        stallingAtMost time: Duration,
+        _ apply: (Intake.Record) throws -> Void
+    ) throws {
+        for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
+            for offset in range { try apply(record(partition, offset)) }
+        }
+    }
+
+    func endReadingState() {}
+
+    // MARK: - Publishing
+
+    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
+        (Int32(broker.requests.count), Int32(broker.state.count))
+    }
+
+    var maximumRecordBytes: Int { 1_000_000 }
+
+    func partitionCount(of topic: LaneTopic) -> Int32 { topic == .state ? requestPartitions : 1 }
+
+    func enqueue(
+        to topic: LaneTopic,
+        partition: Int32,
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: KafkaHeaderBuffer,
+        tag: UInt
+    ) throws(KafkaError) {
+        let bytes = (key?.count ?? 0) + (value?.count ?? 0)
+        guard queued + bytes <= queueBytes else {
+            throw KafkaError(code: .queueFull, reason: "the queue is full", isRetriable: true)
+        }
+        queued += bytes
+        if began == nil { began = now }
+        broker.busyUntil = max(broker.busyUntil, now) + .seconds(Double(bytes) / broker.bytesPerSecond)
+        queue.append(
+            Outgoing(
+                topic: topic,
+                partition: partition,
+                key: key,
+                value: value,
+                tag: tag,
+                writtenAt: broker.busyUntil
+            )
+        )
+    }
+
+    var outstanding: Int { queue.count - head }
+    private var first: Outgoing? { head < queue.count ? queue[head] : nil }
+
+    func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
+        if let first, first.writtenAt > now, time > .zero {
+            broker.now = min(first.writtenAt, now + time)
+        } else if first == nil {
+            wait(time)
+        }
+        while let first, first.writtenAt <= now {
+            head += 1
+            if head == queue.count { (queue, head) = ([], 0) }
+            queued -= (first.key?.count ?? 0) + (first.value?.count ?? 0)
+            if let transactionTimeout, let began, now - began > transactionTimeout {
+                let error = KafkaError(code: .messageTimedOut, reason: "too slow", requiresAbort: true)
+                body(.init(tag: first.tag, error: error, partition: first.partition, offset: -1))
+                continue
+            }
+            if transactionTimeout == nil {
+                write(first)
+            } else {
+                staged.append(first)
+                if first.topic == .state { stagedOfState[first.partition, default: 0] += 1 }
+            }
+            body(.init(tag: first.tag, error: nil, partition: first.partition, offset: end(of: first) - 1))
+        }
+    }
+
+    private func end(of record: Outgoing) -> Int64 {
+        guard record.topic == .state else { return 1 }
+        return broker.state[Int(record.partition)].high + (stagedOfState[record.partition] ?? 0)
+    }
+
+    private func write(_ record: Outgoing) {
+        switch record.topic {
+        case .state: broker.state[Int(record.partition)].records.append((record.key, record.value))
+        case .deliveries, .deadLetters: broker.deliveries.append(record.value ?? [])
+        }
+    }
+
+    // MARK: - Making it durable
+
+    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+        broker.committed.merge(offsets) { $1 }
+        began = nil
+    }
+
+    func initTransactions(within time: Duration) throws(KafkaError) {}
+    func beginTransaction() throws(KafkaError) { (began, staged, stagedOfState) = (nil, [], [:]) }
+    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) { self.offsets = offsets }
+
+    func commitTransaction(within time: Duration) throws(KafkaError) {
+        if let transactionTimeout, let began, now - began > transactionTimeout {
+            broker.timedOut += 1
+            throw KafkaError(code: .fenced, reason: "the coordinator gave the transaction up", isFatal: true)
+        }
+        for record in staged { write(record) }
+        broker.committed.merge(offsets) { $1 }
+        broker.transactions += 1
+        (began, staged, stagedOfState) = (nil, [], [:])
+    }
+
+    func abortTransaction(within time: Duration) throws(KafkaError) {
+        if let transactionTimeout, let began, now - began > transactionTimeout { broker.timedOut += 1 }
+        (began, staged, queue, head, queued) = (nil, [], [], 0, 0)
+        broker.busyUntil = now
+    }
+
+    func close(within time: Duration) { revoke(within: time) }
+}
+
+extension Lane where Link == MemoryLink {
+    /// A lane over it, on its clock.
+    static func over(
+        _ link: MemoryLink,
+        _ guarantee: DeliveryGuarantee,
+        configuration: ConsumerServiceConfiguration = .init(bootstrapServers: []),
+        health: Health = Health(),
+        fenced: String? = nil,
+        logger: Logger = quiet
+    ) -> Lane<MemoryLink> {
+        let began = link.now
+        let context = LaneContext(
+            configuration: configuration,
+            guarantee: guarantee,
+            stores: MemoryEntryStores(),
+            clock: { at((link.now - began).milliseconds) },
+            newLineage: { "test" },
+            status: LaneStatus(),
+            health: health.component("lane"),
+            metrics: LaneMetrics(factory: PrometheusRegistry()),
+            logger: logger,
+            fenced: fenced
+        )
+        return Lane(context: context, link: link)
+    }
+}
