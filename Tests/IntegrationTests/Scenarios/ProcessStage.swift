@@ -143,7 +143,7 @@ final class ProcessStage: Stage {
     func load(reaches more: Int) async throws { try await clients.load(reaches: more) }
     func endLoad() async throws { try await clients.endLoad() }
 
-    func account(open: Int) async throws -> Account {
+    func account(open: Int?) async throws -> Account {
         do {
             return try await clients.account(open: open)
         } catch {

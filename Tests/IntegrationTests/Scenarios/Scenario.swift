@@ -23,9 +23,9 @@ struct Scenario: Sendable, CustomStringConvertible {
         killUnderLoad, oneKilledOneFrozen, joinUnderLoad, handOver, compaction, brokerRestart, readerAwayTooLong,
     ]
 
-    /// No request without its event, none open but so many; and no repeat where transactions promise it.
+    /// No request without its event, none open but so many, or any number (nil); and no repeat where transactions promise it.
     @discardableResult
-    static func settled(_ stage: any Stage, open: Int = 0, mayRepeat: Bool = true) async throws -> Account {
+    static func settled(_ stage: any Stage, open: Int? = 0, mayRepeat: Bool = true) async throws -> Account {
         let account = try await stage.account(open: open)
         if stage.capabilities.contains(.transactions) || !mayRepeat {
             #expect(account.repeats == 0, "no reader sees an event twice: \(account)")

@@ -81,14 +81,14 @@ final class RequestClients: Sendable {
         contents.withLock { $0 = ($0.accepted + ids, nil) }
     }
 
-    /// Waits until every request that was acknowledged has its event, and so many of them are open.
-    func account(open: Int) async throws -> Account {
+    /// Waits until every request that was acknowledged has its event, and so many of them are open, or any number (nil).
+    func account(open: Int?) async throws -> Account {
         let settled = try ChildProcess(
             try Tools.python(),
             [
                 Tools.client("settle.py"), "--bootstrap", cluster.bootstrapServers, "--prefix", cluster.prefix,
-                "--recipients", Self.recipients, "--acknowledged", "--open", "\(open)",
-            ],
+                "--recipients", Self.recipients, "--acknowledged",
+            ] + (open.map { ["--open", "\($0)"] } ?? []),
             input: Data(JSONLine.text(["requests": accepted, "events": []]).utf8)
         )
         let status = try await settled.ended(within: .seconds(180))
