@@ -133,11 +133,12 @@ struct KafkaProducerTests {
 
     @Test func `a shutdown waits for what was sent, and later sends fail`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
-        try broker.setLatency(.milliseconds(100))
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
+        // Away until all are taken, so that none is acknowledged before the last is.
+        try broker.setBroker(isUp: false)
         let sends = (0..<20).map { number in Task { try await producer.send(record("\(number)")).offset } }
-        // Something was taken by the producer.
         #expect(try await eventually { producer.waitingForTest == 20 })
+        try broker.setBroker(isUp: true)
         await producer.shutDown(within: .seconds(20))
         for send in sends { _ = try await send.value }
         #expect(await code { _ = try await producer.send(record("late")) } == .destroyed)
@@ -225,6 +226,70 @@ struct KafkaProducerTests {
         #expect(try await Set([first.offset, second.offset]) == [0, 1])
         await producer.shutDown(within: .seconds(10))
         #expect(try await Set(values(on: broker, count: 2)) == ["first", "second"])
+        await broker.shutDown()
+    }
+
+    @Test func `records that keep their order do so when the first is refused, the queue is small and others send`()
+        async throws
+    {
+        let broker = try LocalBroker(topics: ["t": 3])
+        var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+        configuration.client.properties.merge(oneRecordARequest) { $1 }
+        configuration.maximumBufferedRecords = 7
+        let producer = try KafkaProducer(configuration: configuration, logger: quiet)
+        try broker.setLatency(.milliseconds(20))
+        broker.inject(errors: [.notLeader], on: .produce)
+        func texts(_ range: Range<Int>) -> [KafkaProducerRecord] {
+            range.map { record("\($0)", partition: Int32($0 % 3)) }
+        }
+        var places = try await producer.send(inOrder: texts(0..<30))
+        // They take the way past the producer's thread.
+        let others = (0..<20).map { number in Task { try await producer.send(record("other", partition: 2)) } }
+        places += try await producer.send(inOrder: texts(30..<60))
+        for other in others { _ = try await other.value }
+        #expect(places.map(\.partition) == (0..<60).map { Int32($0 % 3) })
+        await producer.shutDown(within: .seconds(10))
+        let read = try await records(of: "t", on: broker, count: 80)
+        for partition in Int32(0)..<3 {
+            let values = read.filter { $0.partition == partition }.map {
+                String(decoding: $0.value ?? [], as: UTF8.self)
+            }
+            #expect(values.filter { $0 != "other" } == (0..<60).filter { $0 % 3 == Int(partition) }.map(String.init))
+            let offsets = places.filter { $0.partition == partition }.map(\.offset)
+            #expect(offsets == offsets.sorted())
+        }
+        await broker.shutDown()
+    }
+
+    @Test func `of records that keep their order none is published behind one that failed`() async throws {
+        let broker = try LocalBroker(topics: ["t": 1])
+        var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
+        configuration.maximumBufferedRecords = 2
+        configuration.client.properties["message.max.bytes"] = "1000"
+        let producer = try KafkaProducer(configuration: configuration, logger: quiet)
+        let large = record(String(repeating: "x", count: 2_000))
+        let failed = await code {
+            _ = try await producer.send(inOrder: [record("0"), large, record("2"), record("3")])
+        }
+        #expect(failed == .messageTooLarge)
+        let withoutPartition = await code { _ = try await producer.send(inOrder: [record("4", partition: nil)]) }
+        #expect(withoutPartition == .invalidArgument)
+        #expect(try await producer.send(inOrder: []) == [])
+
+        try broker.setBroker(isUp: false)
+        let cancelled = Task { try await producer.send(inOrder: [record("5"), record("6"), record("7"), record("8")]) }
+        #expect(try await eventually { producer.waitingForTest == 1 })
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+        #expect(producer.waitingForTest == 0)
+        try broker.setBroker(isUp: true)
+        #expect(try await producer.send(inOrder: [record("9"), record("10")]).count == 2)
+        await producer.shutDown(within: .seconds(10))
+        #expect(await code { _ = try await producer.send(inOrder: [record("late")]) } == .destroyed)
+        let values = try await records(of: "t", on: broker, count: 3, isDistinct: true)
+            .map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(!values.contains("2") && !values.contains("3") && !values.contains("6"))
+        #expect(values.filter { $0 != "5" }.prefix(2) == ["0", "9"])
         await broker.shutDown()
     }
 

@@ -44,13 +44,47 @@ public final class KafkaProducer: Sendable {
     /// Publishes a record and waits for its acknowledgement. Cancelling ends the wait at once; the record is then published or
     /// not: it is taken back only when librdkafka does not have it yet.
     ///
-    /// Records of one task, each sent when the one before is acknowledged, keep their order within a partition; records of
-    /// several tasks have none.
+    /// Records of one task, each sent when the one before is acknowledged, keep their order within a partition, and so do those of
+    /// ``send(inOrder:)``; records of several tasks have none.
     ///
     /// - Throws: `KafkaError`: `.queueFull` when there was no room in time, `.messageTimedOut` when no acknowledgement came in
     ///   time, `.destroyed` after the shutdown, others as the broker says; `CancellationError`.
     public func send(_ record: KafkaProducerRecord) async throws -> KafkaAcknowledgement {
         try await loop.send(record)
+    }
+
+    /// Publishes records so that those of one partition are written in the order of the array, and waits for the
+    /// acknowledgement of all. A record that fails ends the wait; of those behind it none is published that librdkafka did not
+    /// have by then, and what it had may be written.
+    ///
+    /// The first record of each partition goes ahead alone: a leader that has written one of a producer refuses what comes out
+    /// of order, while one that knows none of it takes a later batch when it refused an earlier one (see `KafkaLaneProducer`).
+    ///
+    /// - Parameter records: each with its partition
+    /// - Returns: the acknowledgements in the order of the records
+    /// - Throws: as ``send(_:)``, and `.invalidArgument` for a record without a partition.
+    public func send(inOrder records: [KafkaProducerRecord]) async throws -> [KafkaAcknowledgement] {
+        struct Place: Hashable {
+            var topic: String
+            var partition: Int32
+        }
+        var places: Set<Place> = []
+        var (first, rest): ([Int], [Int]) = ([], [])
+        for (index, record) in records.enumerated() {
+            guard let partition = record.partition else {
+                throw KafkaError(code: .invalidArgument, reason: "records that keep their order need a partition each")
+            }
+            if places.insert(Place(topic: record.topic, partition: partition)).inserted {
+                first.append(index)
+            } else {
+                rest.append(index)
+            }
+        }
+        var found: [(index: Int, acknowledgement: KafkaAcknowledgement)] = []
+        for turn in [first, rest] where !turn.isEmpty {
+            found += zip(turn, try await loop.send(batch: turn.map { records[$0] })).map { ($0, $1) }
+        }
+        return found.sorted { $0.index < $1.index }.map(\.acknowledgement)
     }
 
     /// How many partitions a topic has; asked once and remembered, so that a key keeps its partition while this producer lives,

@@ -25,6 +25,21 @@ private final class Waker: Sendable {
 final class ProducerLoop: Sendable {
     private typealias Continuation = CheckedContinuation<KafkaAcknowledgement, any Error>
 
+    /// Who waits for a record's acknowledgement.
+    private enum Waiter {
+        case alone(topic: String, Continuation)
+        /// A record of a batch, which is known by its first tag.
+        case inBatch(first: UInt)
+    }
+
+    /// Records that keep their order: one task waits for all of them.
+    private struct Batch {
+        var topics: [String]
+        var acknowledgements: [KafkaAcknowledgement?]
+        var left: Int
+        var continuation: CheckedContinuation<[KafkaAcknowledgement], any Error>
+    }
+
     private struct Mail: Sendable {
         var record: KafkaProducerRecord
         var tag: UInt
@@ -56,7 +71,8 @@ final class ProducerLoop: Sendable {
 
     private struct State {
         var mail: [Mail] = []
-        var waiting: [UInt: (topic: String, continuation: Continuation)] = [:]
+        var waiting: [UInt: Waiter] = [:]
+        var batches: [UInt: Batch] = [:]
         var nextTag: UInt = 1
         var closing: ContinuousClock.Instant?
         var isClosed = false
@@ -117,7 +133,7 @@ final class ProducerLoop: Sendable {
                     // The handler below has run already when the task was cancelled before this.
                     guard !Task.isCancelled, state.closing == nil else { return false }
                     // The slot is there before the record is: its report may come first.
-                    state.waiting[tag] = (record.topic, continuation)
+                    state.waiting[tag] = .alone(topic: record.topic, continuation)
                     return true
                 }
                 if isTaken {
@@ -129,7 +145,45 @@ final class ProducerLoop: Sendable {
                 }
             }
         } onCancel: {
-            take(tag)?.continuation.resume(throwing: CancellationError())
+            fail(tag, CancellationError())
+        }
+    }
+
+    /// All of them go as mail, which keeps its order. With the first that fails, those that librdkafka does not have yet are
+    /// taken back.
+    func send(batch records: [KafkaProducerRecord]) async throws -> [KafkaAcknowledgement] {
+        guard !records.isEmpty else { return [] }
+        let first = state.withLock { state in
+            defer { state.nextTag += UInt(records.count) }
+            return state.nextTag
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let deadline = ContinuousClock.now.advanced(by: queueFullTimeout)
+                let isTaken = state.withLock { state in
+                    guard !Task.isCancelled, state.closing == nil else { return false }
+                    state.batches[first] = Batch(
+                        topics: records.map(\.topic),
+                        acknowledgements: Array(repeating: nil, count: records.count),
+                        left: records.count,
+                        continuation: continuation
+                    )
+                    for (tag, record) in zip(first..., records) {
+                        state.waiting[tag] = .inBatch(first: first)
+                        state.mail.append(Mail(record: record, tag: tag, deadline: deadline))
+                    }
+                    return true
+                }
+                if isTaken {
+                    waker.wake()
+                } else {
+                    continuation.resume(
+                        throwing: Task.isCancelled ? CancellationError() : KafkaError.producerIsShutDown
+                    )
+                }
+            }
+        } onCancel: {
+            fail(first, CancellationError())
         }
     }
 
@@ -142,7 +196,7 @@ final class ProducerLoop: Sendable {
                 } catch {
                     // The thread waits for room.
                     if error.code == .queueFull { return false }
-                    take(tag)?.continuation.resume(throwing: error)
+                    fail(tag, error)
                 }
                 return true
             } ?? false
@@ -188,8 +242,43 @@ final class ProducerLoop: Sendable {
 
     func failForTest(_ reason: String) { state.withLock { $0.handle }.failForTest(reason) }
 
-    private func take(_ tag: UInt) -> (topic: String, continuation: Continuation)? {
-        state.withLock { $0.waiting.removeValue(forKey: tag) }
+    /// Ends the wait for a record, and with it for its whole batch.
+    private func fail(_ tag: UInt, _ error: any Error) {
+        let (waiter, batch) = state.withLock { state -> (Waiter?, Batch?) in
+            // A task that is cancelled knows a batch by its first tag, whose record may be settled.
+            guard
+                let waiter = state.waiting.removeValue(forKey: tag)
+                    ?? state.batches[tag].map({ _ in .inBatch(first: tag) })
+            else { return (nil, nil) }
+            guard case .inBatch(let first) = waiter else { return (waiter, nil) }
+            guard let batch = state.batches.removeValue(forKey: first) else { return (nil, nil) }
+            for member in first..<first + UInt(batch.topics.count) { state.waiting[member] = nil }
+            return (waiter, batch)
+        }
+        if case .alone(_, let continuation) = waiter { continuation.resume(throwing: error) }
+        batch?.continuation.resume(throwing: error)
+    }
+
+    private func acknowledge(_ tag: UInt, _ partition: Int32, _ offset: Int64) {
+        let (waiter, batch) = state.withLock { state -> (Waiter?, Batch?) in
+            guard let waiter = state.waiting.removeValue(forKey: tag) else { return (nil, nil) }
+            guard case .inBatch(let first) = waiter, var batch = state.batches.removeValue(forKey: first)
+            else { return (waiter, nil) }
+            let index = Int(tag - first)
+            batch.acknowledgements[index] = KafkaAcknowledgement(
+                topic: batch.topics[index],
+                partition: partition,
+                offset: offset
+            )
+            batch.left -= 1
+            if batch.left == 0 { return (waiter, batch) }
+            state.batches[first] = batch
+            return (nil, nil)
+        }
+        if case .alone(let topic, let continuation) = waiter {
+            continuation.resume(returning: KafkaAcknowledgement(topic: topic, partition: partition, offset: offset))
+        }
+        if let batch { batch.continuation.resume(returning: batch.acknowledgements.compactMap(\.self)) }
     }
 
     // MARK: - The thread
@@ -236,7 +325,7 @@ final class ProducerLoop: Sendable {
             } catch {
                 // All wait equally long, so none behind this one is due before it.
                 if error.code == .queueFull, mail.deadline > .now { break loop }
-                take(mail.tag)?.continuation.resume(throwing: error)
+                fail(mail.tag, error)
             }
             done += 1
         }
@@ -244,13 +333,10 @@ final class ProducerLoop: Sendable {
     }
 
     private func settle(_ report: KafkaDeliveryReport) {
-        guard let (topic, continuation) = take(report.tag) else { return }
         if let error = report.error {
-            continuation.resume(throwing: error)
+            fail(report.tag, error)
         } else {
-            continuation.resume(
-                returning: KafkaAcknowledgement(topic: topic, partition: report.partition, offset: report.offset)
-            )
+            acknowledge(report.tag, report.partition, report.offset)
         }
     }
 
@@ -259,14 +345,13 @@ final class ProducerLoop: Sendable {
         desk.withLock { $0.lane.close(within: max(.zero, deadline - .now), settle) }
         let (waiting, whenClosed) = state.withLock { state in
             defer {
-                state.waiting = [:]
                 state.mail = []
                 state.whenClosed = []
                 state.isClosed = true
             }
-            return (state.waiting, state.whenClosed)
+            return (Array(state.waiting.keys), state.whenClosed)
         }
-        for (_, waiter) in waiting { waiter.continuation.resume(throwing: KafkaError.producerIsShutDown) }
+        for tag in waiting { fail(tag, KafkaError.producerIsShutDown) }
         for done in whenClosed { done() }
     }
 }
