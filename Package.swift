@@ -194,7 +194,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "CarillonSimulation", "LocalBroker", "NotificationConsumer", "NotificationModel",
+                "CarillonSimulation", "Kafka", "LocalBroker", "NotificationConsumer", "NotificationModel",
                 "NotificationProducer",
                 "ServiceSupport",
             ],

@@ -19,6 +19,9 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
         self.properties = properties
     }
 
+    /// Whether librdkafka knows a property of this name, of a producer or a consumer.
+    public static func isProperty(_ name: String) -> Bool { RDKafkaConf.knows(name) }
+
     var base: [String: String] {
         [
             "bootstrap.servers": bootstrapServers.map(Self.withoutTrailingDot).joined(separator: ","),

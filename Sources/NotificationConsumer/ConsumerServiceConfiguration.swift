@@ -90,7 +90,11 @@ extension ConsumerServiceConfiguration {
         bootstrapServers = settings.bootstrapServers()
         kafkaProperties = settings.dictionary(
             "kafka.properties",
-            about: "Any librdkafka property; wins over the service's own choices."
+            about: """
+                Any librdkafka property; wins over the service's own choices. In the variable a comma within a value is \
+                written `\\,`.
+                """,
+            isName: KafkaClientConfiguration.isProperty
         )
         topics = settings.topicNames(["requests", "deliveries", "state", "deadLetters"])
         deployment = settings.deployment(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Kafka
 import NotificationModel
 import Testing
 
@@ -31,11 +32,30 @@ struct ConnectionOptionsTests {
 
     @Test func `an option's property comes before the variable's, and may hold an equals sign`() throws {
         let found = try connection(
-            ["--bootstrap-servers", "a:1", "-X", "a=1=2", "--property", "b="],
-            ["CARILLON_KAFKA_PROPERTIES": "a=0,c=3"]
+            ["--bootstrap-servers", "a:1", "-X", "sasl.password=1=2", "--property", "b="],
+            ["CARILLON_KAFKA_PROPERTIES": "sasl.password=0,linger.ms=3"]
         )
-        #expect(found.properties == ["a": "1=2", "b": "", "c": "3"])
+        #expect(found.properties == ["sasl.password": "1=2", "b": "", "linger.ms": "3"])
         #expect(!"\(found.client("test"))".contains("1=2"))
+    }
+
+    @Test func `nothing of a password with a comma is shown, and a backslash before it keeps it whole`() throws {
+        func read(_ variable: String) throws -> Connection {
+            try connection(["--bootstrap-servers", "a:1"], ["CARILLON_KAFKA_PROPERTIES": variable])
+        }
+        for rest in ["hunter2", "hunter2=3", "hunter2=", "=hunter2"] {
+            let error = #expect(throws: ValidationError.self) { try read("sasl.password=hunter1,\(rest)") }
+            let message = try #require(error?.message)
+            #expect(
+                message.contains("number 2") && message.contains("\\,") && !message.contains("hunter"),
+                "\(message)"
+            )
+        }
+        #expect(try read(#"sasl.password=hunter1\,hunter2=3"#).properties == ["sasl.password": "hunter1,hunter2=3"])
+        // What looks like another property is one, and its value may still be part of the password.
+        let client = try read("sasl.password=hunter1,security.protocol=hunter2").client("test")
+        let error = #expect(throws: KafkaError.self) { try KafkaProducerConfiguration(client: client).check() }
+        #expect(error?.reason.contains("security.protocol") == true && error?.reason.contains("hunter") == false)
     }
 
     @Test func `topics and application are named as for the services, whose other variables do not matter`() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import ServiceSupport
@@ -75,6 +76,19 @@ struct ServiceSettingsTests {
         #expect(properties["debug"] == "broker,topic ")
         #expect(properties["sasl.password"] == "a=b")
         try settings.finish()
+    }
+
+    @Test func `an item of a map's variable that begins with no name is told by its number alone`() throws {
+        var settings = try settings("map: {other: 1}", ["CARILLON_MAP": #"known=a,b=c,known=d\,b=e,,x"#])
+        #expect(settings.dictionary("map", isName: { $0 == "known" }) == ["known": "d,b=e", "other": "1"])
+        let message =
+            "map has an item, number %, that is not name=value with a known name; a comma within a value is written \\,"
+        #expect(
+            problems(settings)
+                == ["2", "4"].map {
+                    "environment variable CARILLON_MAP: " + message.replacingOccurrences(of: "%", with: $0)
+                }
+        )
     }
 
     @Test func `an unknown key is named with its line and the key it was probably meant to be`() throws {

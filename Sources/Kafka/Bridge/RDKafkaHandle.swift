@@ -14,21 +14,34 @@ struct RDKafkaConf: ~Copyable {
         if let pointer { rd_kafka_conf_destroy(pointer) }
     }
 
-    /// - Throws: `KafkaError` that names the property and says what librdkafka makes of it; never a secret value.
-    func set(_ name: String, _ value: String) throws(KafkaError) {
+    /// - Parameter isQuoting: Whether the error may quote the value, as librdkafka does, or the first part of it.
+    /// - Throws: `KafkaError` that names the property and says what librdkafka makes of it.
+    private func set(_ name: String, _ value: String, isQuoting: Bool) throws(KafkaError) {
         var text = [CChar](repeating: 0, count: 512)
         let result = rd_kafka_conf_set(pointer, name, value, &text, text.count)
         guard result != RD_KAFKA_CONF_OK else { return }
-        // What librdkafka says of a refused value quotes it, or the first part of it.
-        let isQuoted = result != RD_KAFKA_CONF_UNKNOWN && Self.isSecret(name)
-        let said = isQuoted ? "the value is not usable" : Self.text(text)
+        let isShown = result == RD_KAFKA_CONF_UNKNOWN || isQuoting
+        let said = isShown ? Self.text(text) : "the value is not usable"
         throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(said)")
+    }
+
+    /// - Throws: `KafkaError` that names the first that is wrong. With a secret among them it shows no value: what looks like
+    ///   another property may be the part of a password that follows a comma.
+    func set(_ properties: [(name: String, value: String)]) throws(KafkaError) {
+        let isQuoting = !properties.contains { Self.isSecret($0.name) }
+        for (name, value) in properties { try set(name, value, isQuoting: isQuoting) }
     }
 
     /// Sets them all on a configuration that is then thrown away.
     static func check(_ properties: [(name: String, value: String)]) throws(KafkaError) {
+        try RDKafkaConf().set(properties)
+    }
+
+    /// Whether there is a property of this name.
+    static func knows(_ name: String) -> Bool {
+        guard !name.utf8.contains(0) else { return false }
         let conf = RDKafkaConf()
-        for (name, value) in properties { try conf.set(name, value) }
+        return rd_kafka_conf_set(conf.pointer, name, "", nil, 0) != RD_KAFKA_CONF_UNKNOWN
     }
 
     static func isSecret(_ name: String) -> Bool {
@@ -76,7 +89,7 @@ final class RDKafkaHandle: Sendable {
         prepare: (OpaquePointer?) -> Void
     ) throws(KafkaError) {
         let conf = RDKafkaConf()
-        for (name, value) in properties { try conf.set(name, value) }
+        try conf.set(properties)
         let retained = Unmanaged.passRetained(context)
         conf.withPointer { pointer in
             rd_kafka_conf_set_opaque(pointer, retained.toOpaque())

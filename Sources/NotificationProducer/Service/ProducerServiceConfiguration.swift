@@ -109,7 +109,11 @@ extension ProducerServiceConfiguration {
         bootstrapServers = settings.bootstrapServers()
         kafkaProperties = settings.dictionary(
             "kafka.properties",
-            about: "Any librdkafka property; wins over the service's own choices."
+            about: """
+                Any librdkafka property; wins over the service's own choices. In the variable a comma within a value is \
+                written `\\,`.
+                """,
+            isName: KafkaClientConfiguration.isProperty
         )
         topics = settings.topicNames(["businessEvents", "requests", "deadLetters"])
         deployment = settings.deployment(

@@ -137,7 +137,17 @@ extension ServiceSettings {
     /// Names with values: a map in the file, whose names may hold dots, or `a=b,c=d` in the variable (`\,` is a comma within a value).
     ///
     /// Both are merged name by name, and the variable wins. Values never appear in messages: among them may be passwords.
-    public mutating func dictionary(_ key: String, about: String = "") -> [String: String] {
+    ///
+    /// - Parameters:
+    ///   - key: The key with dots.
+    ///   - about: Its effect, for a table.
+    ///   - isName: Whether a name is one. Of an item of the variable that begins with none only the number is told: it may be what
+    ///     follows a comma in a password.
+    public mutating func dictionary(
+        _ key: String,
+        about: String = "",
+        isName: (String) -> Bool = { _ in true }
+    ) -> [String: String] {
         let allowed = "a map, or name=value with commas between"
         declare(key, .map, allowed, about, default: nil, required: false)
         var result: [String: String] = [:]
@@ -157,11 +167,14 @@ extension ServiceSettings {
             }
         }
         if let (variable, text) = variable(key) {
-            for item in Self.splitItems(text) {
+            for (index, item) in Self.splitItems(text).enumerated() {
                 let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let name = Self.trimmed(parts[0])
-                guard parts.count == 2, !name.isEmpty else {
-                    note(.init(key: key, source: .variable(variable), message: "has an item that is not name=value"))
+                guard parts.count == 2, !name.isEmpty, isName(name) else {
+                    let message =
+                        "has an item, number \(index + 1), that is not name=value with a known name; "
+                        + "a comma within a value is written \\,"
+                    note(.init(key: key, source: .variable(variable), message: message))
                     continue
                 }
                 result[name] = String(parts[1])

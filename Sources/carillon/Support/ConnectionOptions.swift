@@ -76,7 +76,7 @@ struct ConnectionOptions: ParsableArguments {
             var settings = try ServiceSettings(environment: variables, file: nil)
             var connection = Connection(
                 bootstrapServers: settings.bootstrapServers(),
-                properties: settings.dictionary("kafka.properties"),
+                properties: settings.dictionary("kafka.properties", isName: KafkaClientConfiguration.isProperty),
                 topics: settings.topicNames(["businessEvents", "requests", "deliveries", "state", "deadLetters"]),
                 defaultApplication: settings.string("application.default", default: "default"),
                 timeout: timeout.duration
