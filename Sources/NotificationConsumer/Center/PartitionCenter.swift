@@ -31,6 +31,14 @@ struct PartitionCenter {
             }
         }
 
+        /// What its repeats are known by.
+        var id: RequestID {
+            switch self {
+            case .request(let request): request.id
+            case .removal(let removal): removal.id
+            }
+        }
+
         /// Whether what becomes of it follows from the log and the entry alone. What has a trigger, a collapse window or an
         /// expiration is decided by the clock.
         var isTimeless: Bool {

@@ -218,6 +218,15 @@ package final class Lane<Link: LaneLink> {
             if !input.isTimeless || owned[index]?.center.dirtyCount ?? 0 > dirty {
                 ledger.budget.expect((record.key?.count ?? 0) + (record.value?.count ?? 0))
             }
+            if outcome == .duplicate {
+                logger.debug(
+                    "a duplicate is dropped: its id is known",
+                    metadata: [
+                        LogMetadata.requestID: "\(input.id)", LogMetadata.partition: "\(record.partition)",
+                        LogMetadata.offset: "\(record.offset)",
+                    ]
+                )
+            }
         }
         if let timestamp = record.timestamp, effects.events.contains(where: { $0.event.name == .delivered }) {
             context.metrics.record(latency: now.rawValue - timestamp)

@@ -87,10 +87,12 @@ struct BrokerGateway: Sendable {
         try bound.check(size, "the request with its key")
     }
 
-    /// Publishes all of them, side by side, or none when one is too large: the error's field is its index when there are
-    /// several. When one fails the others may be on the broker: the caller repeats all, and the repeats are recognised by their
-    /// source and id.
-    func publish(_ events: [Event]) async throws {
+    /// Publishes all of them, or none when one is too large: the error's field is its index when there are several. Those of one
+    /// key keep their order. When one fails others may be on the broker: the caller repeats all, and the repeats are recognised by
+    /// their source and id.
+    ///
+    /// - Returns: Where they are, in the order of the events.
+    func publish(_ events: [Event]) async throws -> [KafkaAcknowledgement] {
         for (index, event) in events.enumerated() {
             let size = RecordBound.size(
                 key: event.key.count,
@@ -100,21 +102,20 @@ struct BrokerGateway: Sendable {
             )
             try bound.check(size, field: events.count > 1 ? "\(index)" : nil, "the event with its attributes")
         }
-        try await acknowledged {
+        return try await acknowledged {
             let partitions = try await partitions(of: businessEvents)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for event in events {
-                    let record = KafkaProducerRecord(
-                        topic: businessEvents,
-                        partition: KafkaPartitioner.partition(forKey: event.key, count: partitions),
-                        key: event.key,
-                        value: event.value,
-                        headers: event.headers
-                    )
-                    group.addTask { _ = try await producer.send(record) }
-                }
-                try await group.waitForAll()
+            let records = events.map { event in
+                KafkaProducerRecord(
+                    topic: businessEvents,
+                    partition: KafkaPartitioner.partition(forKey: event.key, count: partitions),
+                    key: event.key,
+                    value: event.value,
+                    headers: event.headers
+                )
             }
+            // Most often it is one, which need not wait for the producer's thread.
+            if records.count == 1 { return [try await producer.send(records[0])] }
+            return try await producer.send(inOrder: records)
         }
     }
 

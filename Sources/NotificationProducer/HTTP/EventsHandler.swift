@@ -10,8 +10,11 @@ import ServiceHTTP
 /// any other, so that there is one path. An `Idempotency-Key` must be well-formed and does nothing: an event has an id of its own.
 struct EventsHandler: Sendable {
     let broker: BrokerGateway
+    /// Those of this process, to say what an event meets; nil when it has none.
+    let rules: RuleStore?
     let bodyLimit: Int
 
+    private static let batch = "application/cloudevents-batch+json"
     private static let mediaTypes =
         "application/cloudevents+json, application/cloudevents-batch+json, or application/json with the attributes in ce- headers"
 
@@ -20,7 +23,7 @@ struct EventsHandler: Sendable {
         guard isAccepted(call.request.mediaType) else { throw Problem.unsupportedMediaType(Self.mediaTypes) }
         let bytes = try await body.read(upTo: bodyLimit)
         let events = try BusinessEvent.parse(httpHeaders: headers(of: call.request), body: bytes)
-        try await broker.publish(
+        let places = try await broker.publish(
             events.map { event in
                 BrokerGateway.Event(
                     key: event.kafkaKey,
@@ -32,15 +35,54 @@ struct EventsHandler: Sendable {
         return Response(
             status: .accepted,
             headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(string: "{\"accepted\":\(events.count)}"))
+            body: .init(
+                byteBuffer: ByteBuffer(bytes: answer(events, places, isBatch: call.request.mediaType == Self.batch))
+            )
         )
+    }
+
+    /// One object, or a list of them for a batch.
+    private func answer(_ events: [BusinessEvent], _ places: [KafkaAcknowledgement], isBatch: Bool) -> [UInt8] {
+        let engine = rules?.engine
+        var json: [UInt8] = []
+        json.reserveCapacity(160 * events.count)
+        if isBatch { JSONWriter.append("[", to: &json) }
+        for (index, (event, place)) in zip(events, places).enumerated() {
+            JSONWriter.append(index == 0 ? "{\"id\":" : ",{\"id\":", to: &json)
+            JSONWriter.append(string: event.id, to: &json)
+            JSONWriter.append(",\"topic\":", to: &json)
+            JSONWriter.append(string: place.topic, to: &json)
+            JSONWriter.append(",\"partition\":", to: &json)
+            JSONWriter.append(number: place.partition, to: &json)
+            JSONWriter.append(",\"offset\":", to: &json)
+            JSONWriter.append(number: place.offset, to: &json)
+            if let engine { append(engine.matching(event), to: &json) }
+            JSONWriter.append("}", to: &json)
+        }
+        if isBatch { JSONWriter.append("]", to: &json) }
+        return json
+    }
+
+    /// The rules that match as they are now; those in force when the event is read decide.
+    private func append(_ matching: (rules: [String], error: ModelError?), to json: inout [UInt8]) {
+        JSONWriter.append(",\"rules\":[", to: &json)
+        for (index, rule) in matching.rules.enumerated() {
+            if index > 0 { JSONWriter.append(",", to: &json) }
+            JSONWriter.append(string: rule, to: &json)
+        }
+        JSONWriter.append("]", to: &json)
+        guard let error = matching.error else { return }
+        JSONWriter.append(",\"reason\":", to: &json)
+        JSONWriter.append(string: error.reason.rawValue, to: &json)
+        JSONWriter.append(",\"detail\":", to: &json)
+        JSONWriter.append(string: error.detail, to: &json)
     }
 
     private func isAccepted(_ mediaType: String?) -> Bool {
         // An event in binary mode may have no data, and then no type of it.
         guard let mediaType else { return true }
         if mediaType.hasPrefix("application/cloudevents") {
-            return ["application/cloudevents+json", "application/cloudevents-batch+json"].contains(mediaType)
+            return ["application/cloudevents+json", Self.batch].contains(mediaType)
         }
         return mediaType.isJSONMediaType
     }

@@ -11,9 +11,11 @@ extension IngestSession {
             var reader = BusinessEventReader()
             message.forEachHeader { reader.add(name: $0, value: $1) }
             let event = try reader.event(value: message.value())
-            switch rules.engine.apply(to: event) {
+            // Every broker of today gives a record a timestamp.
+            let arrived = message.timestamp.map { Timestamp(rawValue: $0) } ?? now()
+            switch rules.engine.apply(to: event, arrived: arrived) {
             case .noRule:
-                throw ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")
+                throw RuleEngine.noRule(for: event)
             case .skipped:
                 metrics.count(.skipped)
                 tracker.finish(partition, offset: offset)

@@ -36,6 +36,8 @@ struct FoundValues {
 /// It borrows the event's bytes and must not outlive them.
 struct RuleContext {
     let event: BusinessEvent
+    /// When the event came, for what is counted from its time when it has none.
+    var arrived = Timestamp(rawValue: 0)
     let names: [String]
     /// Nothing when the event has no data or data that is not JSON.
     let data: FoundValues

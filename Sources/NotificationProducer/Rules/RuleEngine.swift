@@ -33,25 +33,70 @@ struct RuleEngine: Sendable {
     /// For rules that name no application.
     let defaultApplication: String
 
-    func apply(to event: BusinessEvent) -> Outcome {
+    /// - Parameter arrived: What an expiration is counted from when the event has no time: the record's timestamp, so that the same
+    ///   record gives the same request again.
+    func apply(to event: BusinessEvent, arrived: Timestamp) -> Outcome {
         guard let plan = rules.plan(for: event.type) else { return .noRule }
-        guard plan.data.count > 0, !event.data.isEmpty, event.isJSON else { return apply(plan, to: event, .none) }
+        return withValues(of: event, for: plan) { values in
+            switch values {
+            case .success(let data): apply(plan, to: event, arrived, data)
+            case .failure(let error): .applied([], failures: [Failure(rule: plan.rules[0].name, error: error)])
+            }
+        }
+    }
+
+    /// The names of the rules whose `when` holds for an event, and why there may be none: `no-rule`, or what keeps a `when` from
+    /// being judged. What the rules make of it is not looked at.
+    func matching(_ event: BusinessEvent) -> (rules: [String], error: ModelError?) {
+        guard let plan = rules.plan(for: event.type) else { return ([], Self.noRule(for: event)) }
+        return withValues(of: event, for: plan) { values in
+            let data: FoundValues
+            switch values {
+            case .success(let found): data = found
+            case .failure(let error): return ([], error)
+            }
+            let context = RuleContext(event: event, names: plan.names, data: data)
+            var names: [String] = []
+            var failure: ModelError?
+            for rule in plan.rules {
+                do throws(ModelError) {
+                    if let condition = rule.when, try !context.holds(condition) { continue }
+                    names.append(rule.name)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+            return (names, failure)
+        }
+    }
+
+    static func noRule(for event: BusinessEvent) -> ModelError {
+        ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")
+    }
+
+    /// Finds all values that the rules look at, in one pass over the data; they live as long as the body runs.
+    private func withValues<Result>(
+        of event: BusinessEvent,
+        for plan: EventPlan,
+        _ body: (Swift.Result<FoundValues, ModelError>) -> Result
+    ) -> Result {
+        guard plan.data.count > 0, !event.data.isEmpty, event.isJSON else { return body(.success(.none)) }
         return withUnsafeTemporaryAllocation(of: JSONMatch.self, capacity: plan.data.count) { matches in
             event.data.withUnsafeBytes { bytes in
                 do throws(ModelError) {
                     try plan.data.find(in: bytes, into: matches)
                 } catch {
                     let field = error.field.map { "data.\($0)" } ?? "data"
-                    let inData = ModelError(error.reason, field: field, error.detail)
-                    return .applied([], failures: [Failure(rule: plan.rules[0].name, error: inData)])
+                    return body(.failure(ModelError(error.reason, field: field, error.detail)))
                 }
-                return apply(plan, to: event, FoundValues(bytes: bytes, matches: UnsafeBufferPointer(matches)))
+                return body(.success(FoundValues(bytes: bytes, matches: UnsafeBufferPointer(matches))))
             }
         }
     }
 
-    private func apply(_ plan: EventPlan, to event: BusinessEvent, _ data: FoundValues) -> Outcome {
-        let context = RuleContext(event: event, names: plan.names, data: data)
+    private func apply(_ plan: EventPlan, to event: BusinessEvent, _ arrived: Timestamp, _ data: FoundValues) -> Outcome
+    {
+        let context = RuleContext(event: event, arrived: arrived, names: plan.names, data: data)
         var outputs: [Output] = []
         var failures: [Failure] = []
         var room = Self.maximumBytes
@@ -152,13 +197,7 @@ struct RuleEngine: Sendable {
         }
         try notification.bodies[body].render(context, into: &value)
         guard let after = notification.expiresAfter else { return }
-        guard let time = context.event.time else {
-            throw ModelError(
-                .missingVariable,
-                field: "time",
-                "the event has no time, from which its expiration is counted"
-            )
-        }
+        let time = context.event.time ?? context.arrived
         JSONWriter.append(",\"expiration\":", to: &value)
         JSONWriter.append(timestamp: time.adding(milliseconds: try milliseconds(after, context)), to: &value)
     }

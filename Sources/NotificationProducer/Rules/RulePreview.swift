@@ -83,7 +83,7 @@ public struct RulePreview: Sendable {
         }
     }
 
-    /// What the rules make of an event.
+    /// What the rules make of an event that arrives now.
     public func apply(to event: BusinessEvent) -> Result {
         var result = made(of: event)
         result.eventKey = event.kafkaKey
@@ -91,10 +91,9 @@ public struct RulePreview: Sendable {
     }
 
     private func made(of event: BusinessEvent) -> Result {
-        switch engine.apply(to: event) {
+        switch engine.apply(to: event, arrived: SystemClock.now()) {
         case .noRule:
-            let error = ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")
-            return Result(records: [], failures: [Failure(rule: nil, error: error)])
+            return Result(records: [], failures: [Failure(rule: nil, error: RuleEngine.noRule(for: event))])
         case .skipped:
             return Result(records: [], failures: [])
         case .applied(let outputs, let failures):

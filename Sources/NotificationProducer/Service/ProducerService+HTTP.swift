@@ -56,7 +56,7 @@ extension ProducerService {
             logger: logger
         )
         return ProducerAPI(
-            events: EventsHandler(broker: broker, bodyLimit: configuration.eventsBodyBytes),
+            events: EventsHandler(broker: broker, rules: rules, bodyLimit: configuration.eventsBodyBytes),
             notifications: NotificationsHandler(
                 broker: broker,
                 defaultApplication: configuration.defaultApplication,

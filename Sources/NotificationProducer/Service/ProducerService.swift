@@ -15,7 +15,7 @@ public import ServiceSupport
 /// acknowledged and committed, and flushes its producers, all within `drain.timeout`.
 public struct ProducerService: Service {
     let configuration: ProducerServiceConfiguration
-    private let rules: RuleStore?
+    let rules: RuleStore?
     let ceiling: KafkaRecordCeiling
     let security: ListenerSecurity
     let httpHealth: HealthComponent

@@ -316,6 +316,8 @@ struct ChangelogFaultTests {
                 consumer.metric("carillon_requests_total{outcome=\"duplicate\"}") == 300
             }
             #expect(consumer.metric("carillon_requests_total{outcome=\"applied\"}") ?? 0 == 0)
+            let told = consumer.log.lines(.debug).filter { $0.contains("a duplicate is dropped") }
+            #expect(told.count == 300 && told[0].contains("request.id") && told[0].contains("q"), "\(told.prefix(1))")
             try await eventually("what was pending is") { consumer.metric("carillon_schedule_pending") == 100 }
         }
         #expect(try await kafka.records(kafka.topics.deliveries).count == events)

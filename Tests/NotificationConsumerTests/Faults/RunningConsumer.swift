@@ -98,7 +98,7 @@ final class CollectedLog: LogHandler, Sendable {
         set {}
     }
     var logLevel: Logger.Level {
-        get { .info }
+        get { .debug }
         set {}
     }
     subscript(metadataKey _: String) -> Logger.Metadata.Value? {

@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import NotificationModel
 import Testing
@@ -38,7 +39,7 @@ struct EventsCallTests {
                 ]
             )
             #expect(binary.status == 202, "\(binary.text)")
-            #expect(binary["accepted"] == "1")
+            #expect(binary["id"] == "b1" && binary["topic"] == ProducerHarness.topics.businessEvents)
             let structured = try await post(
                 harness,
                 Self.json + "; charset=utf-8",
@@ -51,13 +52,20 @@ struct EventsCallTests {
             }
             let batch = try await post(harness, Self.batch, "[\(several.joined(separator: ","))]")
             #expect(batch.status == 202, "\(batch.text)")
-            #expect(batch["accepted"] == "3")
+            let listed = try JSONSerialization.jsonObject(with: Data(batch.text.utf8)) as? [[String: Any]]
+            #expect(listed?.map { $0["id"] as? String } == ["m1", "m2", "m3"])
 
             let records = try await harness.records(ProducerHarness.topics.businessEvents, count: 5)
             let byID = Dictionary(uniqueKeysWithValues: records.map { ($0.header("ce_id") ?? "", $0) })
             #expect(Set(byID.keys) == ["b1", "s1", "m1", "m2", "m3"])
             let first = try #require(byID["b1"])
             #expect(first.keyText == "café")
+            #expect(binary["partition"] == "\(first.partition)" && binary["offset"] == "\(first.offset)")
+            // Without rules in this process there is nothing to say of them.
+            #expect(binary["rules"] == nil)
+            let place = listed?.first { $0["id"] as? String == "m2" }
+            #expect(place?["partition"] as? Int == byID["m2"].map { Int($0.partition) })
+            #expect(place?["offset"] as? Int == byID["m2"].map { Int($0.offset) })
             #expect(first.valueText == #"{"a":1}"#)
             #expect(first.header("ce_subject") == "café")
             #expect(first.header("ce_partner") == "x")
@@ -127,6 +135,53 @@ struct EventsCallTests {
             let records = try await harness.records(ProducerHarness.topics.businessEvents, count: 1)
             #expect(records[0].header("ce_id") == "x")
             #expect(records[0].offset == 0)
+        }
+    }
+
+    @Test("The answer says which rules match, and why none does")
+    func answer() async throws {
+        let rules = """
+            rules:
+              - name: first
+                event: com.example.order
+                when: "data.notify == true"
+                recipient: "{{data.customer}}"
+                identifier: a
+                content: {title: A}
+              - event: com.example.order
+                when: "data.count > 1"
+                recipient: "{{data.customer}}"
+                cancel: b
+            """
+        try await ProducerHarness.with(rules: rules) { harness in
+            func ask(_ type: String, _ data: String) async throws -> [String: Any]? {
+                let event = #"{"specversion":"1.0","id":"e","source":"/s","type":"\#(type)","data":\#(data)}"#
+                let answer = try await post(harness, Self.json, event)
+                #expect(answer.status == 202, "\(answer.text)")
+                return try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any]
+            }
+            let both = try await ask("com.example.order", #"{"notify":true,"count":2}"#)
+            #expect(both?["rules"] as? [String] == ["first", "com.example.order#1"] && both?["reason"] == nil)
+            let none = try await ask("com.example.order", #"{"notify":false,"count":1}"#)
+            #expect(none?["rules"] as? [String] == [] && none?["reason"] == nil)
+            let missing = try await ask("com.example.order", #"{"notify":true}"#)
+            #expect(missing?["rules"] as? [String] == ["first"] && missing?["reason"] as? String == "missing-variable")
+            let unknown = try await ask("com.example.ordre", "{}")
+            #expect(unknown?["rules"] as? [String] == [] && unknown?["reason"] as? String == "no-rule")
+            #expect((unknown?["detail"] as? String)?.contains("com.example.ordre") == true)
+        }
+    }
+
+    @Test("A batch keeps its order: all of one source, without subjects")
+    func batchOrder() async throws {
+        try await ProducerHarness.with { harness in
+            let ids = (0..<300).map { "e\($0)" }
+            let batch = ids.map { #"{"specversion":"1.0","id":"\#($0)","source":"/shop","type":"t"}"# }
+            let answer = try await post(harness, Self.batch, "[\(batch.joined(separator: ","))]")
+            #expect(answer.status == 202, "\(answer.text)")
+            let records = try await harness.records(ProducerHarness.topics.businessEvents, count: 300)
+            #expect(Set(records.map(\.partition)).count == 1)
+            #expect(records.map { $0.header("ce_id") ?? "" } == ids)
         }
     }
 

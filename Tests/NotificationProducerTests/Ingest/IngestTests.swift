@@ -1,3 +1,4 @@
+import Foundation
 import Kafka
 import LocalBroker
 import NotificationModel
@@ -82,6 +83,25 @@ struct IngestTests {
             let records = try await harness.records(ProducerHarness.topics.requests, count: 2)
             #expect(records[0].header("ce_id") == records[1].header("ce_id"))
             #expect(records[0].value == records[1].value)
+        }
+    }
+
+    @Test("An expiration of an event without a time is counted from its record's timestamp, again and again")
+    func arrival() async throws {
+        let rules = Self.rules.replacingOccurrences(
+            of: "trigger: {type",
+            with: "expiration: {after: 3600}\n    trigger: {type"
+        )
+        try await ProducerHarness.with(rules: rules) { harness in
+            let arrival = ProducerHarness.now.adding(milliseconds: -60_000)
+            var record = Self.shipped(1).record
+            record.timestamp = arrival.rawValue
+            try await harness.produce([record, record])
+            let records = try await harness.records(ProducerHarness.topics.requests, count: 2)
+            for record in records {
+                let value = try JSONValue.parse(record.value ?? [])
+                #expect(value["expiration"] == .string(arrival.adding(milliseconds: 3_600_000).rfc3339))
+            }
         }
     }
 

@@ -29,12 +29,13 @@ struct RequestMembersTests {
         #expect(request["expiration"] == .string(time))
     }
 
-    @Test("Without a time of the event nothing can be counted from it")
+    @Test("Without a time of the event it is counted from its arrival, and {{time}} stays missing")
     func noTime() throws {
         let engine = try Rules.rule("content: {body: x}\nexpiration: {after: 3600}")
-        let error = try Rules.failure(engine, event("{}", time: nil))
-        #expect(error.reason == .missingVariable)
-        #expect(error.field == "time")
+        let request = try Rules.request(engine, event("{}", time: nil))
+        #expect(request["expiration"] == .string(RuleEngine.arrival.adding(milliseconds: 3_600_000).rfc3339))
+        let named = try Rules.failure(try Rules.rule("content: {body: \"{{time}}\"}"), event("{}", time: nil))
+        #expect(named.reason == .missingVariable && named.field == "time")
     }
 
     @Test(

@@ -3,6 +3,13 @@ import Testing
 
 @testable import NotificationProducer
 
+extension RuleEngine {
+    /// When the events of these tests arrive.
+    static let arrival = Timestamp(rawValue: 1_795_251_600_000)
+
+    func apply(to event: BusinessEvent) -> Outcome { apply(to: event, arrived: Self.arrival) }
+}
+
 /// Rules and what they make of an event, as tests look at it.
 enum Rules {
     static func engine(_ yaml: String) throws -> RuleEngine {
