@@ -91,6 +91,14 @@ struct ServiceSettingsTests {
         )
     }
 
+    @Test func `the first item of a map's variable is named when its name is unknown`() throws {
+        var settings = try settings("", ["CARILLON_MAP": "knwon=secret,known=2"])
+        #expect(settings.dictionary("map", isName: { $0 == "known" }) == ["known": "2"])
+        #expect(
+            problems(settings) == ["environment variable CARILLON_MAP: map.knwon is not a name that is known here"]
+        )
+    }
+
     @Test func `an unknown key is named with its line and the key it was probably meant to be`() throws {
         var settings = try settings("http:\n  host: x\n  prot: 80\n")
         _ = settings.string("http.host", default: nil)

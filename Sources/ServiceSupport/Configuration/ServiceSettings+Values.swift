@@ -141,8 +141,8 @@ extension ServiceSettings {
     /// - Parameters:
     ///   - key: The key with dots.
     ///   - about: Its effect, for a table.
-    ///   - isName: Whether a name is one. Of an item of the variable that begins with none only the number is told: it may be what
-    ///     follows a comma in a password.
+    ///   - isName: Whether a name is one. Of an item of the variable that begins with none, but for the first, only the number is
+    ///     told: it may be what follows a comma in a password.
     public mutating func dictionary(
         _ key: String,
         about: String = "",
@@ -170,7 +170,13 @@ extension ServiceSettings {
             for (index, item) in Self.splitItems(text).enumerated() {
                 let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 let name = Self.trimmed(parts[0])
-                guard parts.count == 2, !name.isEmpty, isName(name) else {
+                let isNamed = parts.count == 2 && !name.isEmpty
+                if isNamed, index == 0, !isName(name) {
+                    let message = "is not a name that is known here"
+                    note(.init(key: "\(key).\(name)", source: .variable(variable), message: message))
+                    continue
+                }
+                guard isNamed, isName(name) else {
                     let message =
                         "has an item, number \(index + 1), that is not name=value with a known name; "
                         + "a comma within a value is written \\,"
