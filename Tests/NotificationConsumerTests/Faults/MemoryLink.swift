@@ -176,13 +176,13 @@ final class MemoryLink: LaneLink {
     func readState(
         of ranges: [Int32: Range<Int64>],
         stallingAtMost time: Duration,
-        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8], _ value: [UInt8]?) throws -> Void
+        _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws -> Void
     ) throws {
         for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
             let log = broker.state[Int(partition)]
             for offset in range {
                 let (key, value) = log.records[Int(offset - log.low)]
-                if let key { try apply(partition, offset, key, value) }
+                try apply(partition, offset, key, value)
             }
         }
     }

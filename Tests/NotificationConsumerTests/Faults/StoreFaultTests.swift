@@ -92,7 +92,9 @@ private final class StuckStore: EntryStore {
     var unwritten: Int { isStuck ? 10_000_000 : 0 }
     var trouble: String? { isStuck ? "database or disk is full" : nil }
     func entry(of key: [UInt8]) throws -> StoredEntry? { memory.entry(of: key) }
-    func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] { memory.entries(withPrefix: prefix) }
+    func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) throws -> [StoredEntry] {
+        memory.entries(withPrefix: prefix, after: &cursor, limit: limit)
+    }
     func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry] {
         memory.due(after: &cursor, through: through, limit: limit)
     }

@@ -23,8 +23,8 @@ final class TestDisk: Sendable {
     }
 
     func open(
-        clock: @escaping @Sendable () -> Timestamp = { storeTime },
-        _ change: (inout SQLiteEntryStore.Limits) -> Void = { _ in }
+        _ change: (inout SQLiteEntryStore.Limits) -> Void = { _ in },
+        clock: @escaping @Sendable () -> Timestamp = { storeTime }
     ) -> StoreDisk {
         var limits = SQLiteEntryStore.Limits()
         limits.retryInterval = .milliseconds(5)
