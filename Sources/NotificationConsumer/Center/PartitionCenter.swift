@@ -122,10 +122,10 @@ struct PartitionCenter {
     var dirtyCount: Int { inUse.dirtyCount + forgottenKeys.count }
     /// The first request that has finished something which the changelog is not told yet; nil when it knows all.
     ///
-    /// Reading again from there makes it again, exactly: what is read again is applied only when it is timeless, everything else
-    /// has its trace in the changelog. What left none, since something decided that is not in the log (a dead letter for its time
-    /// or its size, no room), ends the range: see `noteUndecided`. A repeat that was dropped leaves its trace in the entry
-    /// that knows it, and no entry is forgotten that the range concerns: see `mayForget`.
+    /// Reading again from there makes it again, exactly: what is read again is applied only when it is timeless, everything
+    /// else has its trace in the changelog. What left none, since something decided that is not in the log (a dead letter for
+    /// its time or its size, no room), ends the range: see `noteUndecided`. A repeat that was dropped leaves its trace in the
+    /// entry that knows it, and no entry is forgotten that the range concerns: see `mayForget`.
     var replayOffset: Int64? { inUse.lazyOffset }
     /// Where reading again ends; nil for the next request to read.
     var replayEnd: Int64? { inUse.lazyOffset == nil ? nil : inUse.lazyEnd }
@@ -194,7 +194,8 @@ struct PartitionCenter {
 
     /// Applies one input, in the order of the log.
     ///
-    /// - Returns: `unfinished` for a removal of everything a recipient has that is larger than one piece: `proceed` goes on with it.
+    /// - Returns: `unfinished` for a removal of everything a recipient has that is larger than one piece: `proceed` goes on
+    ///   with it.
     /// - Throws: what makes the store unusable.
     mutating func apply(
         _ input: Input,

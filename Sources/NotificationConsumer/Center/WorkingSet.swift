@@ -94,8 +94,8 @@ struct WorkingSet {
     /// Whether it would do the same at another time: only then can the log stand for it.
     var isTimeless = false
 
-    /// Reading again must not come to the record at the offset, nor beyond it: something has a say in what becomes of it that is
-    /// not in the log.
+    /// Reading again must not come to the record at the offset, nor beyond it: something has a say in what becomes of it that
+    /// is not in the log.
     mutating func endReplay(before offset: Int64) {
         guard !lazy.isEmpty, lazyEnd == nil else { return }
         lazyEnd = offset

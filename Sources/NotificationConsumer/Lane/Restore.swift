@@ -15,8 +15,8 @@ import NotificationModel
 ///    Without one, an empty topic begins, one that nothing was ever done with begins at its first request (`Beginning`), and
 ///    any other begins only as told.
 ///    A topic that ends before the marker has begun again: in a new life of it, which the next marker names, all offsets are new.
-/// 5. The centre begins. Requests from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished at once and the
-///    changelog was not told is made again, and nothing of it is published.
+/// 5. The centre begins. Requests from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished
+///    at once and the changelog was not told is made again, and nothing of it is published.
 /// 6. What may have been sent is in doubt (`firedThrough`); everything else waits for its time.
 struct Restore {
     /// What is found of a partition.
