@@ -52,6 +52,21 @@ struct TransactionCoordinatorTests {
         #expect(throws: KafkaError.producerFenced) { try write("2", as: "id", producer) }
     }
 
+    @Test func `a transaction has ended when that is written, for which the next one waits`() throws {
+        broker.transactions.writingTime = { 500_000 }
+        let producer = broker.transactions.initialise("id")
+        try write("1", as: "id", producer)
+        try broker.transactions.end("id", producer, commit: true)
+        #expect(cluster.state() == [])
+        cluster.timeline.advance(to: 500_000)
+        #expect(cluster.state() == ["1"])
+        try write("2", as: "id", producer)
+        try broker.transactions.end("id", producer, commit: true)
+        #expect(cluster.state() == ["1"])
+        try write("3", as: "id", producer)
+        #expect(cluster.state() == ["1", "2"])
+    }
+
     @Test func `the timeout of one transaction does not touch the next`() throws {
         let producer = broker.transactions.initialise("id")
         try write("1", as: "id", producer)

@@ -26,6 +26,32 @@ struct SimulationTests {
         #expect(Simulation.run(.init(seed: 3)).trace.hash != Simulation.run(.init(seed: 11)).trace.hash)
     }
 
+    /// The first seeds whose runs are of a kind.
+    private static func seeds(_ count: Int, where isWanted: (Scenario) -> Bool) -> [UInt64] {
+        let found = (1...UInt64.max).lazy.filter { seed in
+            var random = SeededGenerator(seed: seed)
+            var scenarioRandom = random.split()
+            return isWanted(Scenario(random: &scenarioRandom))
+        }
+        return Array(found.prefix(count))
+    }
+
+    @Test("with stores in files, too, the same seed does the same, whatever the thread does that writes them")
+    func files() {
+        for seed in Self.seeds(3, where: { $0.usesFiles && $0.crashRate > 0 }) {
+            let (one, other) = (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
+            #expect(one.violation == nil && one.trace.hash == other.trace.hash, "seed \(seed)")
+        }
+    }
+
+    @Test("requests are refused, and ids forgotten", arguments: [true, false])
+    func bounds(isExactlyOnce: Bool) {
+        for seed in Self.seeds(4, where: { $0.isCapped && $0.scenes > 15 }) + Self.seeds(4, where: \.forgets) {
+            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+        }
+    }
+
     /// How many seeds it takes at most, from the first on; the same seeds pass without the bug.
     @Test(
         "a planted bug is found",

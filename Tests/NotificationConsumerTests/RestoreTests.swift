@@ -57,6 +57,27 @@ struct RestoreTests {
         #expect(partition.fireLimit == at(2100))
     }
 
+    @Test func `what is due within the limit of a marker is late by the clock, and expired by it`() throws {
+        for (misfire, expected) in [
+            (MisfirePolicy.drop, [DeliveryEventName.missed, .expired]), (.once, [.delivered]),
+        ] {
+            var bench = Bench()
+            bench.apply(request("a", interval(10, misfire: misfire)), 0)
+            try bench.commit()
+            try bench.center.refill(at: at(0))
+            var partition = OwnedPartition(
+                center: bench.center,
+                position: 1,
+                lineage: "l",
+                firedThrough: at(10_500),
+                hasMarker: true
+            )
+            var effects = NotificationCenter.Effects()
+            _ = partition.fireDue(at: at(60_000), limit: 10, effects: &effects) { _ in }
+            #expect(effects.events.map(\.event.name) == expected)
+        }
+    }
+
     @Test func `no timer fires beyond the committed limit, and one that comes near asks for a later one`() throws {
         var bench = Bench()
         bench.apply(request("a", interval(10)), 0)

@@ -36,6 +36,18 @@ final class SimulatedBroker {
     /// Milliseconds since 1970 by the broker's clock.
     var wall: Int64 { timeline.clock.wall.rawValue }
 
+    /// What it takes of all producers together; nil for any number.
+    var bytesPerSecond: Int64?
+    /// When it is done with what it was given, in microseconds.
+    private var busyUntil: Int64 = 0
+
+    /// Microseconds until so many bytes more are taken.
+    func timeToTake(_ bytes: Int) -> Int64 {
+        guard let bytesPerSecond else { return 0 }
+        busyUntil = max(busyUntil, timeline.now) + Int64(bytes) * 1_000_000 / bytesPerSecond
+        return busyUntil - timeline.now
+    }
+
     /// Clients that wait for something, so that others may not take it for quiet.
     var waiting = 0
 

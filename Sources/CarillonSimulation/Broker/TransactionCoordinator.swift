@@ -28,6 +28,10 @@ final class TransactionCoordinator {
 
     private unowned let broker: SimulatedBroker
     private var entries: [String: Entry] = [:]
+    /// By id: what is decided, and not written into the partitions yet.
+    private var unwritten: [String: () -> Void] = [:]
+    /// How long after its end a transaction is seen to have ended, in microseconds: the coordinator answers before it writes.
+    var writingTime: () -> Int64 = { 0 }
 
     init(broker: SimulatedBroker) {
         self.broker = broker
@@ -36,6 +40,7 @@ final class TransactionCoordinator {
     /// Gives a producer the transactional id: an open transaction is aborted, older producers are fenced.
     func initialise(_ id: String) -> ProducerStamp {
         if entries[id]?.state == .ongoing { end(id, commit: false, bumping: true) }
+        write(id)
         var entry = entries[id] ?? Entry(producer: ProducerStamp(id: broker.newProducerID(), epoch: -1))
         entry.producer.epoch += 1
         entry.state = .empty
@@ -89,9 +94,14 @@ final class TransactionCoordinator {
     /// Whether the id has an open transaction.
     func isOpen(_ id: String) -> Bool { entries[id]?.state == .ongoing }
 
+    /// Whether something that is decided is not written into its partitions yet.
+    var isWriting: Bool { !unwritten.isEmpty }
+
     private func open(_ id: String, _ producer: ProducerStamp) throws(KafkaError) {
         try check(id, producer)
         guard let entry = entries[id], entry.state != .ongoing else { return }
+        // The client is told to wait until the one before has ended.
+        write(id)
         entries[id]?.state = .ongoing
         entries[id]?.number += 1
         let number = entry.number + 1
@@ -107,13 +117,30 @@ final class TransactionCoordinator {
     private func end(_ id: String, commit: Bool, bumping: Bool) {
         guard var entry = entries[id] else { return }
         if bumping { entry.producer.epoch += 1 }
-        for (topic, partition) in entry.partitions {
-            broker.log(topic, partition).endTransaction(of: entry.producer, commit: commit, at: broker.wall)
+        let (producer, partitions, offsets) = (entry.producer, entry.partitions, entry.offsets)
+        unwritten[id] = { [unowned broker] in
+            for (topic, partition) in partitions {
+                broker.log(topic, partition).endTransaction(of: producer, commit: commit, at: broker.wall)
+            }
+            if commit { broker.group.store(offsets) }
+            broker.noteActivity()
         }
-        if commit { broker.group.store(entry.offsets) }
+        let (time, number) = (writingTime(), entry.number)
+        if time == 0 {
+            write(id)
+        } else {
+            broker.timeline.add(after: time) { [unowned self] in
+                if entries[id]?.number == number { write(id) }
+            }
+        }
         entry.state = .ended(commit: commit)
         entry.partitions = []
         entry.offsets = []
         entries[id] = entry
+    }
+
+    /// Writes the end of a transaction into its partitions, with which its records and offsets count.
+    private func write(_ id: String) {
+        unwritten.removeValue(forKey: id)?()
     }
 }

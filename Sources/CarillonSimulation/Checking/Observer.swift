@@ -7,6 +7,8 @@ final class Observer {
     private let broker: SimulatedBroker
     private let topics: TopicNames
     private let published: () -> [[PublishedRecord]]
+    /// What the offsets of a partition of requests are counted from.
+    private let base: (Int32) -> Int64
     private let isExactlyOnce: Bool
     private let usesChannel: Bool
     /// Of a partition.
@@ -31,13 +33,14 @@ final class Observer {
         broker: SimulatedBroker,
         topics: TopicNames,
         published: @escaping () -> [[PublishedRecord]],
+        base: @escaping (Int32) -> Int64 = { _ in 0 },
         partitions: Int32,
         isExactlyOnce: Bool,
         usesChannel: Bool,
         maximumEntries: Int = Scenario.manyEntries,
         note: @escaping (String) -> Void
     ) {
-        self.maximumEntries = maximumEntries
+        (self.maximumEntries, self.base) = (maximumEntries, base)
         (self.broker, self.topics, self.published) = (broker, topics, published)
         (self.isExactlyOnce, self.usesChannel, self.note) = (isExactlyOnce, usesChannel, note)
         model = ReferenceModel(partitions: partitions)
@@ -187,10 +190,8 @@ final class Observer {
     private func take(deadLetter record: LogRecord) throws(Violation) {
         func header(_ name: String) -> [UInt8] { record.headers.last { $0.name == name }?.value ?? [] }
         func number(_ bytes: [UInt8]) -> Int64 { bytes.reduce(0) { $0 << 8 | Int64($1) } }
-        let place = Place(
-            partition: Int32(truncatingIfNeeded: number(header("kafka_dlt-original-partition"))),
-            offset: number(header("kafka_dlt-original-offset"))
-        )
+        let partition = Int32(truncatingIfNeeded: number(header("kafka_dlt-original-partition")))
+        let place = Place(partition: partition, offset: base(partition) + number(header("kafka_dlt-original-offset")))
         let reason = String(decoding: header("carillon-reason"), as: UTF8.self)
         note("sees dead letter \(place) \(reason)")
         guard let expected = model.bad[place] else { throw Violation(.deadLetters, "\(place) is a good record") }

@@ -60,7 +60,7 @@ struct PunctualityChecks {
                 try check(due: due + slack, at: now, observed.text)
             case .scheduled, .held:
                 try check(due: SimulatedClock.elapsed(at: entry.record.timestamp) + slack, at: now, observed.text)
-            case .missed:
+            case .missed where !usesChannel:
                 guard areClocksRight, let first = event.first else { continue }
                 let due = observer.model.handOver(of: entry, first, [])
                 guard due < disturbedAt + Self.settling else {

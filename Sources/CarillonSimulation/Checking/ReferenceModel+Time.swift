@@ -56,13 +56,12 @@ extension ReferenceModel {
 
     /// Why what is sent at this time may not be: too early, too late, or expired.
     func objection(toSendingOf entry: Request, _ occurrence: Timestamp?, at time: Timestamp) -> String? {
-        if Gates.judgesByClock, let expiration = entry.request.expiration, expiration <= time {
+        if let expiration = entry.request.expiration, expiration <= time {
             return "it expired at \(expiration)"
         }
         guard let occurrence else { return nil }
         let due = due(entry, number(of: occurrence, entry))
         guard due <= time else { return "it is due at \(due)" }
-        guard Gates.judgesByClock else { return nil }
         return isTooLate(entry, due, at: time) ? "it is too late for its policy, due at \(due)" : nil
     }
 

@@ -25,7 +25,8 @@ extension World {
         guard let earliest else { return }
         guard record.wall >= earliest else { throw Violation(.neverEarly, text) }
         // What is due when it is read is sent at once.
-        guard entry.record.offset < state.resumption(send.partition) else { return }
+        // A commit that was answered is seen once its end is written.
+        guard entry.record.offset < state.resumption(send.partition), !broker.transactions.isWriting else { return }
         guard let limit = state.firedThrough(send.partition), earliest <= limit else {
             throw Violation(.firedThrough, text)
         }

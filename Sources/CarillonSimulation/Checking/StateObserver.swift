@@ -7,6 +7,8 @@ final class StateObserver {
         var position: Int64 = 0
         var entries: [NotificationKey: StateEntry] = [:]
         var marker: StateMarker?
+        /// What its offset is counted from.
+        var base: Int64 = 0
         /// Something came since it was compared.
         var isNew = false
     }
@@ -16,12 +18,21 @@ final class StateObserver {
     /// How far a marker lets timers fire ahead of the owner's clock, in milliseconds.
     private static let aheadOfClock: Int64 = 1000
 
+    /// What the offsets of a partition of requests are counted from.
+    private let base: (Int32) -> Int64
     private let isExactlyOnce: Bool
     /// Owners stand still, or wait long for an answer: an earlier one may write late.
     private let isDisturbed: Bool
     private var partitions: [Partition]
 
-    init(broker: SimulatedBroker, topics: TopicNames, isExactlyOnce: Bool, isDisturbed: Bool) {
+    init(
+        broker: SimulatedBroker,
+        topics: TopicNames,
+        isExactlyOnce: Bool,
+        isDisturbed: Bool,
+        base: @escaping (Int32) -> Int64
+    ) {
+        self.base = base
         (self.broker, self.topics, self.isExactlyOnce) = (broker, topics, isExactlyOnce)
         self.isDisturbed = isDisturbed
         partitions = Array(repeating: Partition(), count: Int(broker.partitionCount(of: topics.state)))
@@ -32,7 +43,8 @@ final class StateObserver {
 
     /// The next request that an owner of the partition would read, as committed.
     func resumption(_ partition: Int32) -> Int64 {
-        partitions[Int(partition)].marker?.offsets[topics.requests] ?? 0
+        let found = partitions[Int(partition)]
+        return found.base + (found.marker?.offsets[topics.requests] ?? 0)
     }
 
     /// Whether a send, or a recall, is under way or between two attempts.
@@ -94,8 +106,8 @@ final class StateObserver {
 
     private func take(_ marker: StateMarker, _ number: Int, _ offset: Int64) throws(Violation) {
         let next = marker.offsets[topics.requests] ?? 0
-        let before = partitions[number].marker
-        partitions[number].marker = marker
+        let (before, nextBefore) = (partitions[number].marker, resumption(Int32(number)))
+        (partitions[number].marker, partitions[number].base) = (marker, base(Int32(number)))
         let name = "\(number)/\(offset)"
         guard next <= broker.log(topics.requests, Int32(number)).lastStable else {
             throw Violation(.marker, "\(name) says \(next), which is not there yet")
@@ -109,9 +121,9 @@ final class StateObserver {
         }
         // Without transactions nothing keeps a predecessor's late marker out.
         guard isExactlyOnce || !isDisturbed else { return }
-        let nextBefore = before.offsets[topics.requests] ?? 0
-        guard next >= nextBefore else {
-            throw Violation(.marker, "\(name) goes back from \(nextBefore) to \(next)")
+        let reached = resumption(Int32(number))
+        guard reached >= nextBefore else {
+            throw Violation(.marker, "\(name) goes back from \(nextBefore) to \(reached)")
         }
         // Timers may have fired as far as the marker before let them, whatever the clock says since.
         let fired = before.wallTime.adding(milliseconds: Self.aheadOfClock)

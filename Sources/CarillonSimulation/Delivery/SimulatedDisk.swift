@@ -1,3 +1,4 @@
+import Foundation
 import NotificationConsumer
 import NotificationModel
 
@@ -16,9 +17,34 @@ final class SimulatedDisk {
         var number: Int64
     }
 
+    /// Where its files are; nil where the contents below are all there is.
+    let directory: String?
     var contents: [Int32: Contents] = [:]
     /// The number of the next entry.
     var nextNumber: Int64 = 0
 
-    func erase() { contents = [:] }
+    init(directory: String? = nil) { self.directory = directory }
+
+    func erase() {
+        contents = [:]
+        if let directory { try? FileManager.default.removeItem(atPath: directory) }
+    }
+
+    /// What a failing disk does to files: their beginning is something else, or their end is gone.
+    func damage(_ random: inout SeededGenerator) {
+        guard let directory else { return erase() }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory).sorted()) ?? [] {
+            guard name.hasSuffix("sqlite"), let file = FileHandle(forUpdatingAtPath: "\(directory)/\(name)") else {
+                continue
+            }
+            defer { try? file.close() }
+            let size = (try? file.seekToEnd()) ?? 0
+            if random.chance(500) {
+                try? file.truncate(atOffset: size / 2)
+            } else {
+                try? file.seek(toOffset: 0)
+                try? file.write(contentsOf: Data(repeating: 0x5A, count: 64))
+            }
+        }
+    }
 }

@@ -7,7 +7,7 @@ extension SimulatedLink {
     private var bugs: Set<PlantedBug> { configuration.bugs }
 
     /// Whether it notices by itself that it stood still. Where the fence is missing it is to be the only one that could.
-    var noticesStanding: Bool { !bugs.contains(.dropsFence) }
+    var noticesStanding: Bool { bugs.isDisjoint(with: [.dropsFence, .leavesOutUnchanged]) }
 
     // MARK: - Taking over
 

@@ -125,6 +125,13 @@ final class SimulatedProducer {
         let batch = Array(queues[index].waiting.prefix(count))
         queues[index].waiting.removeFirst(count)
         queues[index].inFlight = batch
+        let time = broker.timeToTake(batch.reduce(0) { $0 + $1.record.wireBytes })
+        guard time > 0 else { return write(batch, index, life, fault) }
+        timeline.add(after: time) { [self] in write(batch, index, life, fault) }
+    }
+
+    private func write(_ batch: [Outgoing], _ index: Int, _ life: Int, _ fault: LinkFault?) {
+        guard life == self.life, !process.isDead, !isClosed else { return }
         var answers: [KafkaDeliveryReport] = []
         for item in batch {
             answers.append(report(item, queues[index].topic, queues[index].partition, fault))

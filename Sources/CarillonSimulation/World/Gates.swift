@@ -1,4 +1,5 @@
-/// Dimensions that wait for a cure.
+/// What waits for a cure on the way.
 enum Gates {
-    static let judgesByClock = false
+    /// Transactions are bounded by what the broker takes.
+    static let slowBroker = false
 }

@@ -7,7 +7,8 @@ final class Instance {
     let number: Int
     let name: String
     let clock: MachineClock
-    private(set) var disk = SimulatedDisk()
+    private(set) var disk: SimulatedDisk
+    private let files: String?
     private(set) var process: SimulatedProcess?
     /// Of the process, one a lane.
     private(set) var seats: [LaneSeat] = []
@@ -16,8 +17,10 @@ final class Instance {
     /// It is not started again.
     var isDown = false
 
-    init(number: Int, name: String, clock: MachineClock) {
-        (self.number, self.name, self.clock) = (number, name, clock)
+    /// - Parameter files: where disks are in files; nil where they are simulated.
+    init(number: Int, name: String, clock: MachineClock, files: String?) {
+        (self.number, self.name, self.clock, self.files) = (number, name, clock, files)
+        disk = SimulatedDisk(directory: files.map { "\($0)/\(name).0" })
     }
 
     /// Begins a process; the one before is gone, or is left behind as a zombie.
@@ -32,7 +35,7 @@ final class Instance {
 
     /// The next process runs on another machine in its place.
     func move() {
-        disk = SimulatedDisk()
+        disk = SimulatedDisk(directory: files.map { "\($0)/\(name).\(lives)" })
     }
 
     /// Lanes know their instance.

@@ -42,7 +42,7 @@ struct PublishedRecord {
     var text: String {
         let name = "\(id?.text.prefix(8) ?? "-") \(key?.text ?? "-") at \(place), \(timestamp)"
         switch content {
-        case .request(let request): return "request \(name): \(request.json(id: nil))"
+        case .request(let request): return "request \(name): \(request.json(id: nil).prefix(1_000))"
         case .removal(let scope, let version):
             return "removal \(name): \(scope.rawValue) \(version.map { "v\($0)" } ?? "")"
         case .bad(let reason): return "a bad record at \(place): \(reason.rawValue)"

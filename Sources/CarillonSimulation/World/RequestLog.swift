@@ -6,12 +6,29 @@ final class RequestLog {
     private let broker: SimulatedBroker
     private let topics: TopicNames
     private let note: (String) -> Void
-    /// By partition, in the order of the log.
+    /// By partition, in the order of the log; offsets count on when the topic is made anew.
     private(set) var published: [[PublishedRecord]]
+    /// By partition: what the topic's offsets are counted from, and how often it was made anew after it had been read.
+    private var bases: [Int64]
+    private var lives: [Int64]
 
     init(broker: SimulatedBroker, topics: TopicNames, note: @escaping (String) -> Void) {
         (self.broker, self.topics, self.note) = (broker, topics, note)
-        published = Array(repeating: [], count: Int(broker.partitionCount(of: topics.requests)))
+        let count = Int(broker.partitionCount(of: topics.requests))
+        published = Array(repeating: [], count: count)
+        (bases, lives) = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
+    }
+
+    func base(of partition: Int32) -> Int64 { bases[Int(partition)] }
+
+    /// Somebody deletes the topic and makes it again: its offsets begin at 0.
+    func beginAnew() {
+        for partition in 0..<partitions {
+            let end = broker.log(topics.requests, partition).end
+            bases[Int(partition)] += end
+            if end > 0 { lives[Int(partition)] += 1 }
+        }
+        broker.addTopic(topics.requests, partitions: partitions)
     }
 
     var partitions: Int32 { Int32(published.count) }
@@ -34,9 +51,12 @@ final class RequestLog {
         let offset = broker.append(record, to: topics.requests, partition)
         let published = PublishedRecord(
             partition: partition,
-            offset: offset,
+            offset: base(of: partition) + offset,
             timestamp: Timestamp(rawValue: record.timestamp),
-            id: key.map { _ in id ?? .derive(topic: topics.requests, partition: partition, offset: offset) },
+            id: key.map { _ in
+                let life = lives[Int(partition)]
+                return id ?? .derive(topic: topics.requests, partition: partition, offset: offset, life: life)
+            },
             key: key,
             content: content
         )

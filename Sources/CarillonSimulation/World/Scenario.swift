@@ -25,6 +25,10 @@ struct Scenario {
     var retention = Self.longRetention
     /// Entries that a partition may have.
     var maximumEntries = Self.manyEntries
+    /// What the broker takes of all producers; nil for any number.
+    var bytesPerSecond: Int64?
+    /// The stores are files.
+    var usesFiles = false
     /// Gaps of weeks and months between scenes.
     var isLong: Bool
     /// Without a marker.
@@ -69,6 +73,8 @@ struct Scenario {
         start = .earliest
         if random.chance(200) { retention = random.number(3_600_000...14_400_000) }
         if random.chance(150) { maximumEntries = Int(random.number(1...4)) }
+        usesFiles = random.chance(50)
+        if Gates.slowBroker, random.chance(100) { bytesPerSecond = random.number(20_000...200_000) }
     }
 
     /// Nothing happens by itself: a seed decides what nobody should notice.

@@ -1,9 +1,12 @@
+import NotificationConsumer
 import NotificationModel
 
 /// A run of a world in which a seed decides everything: deployment, workload, and what goes wrong; in the end all is calm and
 /// everything is counted.
 final class SeededRun {
     private static let longestQuiet: Int64 = 86_400_000_000
+    /// Microseconds after which what ended has been started again, and what it wrote last has arrived.
+    private static let longestRestart: Int64 = 20_000_000
 
     let world: World
     let workload: Workload
@@ -51,6 +54,12 @@ final class SeededRun {
             rest("after a restart of everything")
         }
         world.check { () throws(Violation) in try world.checkDevices() }
+        if world.violation == nil, world.random.chance(150) {
+            beginAnew()
+            rest("after requests were made anew")
+            checkCounting(isEnd: false)
+            world.check { () throws(Violation) in try world.checkDevices() }
+        }
         if world.violation == nil {
             world.note("world", "removes everything")
             workload.removeAll()
@@ -96,6 +105,30 @@ final class SeededRun {
         }
     }
 
+    /// The topic of requests is deleted and made again while nobody runs; then somebody goes on with it.
+    private func beginAnew() {
+        world.note("world", "makes requests anew")
+        for instance in world.instances {
+            instance.isDown = true
+            instance.process?.crash()
+        }
+        let time = Self.longestRestart
+        world.proceed(until: { false }, atMost: world.timeline.now + time)
+        workload.repeatNothing()
+        world.requests.beginAnew()
+        for instance in world.instances {
+            instance.isDown = false
+            world.begin(instance, ProcessSettings(gap: .continue))
+        }
+        // The lanes see an empty topic first: one that is as long as the one before could not be told from it.
+        for _ in 0..<world.random.number(1...20) {
+            let instant = world.timeline.now + time + world.random.number(0...20_000_000)
+            schedule(at: instant) { [self] in workload.publish() }
+        }
+        sortAgenda()
+        world.proceed(until: { world.timeline.now > agenda.last ?? 0 }, atMost: .max)
+    }
+
     private func restartAll(erasing: Bool) {
         world.note("world", "restarts everything\(erasing ? " without disks" : "")")
         for instance in world.instances {
@@ -109,10 +142,15 @@ final class SeededRun {
     private func died(_ instance: Instance, _ process: SimulatedProcess) {
         guard instance.process === process else { return }
         if world.random.chance(world.scenario.eraseRate), !world.isCalm {
-            world.note(instance.name, "loses its disk")
-            instance.disk.erase()
+            if world.scenario.usesFiles, world.random.chance(500) {
+                world.note(instance.name, "has a damaged disk")
+                instance.disk.damage(&world.random)
+            } else {
+                world.note(instance.name, "loses its disk")
+                instance.disk.erase()
+            }
         }
-        world.timeline.add(after: world.random.number(500_000...20_000_000)) { [self] in
+        world.timeline.add(after: world.random.number(500_000...Self.longestRestart)) { [self] in
             if instance.process === process { world.begin(instance) }
         }
     }

@@ -67,6 +67,10 @@ final class Workload {
 
     private func request(_ key: NotificationKey) {
         var request = PublishedRecord.Request(content: "{\"title\":\"N \(number)\"}")
+        if scenario.bytesPerSecond != nil {
+            let body = String(repeating: "x", count: Int(random.number(0...20_000)))
+            request.content = "{\"title\":\"N \(number)\",\"body\":\"\(body)\"}"
+        }
         request.version = version(of: key)
         switch random.index(10) {
         case 0..<3: break
@@ -125,8 +129,13 @@ final class Workload {
         let value = "{\"requestId\":\"\(id.text)\",\"remove\":\"\(scope.rawValue)\"}"
         append(target, id, value, .removal(scope, version: nil))
         request(key)
+        // Where entries are forgotten early, the id of the removal is as well.
+        guard !scenario.isCapped else { return }
         append(target, id, value, .removal(scope, version: nil))
     }
+
+    /// Nothing that was published so far comes again.
+    func repeatNothing() { repeatable = [] }
 
     /// The same record again: a producer that was not sure, or a replay.
     private func again() {

@@ -1,3 +1,4 @@
+import Foundation
 import NotificationConsumer
 import NotificationModel
 import ServiceSupport
@@ -32,6 +33,8 @@ final class World {
     private var latestClock: Int64 = 0
     /// Events of the timeline so far.
     private(set) var happenings = 0
+    /// Where instances have their disks, in runs with stores in files.
+    private let files: String?
     private var links: [SimulatedLink] = []
     private var channels: [SimulatedChannel] = []
 
@@ -50,17 +53,31 @@ final class World {
 
     init(_ options: Simulation.Options, _ scenario: Scenario, random: SeededGenerator) {
         (self.options, self.scenario, self.random) = (options, scenario, random)
+        files =
+            scenario.usesFiles
+            ? FileManager.default.temporaryDirectory.appending(path: "carillon-simulate-\(UUID().uuidString)").path
+            : nil
         broker = SimulatedBroker(timeline: timeline)
         for topic in [topics.requests, topics.state] { broker.addTopic(topic, partitions: scenario.partitions) }
         broker.addTopic(topics.deliveries, partitions: 2)
         broker.addTopic(topics.deadLetters, partitions: 1)
         broker.group.partitions = scenario.partitions
+        broker.bytesPerSecond = scenario.bytesPerSecond
+        var coordinatorRandom = SeededGenerator(seed: ~options.seed)
+        broker.transactions.writingTime = {
+            switch coordinatorRandom.index(20) {
+            case 0: coordinatorRandom.number(1_000...500_000)
+            case 1..<4: coordinatorRandom.number(1...20_000)
+            default: 0
+            }
+        }
         let noted = Box<(String, String) -> Void> { _, _ in }
         requests = RequestLog(broker: broker, topics: topics, note: { noted.value("producer", $0) })
         observer = Observer(
             broker: broker,
             topics: topics,
             published: { [requests] in requests.published },
+            base: { [requests] in requests.base(of: $0) },
             partitions: scenario.partitions,
             isExactlyOnce: options.isExactlyOnce,
             usesChannel: scenario.usesChannel,
@@ -71,7 +88,8 @@ final class World {
             broker: broker,
             topics: topics,
             isExactlyOnce: options.isExactlyOnce,
-            isDisturbed: !scenario.isUndisturbed
+            isDisturbed: !scenario.isUndisturbed,
+            base: { [requests] in requests.base(of: $0) }
         )
         noted.value = { [unowned self] in note($0, $1) }
         devices.onBegin = { [unowned self] number in
@@ -102,6 +120,7 @@ final class World {
     func end() {
         timeline.end()
         for instance in instances { instance.forget() }
+        if let files { try? FileManager.default.removeItem(atPath: files) }
     }
 
     private func observe() {
@@ -208,7 +227,7 @@ final class World {
     func addInstance(named name: String? = nil) -> Instance {
         let clock = MachineClock(timeline.clock, error: random.number(-100...100))
         let number = instances.count
-        let instance = Instance(number: number, name: name ?? "p\(number)", clock: clock)
+        let instance = Instance(number: number, name: name ?? "p\(number)", clock: clock, files: files)
         instances.append(instance)
         return instance
     }
@@ -224,15 +243,7 @@ final class World {
                     if violation == nil { onDeath(instance, process) }
                 }
             )
-            let stores: any EntryStores =
-                settings.hasStore
-                ? SimulatedStores(
-                    disk: instance.disk,
-                    timeline: timeline,
-                    process: process,
-                    random: random.split(),
-                    bug: options.bug
-                ) : MemoryEntryStores()
+            let stores = makeStores(for: instance, process, settings)
             let health = Health()
             return (0..<scenario.lanesEach).map { lane in
                 let seat = LaneSeat(
@@ -249,6 +260,25 @@ final class World {
                 return (seat, runner(for: seat))
             }
         }
+    }
+
+    private func makeStores(
+        for instance: Instance,
+        _ process: SimulatedProcess,
+        _ settings: ProcessSettings
+    ) -> any EntryStores {
+        guard settings.hasStore else { return MemoryEntryStores() }
+        let random = random.split()
+        guard files == nil else {
+            return FileStores(instance.disk, process: process, timeline: timeline, random: random)
+        }
+        return SimulatedStores(
+            disk: instance.disk,
+            timeline: timeline,
+            process: process,
+            random: random,
+            bug: options.bug
+        )
     }
 
     private func channel(for name: String, of process: SimulatedProcess) -> SimulatedChannel {

@@ -8,7 +8,15 @@ extension NotificationCenter {
     static let repeatGrace: Int64 = 15 * 60 * 1000
 
     /// Fires what is due in the entry; nothing when it is not. A repeat is armed again.
-    func fire(key: NotificationKey, in entry: inout CenterEntry, at now: Timestamp, effects: inout Effects) {
+    ///
+    /// - Parameter end: no occurrence that is due later is sent or missed; nil for `now`.
+    func fire(
+        key: NotificationKey,
+        in entry: inout CenterEntry,
+        at now: Timestamp,
+        through end: Timestamp? = nil,
+        effects: inout Effects
+    ) {
         guard let due = entry.due, due <= now else { return }
         if let sending = entry.sending {
             retry(sending, key: key, in: &entry, at: now, &effects)
@@ -51,7 +59,7 @@ extension NotificationCenter {
                 &effects
             )
         case .interval(let schedule, let occurrence):
-            fire(pending, schedule, from: occurrence, key: key, in: &entry, at: now, &effects)
+            fire(pending, schedule, from: occurrence, through: end ?? now, key: key, in: &entry, at: now, &effects)
         }
     }
 
@@ -61,6 +69,7 @@ extension NotificationCenter {
         _ pending: CenterEntry.Pending,
         _ schedule: IntervalSchedule,
         from first: Timestamp,
+        through end: Timestamp,
         key: NotificationKey,
         in entry: inout CenterEntry,
         at now: Timestamp,
@@ -68,7 +77,7 @@ extension NotificationCenter {
     ) {
         // The occurrence in doubt goes by itself, too; those after it are judged when it is done.
         let isAlone = pending.isInDoubt || now.rawValue - pending.due.rawValue <= Self.onTimeGrace
-        let last = isAlone ? first : schedule.lastOccurrence(dueAt: now, from: first, of: pending.requestID)
+        let last = isAlone ? first : schedule.lastOccurrence(dueAt: end, from: first, of: pending.requestID)
         let due = last == first ? pending.due : schedule.due(for: last, of: pending.requestID)
         let firesLast = pending.isInDoubt || isFired(due, of: schedule, at: now)
         if !firesLast || last > first {

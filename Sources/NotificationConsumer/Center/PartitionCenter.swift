@@ -337,23 +337,26 @@ struct PartitionCenter {
         return (found.count, found.count < limit)
     }
 
-    /// Fires at most `limit` of what is due, the earliest first.
+    /// Fires at most `limit` of what is due, the earliest first; what is too late or expired is so by the clock.
     ///
+    /// - Parameter end: nothing that is due later is sent; nil for `now`.
     /// - Returns: how many fired; `lateness` is called with how late each was, in milliseconds.
     mutating func fireDue(
         at now: Timestamp,
+        through end: Timestamp? = nil,
         limit: Int,
         effects: inout NotificationCenter.Effects,
         lateness: (Int64) -> Void = { _ in }
     ) -> Int {
         var fired = 0
+        let end = min(now, end ?? now)
         // What a removal is about to take must not be sent before it gets there.
         guard sweep == nil else { return 0 }
         let sends = effects.sends.count
-        while fired < limit, let due = inUse.nextDue(), due <= now, let slot = inUse.popDue(at: now) {
+        while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {
             let key = inUse.key(of: slot)
             inUse.update(slot, at: now) { [rules] entry in
-                (rules.fire(key: key, in: &entry, at: now, effects: &effects), changed: true)
+                (rules.fire(key: key, in: &entry, at: now, through: end, effects: &effects), changed: true)
             }
             lateness(now.rawValue - due.rawValue)
             fired += 1

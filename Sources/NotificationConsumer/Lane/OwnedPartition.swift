@@ -69,10 +69,8 @@ struct OwnedPartition {
         effects: inout NotificationCenter.Effects,
         lateness: (Int64) -> Void
     ) -> Int {
-        // In the centre's eyes it is never later than the limit: no occurrence beyond it is sent.
-        let instant = min(now, fireLimit)
-        let behind = now.rawValue - instant.rawValue
-        return center.fireDue(at: instant, limit: limit, effects: &effects) { lateness($0 + behind) }
+        // No occurrence beyond the limit is sent; how late one is, and what expired, is for the clock to say.
+        center.fireDue(at: now, through: fireLimit, limit: limit, effects: &effects, lateness: lateness)
     }
 
     // MARK: - Checkpoint

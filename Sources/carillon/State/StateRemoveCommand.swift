@@ -47,7 +47,7 @@ struct StateRemoveCommand: AsyncParsableCommand {
                 isForced: force
             )
             let (_, signal) = try await Interruption.watched(thread: "state") { stop in
-                try removal.run(until: stop) { Terminal.write(Array("\($0)\n".utf8)) }
+                try removal.run(until: stop) { Terminal.write("\($0)\n") }
             }
             if let signal { throw ExitCode(ExitStatus.ended(by: signal)) }
         }
