@@ -242,7 +242,7 @@ public struct ConsumerService: Service {
         registry.describe("state.records.without.key", "Records of state without a key, passed over at a restore.")
         registry.describe(
             "delivery.latency",
-            "From the timestamp of a request without trigger until its notification is handed over."
+            "From the timestamp of a request without trigger to the hand-over of its notification; the first of each turn of a lane."
         )
         registry.describe(
             "checkpoint.success.timestamp.seconds",

@@ -228,7 +228,9 @@ package final class Lane<Link: LaneLink> {
                 )
             }
         }
-        if let timestamp = record.timestamp, effects.events.contains(where: { $0.event.name == .delivered }) {
+        if context.metrics.wantsLatency, let timestamp = record.timestamp,
+            effects.events.contains(where: { $0.event.name == .delivered })
+        {
             context.metrics.record(latency: now.rawValue - timestamp)
         }
         try carryOut(at: now)

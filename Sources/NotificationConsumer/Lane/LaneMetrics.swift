@@ -21,6 +21,8 @@ package final class LaneMetrics {
     private let rebalances: [Rebalance: Counter]
     private let factory: any MetricsFactory
 
+    /// No latency was recorded in this turn.
+    private(set) var wantsLatency = true
     private var appliedCount: Int64 = 0
     private var eventCounts: [Int64]
 
@@ -98,8 +100,10 @@ package final class LaneMetrics {
         deviation.recordMilliseconds(milliseconds)
     }
 
-    /// An immediate request was handed over so long after its record was made.
+    /// An immediate request was handed over so long after its record was made. One a turn is enough: lanes would take the shared
+    /// numbers from each other for each record.
     func record(latency milliseconds: Int64) {
+        wantsLatency = false
         latency.recordMilliseconds(max(0, milliseconds))
     }
 
@@ -127,6 +131,7 @@ package final class LaneMetrics {
     func flush() {
         if appliedCount > 0 { applied.increment(by: appliedCount) }
         appliedCount = 0
+        wantsLatency = true
         for index in eventCounts.indices where eventCounts[index] > 0 {
             events[index].increment(by: eventCounts[index])
             eventCounts[index] = 0
