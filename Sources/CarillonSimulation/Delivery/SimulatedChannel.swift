@@ -35,6 +35,9 @@ final class SimulatedChannel: Channel {
     private var latest: [SendID: ChannelSend] = [:]
     private var outcomes: [ChannelOutcome] = []
     private var open: Set<Int> = []
+    /// When the last of each key arrives, in microseconds: what it sends of one key does not overtake itself, whichever life of
+    /// a centre asked.
+    private var arrivals: [NotificationKey: Int64] = [:]
     var rates = Rates()
     let note: (String) -> Void
 
@@ -61,7 +64,9 @@ final class SimulatedChannel: Channel {
         let number = devices.begin(send, by: lane, wall: process.clock.wall, at: timeline.now)
         open.insert(number)
         let isQuick = random.chance(700)
-        let arrival = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)
+        let drawn = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)
+        let arrival = max(drawn, (arrivals[send.key] ?? 0) + 1)
+        arrivals[send.key] = arrival
         var outcome = ChannelOutcome(send: send, result: .accepted)
         var arrives = true
         if random.chance(rates.failing) {
