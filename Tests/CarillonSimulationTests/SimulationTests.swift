@@ -27,7 +27,7 @@ struct SimulationTests {
     }
 
     /// The first seeds whose runs are of a kind.
-    private static func seeds(_ count: Int, where isWanted: (Scenario) -> Bool) -> [UInt64] {
+    private static func seeds(_ count: Int, where isWanted: @escaping (Scenario) -> Bool) -> [UInt64] {
         let found = (1...UInt64.max).lazy.filter { seed in
             var random = SeededGenerator(seed: seed)
             var scenarioRandom = random.split()
