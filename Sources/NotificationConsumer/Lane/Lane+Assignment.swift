@@ -88,7 +88,6 @@ extension Lane {
         if let handover { rules.handover = handover }
         (rules.epoch, rules.partition, rules.life) = (epoch, number, result.life)
         rules.contentBytes = intake.contentBytes
-        rules.contentBytes = intake.contentBytes
         // What is sent inside of a transaction was not sent when that was not committed.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
         let center = try PartitionCenter(
