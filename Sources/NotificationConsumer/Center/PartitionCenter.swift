@@ -160,9 +160,9 @@ struct PartitionCenter {
         let entry = try CenterEntry(json: json)
         let slot = inUse.load(key, entry)
         if let pending = entry.pending, pending.content.count > rules.contentBytes, pending.due > now {
-            // It cannot be written again: it is suppressed now, and not when it would have been due.
+            // It cannot be written again, so it is suppressed before the next cut: timers up to the last marker may fire by then.
             inUse.update(slot, at: now) { entry in
-                entry.pending?.due = now
+                entry.pending?.due = min(now, entry.touched)
                 return ((), changed: true)
             }
         }
