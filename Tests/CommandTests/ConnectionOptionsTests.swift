@@ -44,8 +44,8 @@ struct ConnectionOptionsTests {
             try connection(["--bootstrap-servers", "a:1"], ["CARILLON_KAFKA_PROPERTIES": variable])
         }
         for rest in ["hunter2", "hunter2=3", "hunter2=", "=hunter2"] {
-            let error = #expect(throws: ValidationError.self) { try read("sasl.password=hunter1,\(rest)") }
-            let message = try #require(error?.message)
+            let error = #expect(throws: CommandFailure.self) { try read("sasl.password=hunter1,\(rest)") }
+            let message = try #require(error?.description)
             #expect(
                 message.contains("number 2") && message.contains("\\,") && !message.contains("hunter"),
                 "\(message)"

@@ -36,7 +36,7 @@ struct SimulatedScenarios {
         try await Self.play(scenario, .init(seed: seed, isExactlyOnce: false))
     }
 
-    /// Each with the same seeds that pass without the bug.
+    /// Each within so many seeds; the first of them pass without the bug.
     @Test(
         "a planted bug is found",
         arguments: [
@@ -47,7 +47,7 @@ struct SimulatedScenarios {
     )
     func found(bug: PlantedBug, by scenario: Scenario) async throws {
         var findings: [String] = []
-        for seed in Self.seeds where findings.isEmpty {
+        for seed in 1...25 as ClosedRange<UInt64> where findings.isEmpty {
             do {
                 try await Self.play(scenario, .init(seed: seed, bug: bug))
             } catch {

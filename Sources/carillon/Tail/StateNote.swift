@@ -14,6 +14,8 @@ enum StateNote {
     private static func pieces(_ marker: StateMarker) -> [String] {
         var pieces = offsets(marker.offsets, "next of")
         pieces += offsets(marker.replay, "read again from")
+        pieces += offsets(marker.replayEnd, "read again up to")
+        pieces += offsets(marker.lives, "times begun again:")
         pieces.append("written \(moment(marker.wallTime))")
         if let fired = marker.firedThrough { pieces.append("fired through \(moment(fired))") }
         pieces.append("\(marker.partitions) partitions, form \(marker.form)")
@@ -46,6 +48,9 @@ enum StateNote {
         if let version = entry.version { pieces.append("version \(version.number)") }
         if !entry.known.isEmpty {
             pieces.append("\(entry.known.count) closed id\(entry.known.count == 1 ? "" : "s") known")
+        }
+        if !entry.removals.isEmpty {
+            pieces.append("\(entry.removals.count) removal\(entry.removals.count == 1 ? "" : "s") of everything known")
         }
         pieces.append("touched \(moment(entry.touched))")
         return pieces

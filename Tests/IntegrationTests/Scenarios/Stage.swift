@@ -32,8 +32,8 @@ protocol Stage: Sendable {
     /// Waits until the load has had so many more acknowledged.
     func load(reaches more: Int) async throws
     func endLoad() async throws
-    /// Waits until every request that was acknowledged has its event, and exactly so many of them (any number for nil) are still open; compares as
-    /// sets of ids what went in with what a `read_committed` reader sees come out.
+    /// Waits until every request that was acknowledged has its event, and exactly so many of them (any number for nil) are still
+    /// open; compares as sets of ids what went in with what a `read_committed` reader sees come out.
     ///
     /// - Throws: what is missing, what came too early, what closed twice under different ids.
     func account(open: Int?) async throws -> Account

@@ -185,7 +185,7 @@ struct NotificationInputTests {
                 #expect(answer.status == 413)
                 #expect(answer["reason"] == "too-large")
                 let head =
-                    "\(method) \(target) HTTP/1.1\r\nhost: x\r\ncontent-type: \(type)\r\ntransfer-encoding: chunked\r\n\r\n"
+                    "\(method) \(target) HTTP/1.1\r\nhost: localhost\r\ncontent-type: \(type)\r\ntransfer-encoding: chunked\r\n\r\n"
                 var chunked = Array(head.utf8)
                 for _ in 0..<50 { chunked += Array("186A0\r\n".utf8) + big.prefix(100_000) + Array("\r\n".utf8) }
                 let second = try await harness.http.exchange(chunked + Array("0\r\n\r\n".utf8))
