@@ -47,6 +47,9 @@ struct KilledConsumerTests {
                 next.child.signal(SIGKILL)
                 #expect(try await next.child.ended() == -SIGKILL)
             }
+            // At least so many requests are below the markers that the last one finds.
+            let done = Self.positions(state)
+            #expect(done > 0)
             let last = try start(cluster, 20)
             consumer = last
             try await last.ready()
@@ -56,10 +59,10 @@ struct KilledConsumerTests {
             try await eventually("the far ones are pending") {
                 try await last.metrics.contains("\ncarillon_schedule_pending 100")
             }
-            // Each came as a group of its own, without an offset: had it read from the beginning, it would have read them all.
+            // Each came as a group of its own, without an offset: had it read from the beginning, it would have read those, too.
             let read = try await last.metrics.split(separator: "\n").filter { $0.hasPrefix("carillon_requests_total{") }
                 .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
-            #expect(read < clients.accepted.count / 2, "\(read) of \(clients.accepted.count) were read")
+            try await eventually("it reads on from the markers") { Self.positions(state) - done >= read }
             #expect(last.child.errorText.contains("\"restored\""))
         } catch {
             Issue.record(error, "\(consumer?.child.lastWords ?? "")")

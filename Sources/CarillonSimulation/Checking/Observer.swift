@@ -161,7 +161,9 @@ final class Observer {
             // An answer in another partition of the topic may not have been seen yet.
             guard other.record.offset < record.offset, let key = other.record.key else { continue }
             let isClosed = closings[id]?.contains { events[$0].time < observed.time } ?? false
-            if !isClosed { pending.insert(key) }
+            // What was recalled from a device may wait for the channel's answer after its request is closed.
+            let isRecalled = usesChannel && events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt }
+            if !isClosed || isRecalled { pending.insert(key) }
         }
         guard pending.count >= maximumEntries else {
             throw Violation(.closingReason, "\(observed.text): only \(pending.count) may be pending")

@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import NotificationConsumer
 import NotificationModel
 import ServiceSupport
@@ -309,6 +310,8 @@ final class World {
             note: { [unowned self] in note(seat.name, $0) },
             onFailure: { [unowned self] error in
                 guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
+                // Who had no work meanwhile learns late that another process took over its id.
+                if KafkaError.isFencing(error) { return }
                 fail(Violation(.punctual, "\(seat.name) fails while nothing is wrong: \(error)"))
             },
             onRefusal: { [unowned self] in onRefusal(seat.instance, $0) }
