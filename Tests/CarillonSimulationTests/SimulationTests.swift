@@ -27,13 +27,15 @@ struct SimulationTests {
     }
 
     /// The first seeds whose runs are of a kind.
-    private static func seeds(_ count: Int, where isWanted: @escaping (Scenario) -> Bool) -> [UInt64] {
-        let found = (1...UInt64.max).lazy.filter { seed in
+    private static func seeds(_ count: Int, where isWanted: (Scenario) -> Bool) -> [UInt64] {
+        var (found, seed) = ([] as [UInt64], 0 as UInt64)
+        while found.count < count {
+            seed += 1
             var random = SeededGenerator(seed: seed)
             var scenarioRandom = random.split()
-            return isWanted(Scenario(random: &scenarioRandom))
+            if isWanted(Scenario(random: &scenarioRandom)) { found.append(seed) }
         }
-        return Array(found.prefix(count))
+        return found
     }
 
     @Test("with stores in files, too, the same seed does the same, whatever the thread does that writes them")
@@ -60,7 +62,7 @@ struct SimulationTests {
             (.offsetsFirst, 10), (.markerBeforeEntries, 10), (.forgetsFiredThrough, 10), (.trustsUnknownCommit, 40),
             (.commitsInsteadOfAborting, 40), (.acceptsLateOutcomes, 40), (.storePositionFirst, 20),
             (.losesEntry, 10), (.swallowsTombstones, 40), (.losesDeadLetter, 10), (.reordersEvents, 20),
-            (.duplicatesDelivery, 10), (.replaysTooLate, 30), (.replaysPart, 30), (.ignoresVersions, 20),
+            (.duplicatesDelivery, 10), (.replaysTooLate, 30), (.replaysPart, 60), (.ignoresVersions, 20),
             (.widensRemovals, 20), (.forgetsEarly, 10), (.capsEarly, 10), (.anchorsAtReading, 10), (.firesEarly, 10),
             (.firesLate, 60), (.storeIsStale, 10), (.storeForgets, 10), (.storeMissesDue, 30),
         ] as [(PlantedBug, UInt64)]

@@ -66,8 +66,7 @@ extension SeededRun {
     private func shift(_ instance: Instance) {
         let error = world.random.chance(700) ? world.random.number(-100...100) : world.random.number(-60_000...60_000)
         world.note(instance.name, "clock is \(error) ms ahead")
-        instance.clock.set(error: error)
-        world.disturb()
+        world.setClock(of: instance, error: error)
     }
 
     /// A deployment: it drains, ends, and another process begins.

@@ -99,7 +99,7 @@ final class SeededRun {
         world.note("world", "is calm")
         world.calm()
         for instance in world.instances {
-            instance.clock.set(error: max(-100, min(100, instance.clock.currentError)))
+            world.setClock(of: instance, error: max(-100, min(100, instance.clock.currentError)))
             instance.isDown = false
             if instance.process?.isDead != false { world.begin(instance) }
         }

@@ -157,7 +157,15 @@ final class World {
     /// Several lanes wait inside one another's calls, and so may be late by themselves: then nothing is said of it.
     private var isPunctual: Bool { scenario.instances == 1 && scenario.lanesEach == 1 }
 
-    func disturb() { punctuality.disturb(at: isPunctual ? timeline.now : .max / 2) }
+    /// - Parameter time: microseconds for which it goes on.
+    func disturb(for time: Int64 = 0) { punctuality.disturb(at: isPunctual ? timeline.now + time : .max / 2) }
+
+    /// Sets the clock of an instance so many milliseconds ahead. By as much as it is set back, timers are late.
+    func setClock(of instance: Instance, error: Int64) {
+        let back = max(0, instance.clock.currentError - error)
+        instance.clock.set(error: error)
+        disturb(for: back * 1000)
+    }
 
     private func noteDisturbance() {
         let isDisturbed =
@@ -199,6 +207,9 @@ final class World {
                 "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
         if devices.openCount > 0 { return "\(devices.openCount) sends are under way" }
+        if (0..<scenario.partitions).contains(where: { broker.log(topics.requests, $0).hasOpen }) {
+            return "a transaction keeps requests from being read"
+        }
         if state.isSending { return "something is being sent" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
         let waiting = observer.open.first { id in
