@@ -100,7 +100,7 @@ final class TransactionCoordinator {
     private func open(_ id: String, _ producer: ProducerStamp) throws(KafkaError) {
         try check(id, producer)
         guard let entry = entries[id], entry.state != .ongoing else { return }
-        // The client is told to wait until the one before has ended.
+        // The client waits until the one before has ended.
         write(id)
         entries[id]?.state = .ongoing
         entries[id]?.number += 1

@@ -6,9 +6,9 @@ final class RequestLog {
     private let broker: SimulatedBroker
     private let topics: TopicNames
     private let note: (String) -> Void
-    /// By partition, in the order of the log; offsets count on when the topic is made anew.
+    /// By partition, in the order of the log; offsets go on when the topic is created again.
     private(set) var published: [[PublishedRecord]]
-    /// By partition: what the topic's offsets are counted from, and how often it was made anew after it had been read.
+    /// By partition: what the topic's offsets are counted from, and how often it was created again after it had been read.
     private var bases: [Int64]
     private var lives: [Int64]
 

@@ -15,12 +15,6 @@ extension IntervalSchedule {
 
     var firstOccurrence: Timestamp { Timestamp(rawValue: anchor.rawValue + interval) }
 
-    /// The first occurrence strictly after `instant`.
-    func occurrence(after instant: Timestamp) -> Timestamp {
-        let passed = (max(instant, anchor).rawValue - anchor.rawValue) / interval
-        return Timestamp(rawValue: anchor.rawValue + (passed + 1) * interval)
-    }
-
     /// The last occurrence of a request that is due at `instant`, not before `first`, which is.
     func lastOccurrence(dueAt instant: Timestamp, from first: Timestamp, of request: RequestID) -> Timestamp {
         guard repeats, instant > first else { return first }
