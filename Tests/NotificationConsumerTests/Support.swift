@@ -164,7 +164,7 @@ struct Bench {
         return effects.events.map(\.event)
     }
 
-    func entry(_ key: NotificationKey) -> CenterEntry? {
+    func entry(_ key: NotificationKey) -> StateEntry? {
         // swift-format-ignore: NeverUseForceTry
         try! center.entry(of: key)
     }
@@ -231,7 +231,7 @@ extension WorkingSet {
     mutating func cut(
         patience: Timestamp,
         maximumLazy: Int,
-        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Void
+        _ body: (Slot, NotificationKey, StateEntry, _ isLogged: Bool) -> Void
     ) {
         var room = Int.max
         cut(patience: patience, maximumLazy: maximumLazy, room: &room) {

@@ -9,7 +9,7 @@ struct WorkingSetTests {
         var random = SystemRandomNumberGenerator()
         var set = WorkingSet()
         var model: [NotificationKey: RequestID] = [:]
-        var store: [NotificationKey: CenterEntry] = [:]
+        var store: [NotificationKey: StateEntry] = [:]
         for step in 0..<2_000 {
             let now = at(Int64(step))
             let target = key(
@@ -18,7 +18,7 @@ struct WorkingSetTests {
             )
             if set.slot(of: target) == nil, let entry = store[target] { set.load(target, entry) }
             let isRemoved = Int.random(in: 0..<10, using: &random) == 0
-            let change: (inout CenterEntry) -> (Void, changed: Bool) = { entry in
+            let change: (inout StateEntry) -> (Void, changed: Bool) = { entry in
                 entry.delivered = isRemoved ? nil : .init(requestID: id("q\(step)"), at: now)
                 return ((), changed: true)
             }
@@ -50,7 +50,7 @@ struct WorkingSetTests {
         }
     }
 
-    private static func pending(_ name: String, _ due: Int64) -> CenterEntry.Pending {
+    private static func pending(_ name: String, _ due: Int64) -> StateEntry.Pending {
         .init(requestID: id(name), content: content, expiration: nil, trace: .none, timer: .held, due: at(due))
     }
 
@@ -61,7 +61,7 @@ struct WorkingSetTests {
             let target = key("i\(step % 97)")
             let time = Int64((step * 7919) % 10_007)
             due[target] = step % 5 == 0 ? nil : time
-            let change: (inout CenterEntry) -> (Void, changed: Bool) = { entry in
+            let change: (inout StateEntry) -> (Void, changed: Bool) = { entry in
                 entry.version = .init(number: 1, by: id("v"))
                 entry.pending = step % 5 == 0 ? nil : Self.pending("q\(step)", time)
                 return ((), changed: true)
@@ -88,7 +88,7 @@ struct WorkingSetTests {
 
     @Test func `what was born and gone within one cut is not in it, what the changelog has leaves a trace`() {
         var set = WorkingSet()
-        func change(_ pending: CenterEntry.Pending?) -> (inout CenterEntry) -> (Void, changed: Bool) {
+        func change(_ pending: StateEntry.Pending?) -> (inout StateEntry) -> (Void, changed: Bool) {
             { entry in
                 entry.pending = pending
                 return ((), changed: true)
@@ -175,7 +175,7 @@ struct WorkingSetTests {
         #expect(set.nextDue() == at(17))
         for slot in set.slots {
             set.update(slot, at: at(1)) { entry in
-                entry = CenterEntry()
+                entry = StateEntry()
                 return ((), changed: true)
             }
         }

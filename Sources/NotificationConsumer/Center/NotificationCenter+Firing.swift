@@ -12,7 +12,7 @@ extension NotificationCenter {
     /// - Parameter end: no occurrence that is due later is sent or missed; nil for `now`.
     func fire(
         key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         through end: Timestamp? = nil,
         effects: inout Effects
@@ -66,12 +66,12 @@ extension NotificationCenter {
     /// `first` to `last` are the occurrences that are due, each by its own jitter. More than one only when nobody ran, or the
     /// machine slept: while the first is on time it goes by itself, and the next is judged when its turn comes.
     private func fire(
-        _ pending: CenterEntry.Pending,
+        _ pending: StateEntry.Pending,
         _ schedule: IntervalSchedule,
         from first: Timestamp,
         through end: Timestamp,
         key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -128,10 +128,10 @@ extension NotificationCenter {
 
     /// Arms the next occurrence, or leaves nothing pending when the request expires before it.
     private func rearm(
-        _ pending: CenterEntry.Pending,
+        _ pending: StateEntry.Pending,
         _ schedule: IntervalSchedule,
         after occurrence: Timestamp,
-        in entry: inout CenterEntry
+        in entry: inout StateEntry
     ) {
         let next = Timestamp(rawValue: occurrence.rawValue + schedule.interval)
         let due = schedule.due(for: next, of: pending.requestID)

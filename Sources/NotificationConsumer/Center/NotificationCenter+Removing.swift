@@ -4,7 +4,7 @@ extension NotificationCenter {
     /// Applies a removal of one identifier to its entry.
     func apply(
         _ removal: Removal,
-        to entry: inout CenterEntry,
+        to entry: inout StateEntry,
         at now: Timestamp,
         effects: inout Effects
     ) -> Outcome {
@@ -27,7 +27,7 @@ extension NotificationCenter {
     func apply(
         _ removal: Removal,
         toOneOfAll key: NotificationKey,
-        _ entry: inout CenterEntry,
+        _ entry: inout StateEntry,
         at now: Timestamp,
         effects: inout Effects
     ) -> (found: Bool, changed: Bool) {
@@ -47,7 +47,7 @@ extension NotificationCenter {
     private func take(
         _ removal: Removal,
         key: NotificationKey,
-        of entry: inout CenterEntry,
+        of entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) -> Bool {
@@ -93,7 +93,7 @@ extension NotificationCenter {
     private func cancel(
         _ removal: Removal,
         key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) -> (found: Bool, leavesDoubt: Bool) {

@@ -14,7 +14,7 @@ extension NotificationCenter {
         closes: Bool = true,
         expiration: Timestamp? = nil,
         inDoubt: Bool = false,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -22,7 +22,7 @@ extension NotificationCenter {
             delivered(id, key, content, trace, occurrence, closes, inDoubt, in: &entry, at: now, &effects)
             return
         }
-        let sending = CenterEntry.Sending(
+        let sending = StateEntry.Sending(
             requestID: id,
             occurrence: occurrence,
             content: content,
@@ -41,11 +41,11 @@ extension NotificationCenter {
         _ key: NotificationKey,
         by id: RequestID,
         _ trace: CarriedTrace,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
-        let sending = CenterEntry.Sending(
+        let sending = StateEntry.Sending(
             requestID: id,
             occurrence: nil,
             content: nil,
@@ -62,7 +62,7 @@ extension NotificationCenter {
         effects.sends.append(attempt(sending, key))
     }
 
-    private func attempt(_ sending: CenterEntry.Sending, _ key: NotificationKey) -> ChannelSend {
+    private func attempt(_ sending: StateEntry.Sending, _ key: NotificationKey) -> ChannelSend {
         ChannelSend(
             id: SendID(requestID: sending.requestID, occurrence: sending.occurrence),
             key: key,
@@ -76,12 +76,12 @@ extension NotificationCenter {
     /// Ends what waits for its next attempt. A removal that came while it was in flight, with an owner that did not hear how
     /// that ended, is answered now.
     func giveUp(
-        _ sending: CenterEntry.Sending,
+        _ sending: StateEntry.Sending,
         as name: DeliveryEventName,
         by id: RequestID,
         _ key: NotificationKey,
         _ trace: CarriedTrace,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -105,9 +105,9 @@ extension NotificationCenter {
 
     /// The next attempt, when its pause is over.
     func retry(
-        _ sending: CenterEntry.Sending,
+        _ sending: StateEntry.Sending,
         key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -128,7 +128,7 @@ extension NotificationCenter {
     /// - Returns: false when the entry awaits no such answer: it is late, or came twice.
     func apply(
         _ outcome: ChannelOutcome,
-        to entry: inout CenterEntry,
+        to entry: inout StateEntry,
         at now: Timestamp,
         effects: inout Effects
     ) -> Bool {
@@ -147,9 +147,9 @@ extension NotificationCenter {
     }
 
     private func accepted(
-        _ sending: CenterEntry.Sending,
+        _ sending: StateEntry.Sending,
         _ key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -181,10 +181,10 @@ extension NotificationCenter {
     }
 
     private func rejected(
-        _ sending: CenterEntry.Sending,
+        _ sending: StateEntry.Sending,
         _ key: NotificationKey,
         _ reason: ReasonCode,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -199,10 +199,10 @@ extension NotificationCenter {
     }
 
     private func failed(
-        _ sending: CenterEntry.Sending,
+        _ sending: StateEntry.Sending,
         _ key: NotificationKey,
         _ asked: Int64?,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -225,9 +225,9 @@ extension NotificationCenter {
     /// A removal of what is delivered, whose notification was not delivered in the end. What is in doubt is recalled all the
     /// same, unless it is tried again or something newer is sent at once.
     private func answerRecall(
-        _ sending: CenterEntry.Sending,
+        _ sending: StateEntry.Sending,
         _ key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -242,9 +242,9 @@ extension NotificationCenter {
     /// The end of a send without a delivery.
     private func end(
         _ name: DeliveryEventName,
-        _ sending: CenterEntry.Sending,
+        _ sending: StateEntry.Sending,
         _ key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects,
         _ fill: (inout DeliveryEvent) -> Void
@@ -270,7 +270,7 @@ extension NotificationCenter {
         _ occurrence: Timestamp?,
         _ closes: Bool,
         _ inDoubt: Bool,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {

@@ -87,7 +87,7 @@ struct NotificationCenter: Sendable {
     /// Applies a request to the entry of its key.
     func apply(
         _ request: Request,
-        to entry: inout CenterEntry,
+        to entry: inout StateEntry,
         at now: Timestamp,
         effects: inout Effects
     ) -> Outcome {
@@ -126,7 +126,7 @@ struct NotificationCenter: Sendable {
     /// - Returns: true when the device may show it.
     private func supersede(
         by request: Request,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) -> Bool {
@@ -150,7 +150,7 @@ struct NotificationCenter: Sendable {
     /// Sends at once, or after what is in flight under the key: sends of one key never overlap.
     private func send(
         _ request: Request,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -182,8 +182,8 @@ struct NotificationCenter: Sendable {
     private func arm(
         _ request: Request,
         _ schedule: IntervalSchedule,
-        replacing replaced: CenterEntry.Pending?,
-        in entry: inout CenterEntry,
+        replacing replaced: StateEntry.Pending?,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -216,8 +216,8 @@ struct NotificationCenter: Sendable {
     private func hold(
         _ request: Request,
         window: Int64,
-        replacing replaced: CenterEntry.Pending?,
-        in entry: inout CenterEntry,
+        replacing replaced: StateEntry.Pending?,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -253,7 +253,7 @@ struct NotificationCenter: Sendable {
         _ version: Int64?,
         of id: RequestID,
         key: NotificationKey,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ trace: CarriedTrace,
         _ effects: inout Effects
@@ -274,7 +274,7 @@ struct NotificationCenter: Sendable {
         _ id: RequestID,
         _ key: NotificationKey,
         _ trace: CarriedTrace,
-        in entry: inout CenterEntry,
+        in entry: inout StateEntry,
         at now: Timestamp,
         _ effects: inout Effects
     ) {
@@ -283,7 +283,7 @@ struct NotificationCenter: Sendable {
         close(id, in: &entry, at: now)
     }
 
-    func close(_ id: RequestID, in entry: inout CenterEntry, at now: Timestamp) {
+    func close(_ id: RequestID, in entry: inout StateEntry, at now: Timestamp) {
         entry.remember(id, at: now, since: horizon(now))
     }
 

@@ -157,7 +157,7 @@ struct PartitionCenter {
     /// before, which `firedThrough` tells only of its timers: nobody will hear how it ended.
     @discardableResult
     mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
-        let entry = try CenterEntry(json: json)
+        let entry = try StateEntry(json: json)
         let slot = inUse.load(key, entry)
         if let pending = entry.pending, pending.content.count > rules.contentBytes, pending.due > now {
             // It cannot be written again, so it is suppressed before the next cut: timers up to the last marker may fire by then.
@@ -176,15 +176,15 @@ struct PartitionCenter {
     }
 
     /// What is kept of a key.
-    func entry(of key: NotificationKey) throws -> CenterEntry? {
+    func entry(of key: NotificationKey) throws -> StateEntry? {
         if let slot = inUse.slot(of: key) { return inUse.entry(of: slot) }
-        return try store.entry(of: key.encoded).map { try CenterEntry(json: $0.value) }
+        return try store.entry(of: key.encoded).map { try StateEntry(json: $0.value) }
     }
 
     mutating func change<Result>(
         _ key: NotificationKey,
         at now: Timestamp,
-        _ body: (inout CenterEntry) -> (Result, changed: Bool)
+        _ body: (inout StateEntry) -> (Result, changed: Bool)
     ) throws -> Result {
         guard let slot = try slot(of: key, at: now) else { return inUse.insert(key, at: now, body) }
         return inUse.update(slot, at: now, body)
@@ -220,7 +220,7 @@ struct PartitionCenter {
             guard try makeRoom(for: removal.key, at: now) else {
                 // Its id cannot be remembered.
                 inUse.endReplay(before: removal.offset)
-                var entry = CenterEntry()
+                var entry = StateEntry()
                 return rules.apply(removal, to: &entry, at: now, effects: &effects)
             }
             let isTimeless = inUse.isTimeless

@@ -55,7 +55,7 @@ struct WorkingSet {
     }
 
     private var keys: [NotificationKey] = []
-    private var entries: [CenterEntry] = []
+    private var entries: [StateEntry] = []
     private var links: [Link] = []
     private var free: [Slot] = []
     private var firstOfKey: [Int: Slot] = [:]
@@ -124,7 +124,7 @@ struct WorkingSet {
 
     func key(of slot: Slot) -> NotificationKey { keys[Int(slot)] }
 
-    func entry(of slot: Slot) -> CenterEntry { entries[Int(slot)] }
+    func entry(of slot: Slot) -> StateEntry { entries[Int(slot)] }
 
     /// All entries of the key's recipient in its application, in no order that means anything.
     func slots(ofRecipientOf key: NotificationKey) -> [Slot] {
@@ -145,7 +145,7 @@ struct WorkingSet {
     mutating func update<Result>(
         _ slot: Slot,
         at now: Timestamp,
-        _ change: (inout CenterEntry) -> (Result, changed: Bool)
+        _ change: (inout StateEntry) -> (Result, changed: Bool)
     ) -> Result {
         let index = Int(slot)
         let (wasIdle, wasEmpty) = (entries[index].isIdle, entries[index].isEmpty)
@@ -179,7 +179,7 @@ struct WorkingSet {
     mutating func forget(_ slot: Slot, at now: Timestamp) {
         links[Int(slot)].state.insert(.urgent)
         update(slot, at: now) { entry in
-            entry = CenterEntry()
+            entry = StateEntry()
             return ((), changed: true)
         }
     }
@@ -188,9 +188,9 @@ struct WorkingSet {
     mutating func insert<Result>(
         _ key: NotificationKey,
         at now: Timestamp,
-        _ change: (inout CenterEntry) -> (Result, changed: Bool)
+        _ change: (inout StateEntry) -> (Result, changed: Bool)
     ) -> Result {
-        var entry = CenterEntry()
+        var entry = StateEntry()
         let (result, changed) = change(&entry)
         guard changed, !entry.isEmpty else { return result }
         entry.touched = now
@@ -202,11 +202,11 @@ struct WorkingSet {
 
     /// Brings an entry in that the store has.
     @discardableResult
-    mutating func load(_ key: NotificationKey, _ entry: CenterEntry) -> Slot {
+    mutating func load(_ key: NotificationKey, _ entry: StateEntry) -> Slot {
         add(key, entry, state: entry.isIdle ? .logged : [.logged, .urgent])
     }
 
-    private mutating func add(_ key: NotificationKey, _ entry: CenterEntry, state: State) -> Slot {
+    private mutating func add(_ key: NotificationKey, _ entry: StateEntry, state: State) -> Slot {
         let (hash, recipientHash) = (Self.hash(of: key), Self.recipientHash(of: key))
         var link = Link(keyHash: hash, recipientHash: recipientHash, state: state)
         let slot = free.popLast() ?? Slot(links.count)
@@ -279,7 +279,7 @@ struct WorkingSet {
         patience: Timestamp,
         maximumLazy: Int,
         room: inout Int,
-        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Int
+        _ body: (Slot, NotificationKey, StateEntry, _ isLogged: Bool) -> Int
     ) {
         for slot in dirty { _ = cut(slot, body) }
         dirty.removeAll(keepingCapacity: true)
@@ -302,7 +302,7 @@ struct WorkingSet {
 
     private mutating func cut(
         _ slot: Slot,
-        _ body: (Slot, NotificationKey, CenterEntry, _ isLogged: Bool) -> Int
+        _ body: (Slot, NotificationKey, StateEntry, _ isLogged: Bool) -> Int
     ) -> Int {
         let index = Int(slot)
         let isLogged = links[index].state.contains(.logged)
@@ -392,7 +392,7 @@ struct WorkingSet {
             armedCount -= 1
             staleAlarms += 1
         }
-        entries[index] = CenterEntry()
+        entries[index] = StateEntry()
         links[index].due = nil
         links[index].state = []
         links[index].isUsed = false

@@ -1,9 +1,6 @@
 import NotificationModel
 
-/// What the centre keeps of one identifier: the slice that a request or removal of that identifier can touch. Under an empty
-/// identifier, what it keeps of a recipient.
-typealias CenterEntry = StateEntry
-
+/// What was applied to an entry before: the ids of requests and removals, and how far the log. By them a repeat is recognised.
 extension StateEntry {
     /// The oldest closed ids are forgotten beyond this many; a repeat of one that old counts as a new request.
     static let maximumKnown = 128
@@ -11,7 +8,7 @@ extension StateEntry {
     /// record that repeats it, which is a little before the clock's.
     private static let slack: Int64 = 3_600_000
 
-    /// True when a record with this id was applied before: pending, being sent, delivered, or closed and not yet forgotten.
+    /// True when a record with this id was applied before: pending, being sent, delivered, or closed and still remembered.
     func knows(_ id: RequestID, since horizon: Timestamp) -> Bool {
         pending?.requestID == id || delivered?.requestID == id || sending?.requestID == id
             || remembers(id, since: horizon)
@@ -32,7 +29,7 @@ extension StateEntry {
         known.append(KnownRequest(id: id, closed: now))
     }
 
-    /// A removal of everything that this recipient has is done.
+    /// Notes that a removal of everything that this recipient has was applied.
     mutating func remember(_ removal: NotificationCenter.Removal, at now: Timestamp, since horizon: Timestamp) {
         let oldest = horizon.adding(milliseconds: -Self.slack)
         removals.removeAll { $0.closed < oldest || $0.id == removal.id }
@@ -42,7 +39,7 @@ extension StateEntry {
 
     // MARK: - How far the log was applied
 
-    /// Whether the record at the offset, in that life of the topic, was applied to it, or a later one was.
+    /// Whether the record at the offset, in that life of the topic, or a later one, was applied to the entry.
     func hasApplied(_ offset: Int64, in life: Int64) -> Bool {
         (self.life, appliedThrough) >= (life, offset)
     }
@@ -55,9 +52,10 @@ extension StateEntry {
         appliedThrough = offset
     }
 
-    /// Leaves a trace of a repeat that was dropped: what the log concerns is not forgotten before the log is left behind.
+    /// Notes the offset of a repeat that was dropped, so that an idle entry is not forgotten while the log can still be read
+    /// again from before that record.
     ///
-    /// - Returns: false when there is one already.
+    /// - Returns: false when that offset is noted already.
     mutating func noteRepeat(_ offset: Int64, in life: Int64) -> Bool {
         guard isIdle, !hasApplied(offset, in: life) else { return false }
         noteApplied(offset, in: life)
