@@ -79,23 +79,22 @@ let package = Package(
         .target(
             name: "ServiceHTTP",
             dependencies: [
-                "NotificationModel", log, metrics, coreMetrics, hummingbird, hummingbirdCore, httpTypes, nioCore,
-                nioHTTP1, nioTLS,
+                "COpenSSL", "NotificationModel", log, metrics, coreMetrics, hummingbird, hummingbirdCore,
+                hummingbirdTLS, httpTypes, nioCore, nioHTTP1, nioSSL, nioTLS,
             ]
         ),
         .target(
             name: "ServiceSupport",
             dependencies: [
                 "NotificationModel", "ServiceHTTP", log, metrics, coreMetrics, lifecycle, unixSignals, configuration,
-                hummingbird,
-                hummingbirdCore, httpTypes, nioCore, nioPosix, yams,
+                hummingbird, httpTypes, nioCore, nioPosix, yams,
             ]
         ),
         .target(
             name: "NotificationProducer",
             dependencies: [
-                "COpenSSL", "Kafka", "NotificationModel", "NotificationPublisher", "ServiceHTTP", "ServiceSupport",
-                log, metrics, lifecycle, hummingbird, hummingbirdCore, hummingbirdTLS, httpTypes, nioCore, nioSSL, yams,
+                "Kafka", "NotificationModel", "NotificationPublisher", "ServiceHTTP", "ServiceSupport",
+                log, metrics, lifecycle, hummingbird, httpTypes, nioCore, yams,
             ]
         ),
         .target(
@@ -143,6 +142,8 @@ let package = Package(
                 argumentParser,
             ]
         ),
+        // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
+        .target(name: "HTTPTesting", dependencies: ["LocalBroker", nioCore], path: "Tests/HTTPTesting"),
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -164,21 +165,22 @@ let package = Package(
         .testTarget(
             name: "ServiceHTTPTests",
             dependencies: [
-                "NotificationModel", "ServiceHTTP", log, coreMetrics, nioCore, nioEmbedded, nioHTTP1, nioTLS,
+                "HTTPTesting", "NotificationModel", "ServiceHTTP", log, coreMetrics, metrics, hummingbird,
+                hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioTLS,
             ]
         ),
         .testTarget(
             name: "ServiceSupportTests",
             dependencies: [
-                "LocalBroker", "ServiceSupport", log, coreMetrics, metrics, lifecycle, configuration, nioCore, nioPosix,
+                "HTTPTesting", "LocalBroker", "ServiceSupport", log, coreMetrics, metrics, lifecycle, configuration,
+                nioCore, nioPosix,
             ]
         ),
         .testTarget(
             name: "NotificationProducerTests",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceHTTP", "ServiceSupport",
-                log,
-                metrics, lifecycle, httpTypes, nioCore,
+                "HTTPTesting", "Kafka", "LocalBroker", "NotificationModel", "NotificationProducer", "ServiceHTTP",
+                "ServiceSupport", log, metrics, lifecycle, httpTypes, nioCore,
             ]
         ),
         .testTarget(

@@ -5,7 +5,7 @@ package import NotificationModel
 /// What one HTTP interface counts of its connections and answers. Made once: making a handle takes a lock.
 package struct ConnectionMetrics: Sendable {
     /// Why a connection was closed that its client had not ended.
-    package enum Cut: String, CaseIterable {
+    enum Cut: String, CaseIterable {
         /// Nothing happened on it for the idle timeout.
         case idle
         /// A request took longer to arrive than it may.
@@ -74,16 +74,26 @@ package struct ConnectionMetrics: Sendable {
             ("connections_full", "How often a connection had to wait because as many were open as may be."),
             ("connections_cut", "Connections closed that their client had not ended, by cause."),
             ("accept_failures", "How often a connection could not be accepted, as when file descriptors ran out."),
+            ("request_duration_seconds", "From the head of a call to its answer, by route and method."),
         ].map { ("carillon_\(name)_\($0)", $1) }
     }
 
-    package func countAnswer(status: Int) {
+    /// Makes `carillon_<name>_request_duration_seconds` of a route.
+    func duration(route: String, method: String) -> Timer {
+        Timer(
+            label: "carillon_\(name)_request_duration_seconds",
+            dimensions: [("route", route), ("method", method)],
+            factory: factory
+        )
+    }
+
+    func countAnswer(status: Int) {
         let counter = requests[status] ?? Self.counter(name, "requests", [("status", "\(status)")], factory)
         counter.increment()
     }
 
     /// A call that is answered with a problem.
-    package func countRefusal(_ reason: ReasonCode, status: Int) {
+    func countRefusal(_ reason: ReasonCode, status: Int) {
         let counter = refused[reason] ?? Self.counter(name, "refused", [("reason", reason.rawValue)], factory)
         counter.increment()
         countAnswer(status: status)

@@ -1,21 +1,21 @@
 package import HTTPTypes
-package import Hummingbird
+import Hummingbird
 import NIOCore
 package import NotificationModel
 
 /// An answer that is not a success: `application/problem+json` (RFC 9457) with two members more, `reason` (a code to compare)
 /// and `field` (the part of the input it is about).
 package struct Problem: Error {
-    package static let mediaType = "application/problem+json"
+    static let mediaType = "application/problem+json"
 
-    package var status: HTTPResponse.Status
-    package var reason: ReasonCode
-    package var detail: String
-    package var field: String?
-    package var headers: HTTPFields = [:]
+    var status: HTTPResponse.Status
+    var reason: ReasonCode
+    var detail: String
+    var field: String?
+    var headers: HTTPFields = [:]
 
     /// Input that was refused.
-    package init(_ error: ModelError) {
+    init(_ error: ModelError) {
         status =
             switch error.reason {
             case .tooLarge: .contentTooLarge
@@ -43,7 +43,7 @@ package struct Problem: Error {
     }
 
     /// The body of the answer.
-    package var json: [UInt8] {
+    var json: [UInt8] {
         var json: [UInt8] = []
         func member(_ name: String, _ value: String) {
             json.append(json.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
@@ -61,7 +61,7 @@ package struct Problem: Error {
         return json
     }
 
-    package var response: Response {
+    var response: Response {
         var headers = headers
         headers[.contentType] = Self.mediaType
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: json)))
@@ -71,15 +71,15 @@ package struct Problem: Error {
 // MARK: - What is wrong with the connection
 
 extension Problem {
-    package static func malformed(_ detail: String, field: String? = nil) -> Problem {
+    static func malformed(_ detail: String, field: String? = nil) -> Problem {
         Problem(.badRequest, .invalid, detail, field: field)
     }
 
-    package static func targetTooLong(limit: Int) -> Problem {
+    static func targetTooLong(limit: Int) -> Problem {
         Problem(.uriTooLong, .tooLarge, "The request's target may have \(limit) bytes.", field: "target")
     }
 
-    package static func headersTooLarge(bytes: Int, count: Int) -> Problem {
+    static func headersTooLarge(bytes: Int, count: Int) -> Problem {
         Problem(
             .requestHeaderFieldsTooLarge,
             .tooLarge,
@@ -88,14 +88,14 @@ extension Problem {
         )
     }
 
-    package static let unknownTransferEncoding = Problem(
+    static let unknownTransferEncoding = Problem(
         .notImplemented,
         .unsupportedForm,
         "The only transfer encoding that is known is chunked.",
         field: "transfer-encoding"
     )
 
-    package static let receiveTimeout = Problem(
+    static let receiveTimeout = Problem(
         .requestTimeout,
         .receiveTimeout,
         "The request did not arrive whole in time."

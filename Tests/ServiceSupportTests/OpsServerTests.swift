@@ -1,5 +1,6 @@
 import CoreMetrics
 import Foundation
+import HTTPTesting
 import LocalBroker
 import Logging
 import Metrics
@@ -131,15 +132,43 @@ struct OpsServerTests {
         }
     }
 
-    @Test func `other paths are not found and other methods not allowed`() async throws {
+    @Test func `other paths are not found and other methods not allowed, and calls are counted by route`() async throws
+    {
         try await withServer { base in
+            let http = RawHTTP(port: try #require(URL(string: base)?.port))
             let cases = [
-                ("GET", "/", 404), ("GET", "/metrics/x", 404), ("GET", "/health", 404), ("POST", "/metrics", 405),
-                ("DELETE", "/health/ready", 405), ("HEAD", "/health/live", 200),
+                ("GET", "/", 404), ("GET", "/metrics/x", 404), ("GET", "/metrics/", 404), ("GET", "/health", 404),
+                ("POST", "/metrics", 405), ("DELETE", "/health/ready", 405), ("HEAD", "/health/live", 200),
             ]
             for (method, path, status) in cases {
-                let answer = try await get(base + path, method: method)
+                let answer = try await http.send(method, path)
                 #expect(answer.status == status, "\(method) \(path)")
+                guard status != 200 else { continue }
+                #expect(answer.headers["content-type"] == "application/problem+json")
+                #expect(answer["reason"] == (status == 404 ? "not-found" : "method-not-allowed"))
+                #expect(answer.headers["allow"] == (status == 404 ? nil : "GET, HEAD"))
+            }
+            let page = try await http.send("GET", "/metrics").text
+            for (labels, count) in [
+                (#"method="other",route="other""#, 4), (#"method="other",route="/metrics""#, 1),
+                (#"method="other",route="/health/ready""#, 1), (#"method="HEAD",route="/health/live""#, 1),
+                (#"method="GET",route="/health/live""#, 0),
+            ] {
+                let line = "\ncarillon_ops_request_duration_seconds_count{\(labels)} \(count)\n"
+                #expect(page.contains(line), "\(line)")
+            }
+            #expect(page.contains("\ncarillon_ops_refused_total{reason=\"not-found\"} 4\n"))
+        }
+    }
+
+    @Test func `a target in absolute form means its path`() async throws {
+        try await withServer { base in
+            let http = RawHTTP(port: try #require(URL(string: base)?.port))
+            for (target, status) in [
+                ("http://any.example:8081/health/live", 200), ("http://any.example/nowhere", 404),
+                ("ftp://any.example/health/live", 400),
+            ] {
+                #expect(try await http.send("GET", target).status == status, "\(target)")
             }
         }
     }

@@ -18,7 +18,12 @@ struct EventsHandler: Sendable {
     private static let mediaTypes =
         "application/cloudevents+json, application/cloudevents-batch+json, or application/json with the attributes in ce- headers"
 
-    func publish(_ call: Call, _ body: inout CallBody) async throws -> Response {
+    var routes: [Route] {
+        [Route(.post, "/v1/events", role: .publish) { call, body in try await publish(call, &body) }]
+    }
+
+    private func publish(_ call: Call, _ body: inout CallBody) async throws -> Response {
+        _ = try IdempotencyKey.read(call.request.headers)
         _ = try call.target.parameters(allowed: [])
         guard isAccepted(call.request.mediaType) else { throw Problem.unsupportedMediaType(Self.mediaTypes) }
         let bytes = try await body.read(upTo: bodyLimit)

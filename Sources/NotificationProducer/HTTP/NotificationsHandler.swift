@@ -27,25 +27,49 @@ struct NotificationsHandler: Sendable {
 
     private static let ofRequest = ["application"]
     private static let ofRemoval = ["application", "state"]
+    private static let collection = "/v1/recipients/{recipient}/notifications"
+    private static let single = "\(collection)/{identifier}"
+
+    var routes: [Route] {
+        [
+            Route(.post, Self.collection, role: .publish) { call, body in try await post(call, &body) },
+            Route(.delete, Self.collection, role: .publish) { call, body in try await deleteSeveral(call, &body) },
+            Route(.put, Self.single, role: .publish) { call, body in try await put(call, &body) },
+            Route(.delete, Self.single, role: .publish) { call, _ in try await delete(call) },
+        ]
+    }
+
+    /// A call with what its head says.
+    private struct Write {
+        let call: Call
+        let idempotencyKey: IdempotencyKey?
+        let parameters: RequestTarget.Parameters
+
+        init(_ call: Call, allowed: [String], repeatable: String? = nil) throws(ModelError) {
+            self.call = call
+            idempotencyKey = try IdempotencyKey.read(call.request.headers)
+            parameters = try call.target.parameters(allowed: allowed, repeatable: repeatable)
+        }
+    }
 
     // MARK: Requests
 
     /// Requests a notification; it replaces one of the same identifier.
-    func put(_ call: Call, _ body: inout CallBody) async throws -> Response {
-        let parameters = try call.target.parameters(allowed: Self.ofRequest)
-        let receipt = try await request(call, &body, try key(call.target, parameters, try identifier(of: call.target)))
+    private func put(_ call: Call, _ body: inout CallBody) async throws -> Response {
+        let write = try Write(call, allowed: Self.ofRequest)
+        let receipt = try await request(write, &body, try key(write, try identifier(of: call)))
         return accepted { append(receipt, to: &$0) }
     }
 
     /// Requests a notification under an identifier that nobody else has.
-    func post(_ call: Call, _ body: inout CallBody) async throws -> Response {
-        let parameters = try call.target.parameters(allowed: Self.ofRequest)
-        let recipient = try key(call.target, parameters, "")
+    private func post(_ call: Call, _ body: inout CallBody) async throws -> Response {
+        let write = try Write(call, allowed: Self.ofRequest)
+        let recipient = try key(write, "")
         let identifier =
-            call.idempotencyKey?.identifier(recipient) ?? NotificationModel.RequestID.random().description
-        let receipt = try await request(call, &body, try key(call.target, parameters, identifier))
+            write.idempotencyKey?.identifier(recipient) ?? NotificationModel.RequestID.random().description
+        let receipt = try await request(write, &body, try key(write, identifier))
         var location = "/v1/recipients/\(PercentEncoding.encode(recipient.recipient))/notifications/\(identifier)"
-        if let application = parameters["application"] {
+        if let application = write.parameters["application"] {
             location += "?application=\(PercentEncoding.encode(application))"
         }
         var response = accepted { json in
@@ -59,11 +83,11 @@ struct NotificationsHandler: Sendable {
     }
 
     private func request(
-        _ call: Call,
+        _ write: Write,
         _ body: inout CallBody,
         _ key: NotificationKey
     ) async throws -> NotificationPublisher.Receipt {
-        guard call.request.mediaType?.isJSONMediaType == true else {
+        guard write.call.request.mediaType?.isJSONMediaType == true else {
             throw Problem.unsupportedMediaType("application/json")
         }
         let bytes = try await body.read(upTo: bodyLimit)
@@ -73,7 +97,7 @@ struct NotificationsHandler: Sendable {
             throw ModelError(.invalid, field: "expiration", "is in the past: \(expiration.rfc3339)")
         }
         try broker.checkContent(scanned.content.count)
-        let id = requestID(call, key)
+        let id = requestID(write, key)
         let record = RequestBody.record(body: bytes, key: key, requestID: id)
         guard record.count <= ModelLimits.requestBytes else {
             // A body at its bound, and what the record says of it besides.
@@ -82,31 +106,28 @@ struct NotificationsHandler: Sendable {
         }
         return try await broker.publish(
             .init(value: record, key: key, requestID: id, isRemoval: false),
-            trace: call.request.traceContext
+            trace: write.call.request.traceContext
         )
     }
 
     // MARK: Removals
 
     /// Cancels what is pending and recalls what was delivered, as `state` says.
-    func delete(_ call: Call) async throws -> Response {
-        let parameters = try call.target.parameters(allowed: Self.ofRemoval)
-        let key = try key(call.target, parameters, try identifier(of: call.target))
-        return try await remove(call, key, try scope(parameters))
+    private func delete(_ call: Call) async throws -> Response {
+        let write = try Write(call, allowed: Self.ofRemoval)
+        return try await remove(write, try key(write, try identifier(of: call)), try scope(write))
     }
 
     /// The same of several notifications, one record each, side by side; or of all of the recipient's in one record.
-    func deleteSeveral(_ call: Call, _ body: inout CallBody) async throws -> Response {
-        let parameters = try call.target.parameters(allowed: Self.ofRemoval, repeatable: "identifier")
-        let scope = try scope(parameters)
-        guard !parameters.repeated.isEmpty else {
-            return try await remove(call, try key(call.target, parameters, ""), scope)
-        }
+    private func deleteSeveral(_ call: Call, _ body: inout CallBody) async throws -> Response {
+        let write = try Write(call, allowed: Self.ofRemoval, repeatable: "identifier")
+        let scope = try scope(write)
+        guard !write.parameters.repeated.isEmpty else { return try await remove(write, try key(write, ""), scope) }
         // Compared as keys: texts that only look alike are not the same notification.
         var known: Set<NotificationKey> = []
         var removals: [(identifier: String, record: BrokerGateway.Record)] = []
-        for identifier in parameters.repeated {
-            let key = try key(call.target, parameters, try Self.named(identifier))
+        for identifier in write.parameters.repeated {
+            let key = try key(write, try Self.named(identifier))
             guard known.insert(key).inserted else { continue }
             guard removals.count < removalLimit else {
                 throw ModelError(
@@ -115,7 +136,7 @@ struct NotificationsHandler: Sendable {
                     "one call removes at most \(removalLimit) notifications; make several, or remove all of the recipient's"
                 )
             }
-            let record = removal(call, key, scope)
+            let record = removal(write, key, scope)
             // A small call that makes much.
             try body.take(record.value.count + key.encoded.count + Self.recordOverhead)
             removals.append((identifier, record))
@@ -134,18 +155,18 @@ struct NotificationsHandler: Sendable {
         }
     }
 
-    private func remove(_ call: Call, _ key: NotificationKey, _ scope: RemovalScope) async throws -> Response {
-        let receipt = try await broker.publish(removal(call, key, scope), trace: call.request.traceContext)
+    private func remove(_ write: Write, _ key: NotificationKey, _ scope: RemovalScope) async throws -> Response {
+        let receipt = try await broker.publish(removal(write, key, scope), trace: write.call.request.traceContext)
         return accepted { append(receipt, to: &$0) }
     }
 
-    private func removal(_ call: Call, _ key: NotificationKey, _ scope: RemovalScope) -> BrokerGateway.Record {
-        let id = requestID(call, key)
+    private func removal(_ write: Write, _ key: NotificationKey, _ scope: RemovalScope) -> BrokerGateway.Record {
+        let id = requestID(write, key)
         return .init(value: RequestBody.removal(scope: scope, requestID: id), key: key, requestID: id, isRemoval: true)
     }
 
-    private func scope(_ parameters: RequestTarget.Parameters) throws(ModelError) -> RemovalScope {
-        guard let state = parameters["state"] else { return .all }
+    private func scope(_ write: Write) throws(ModelError) -> RemovalScope {
+        guard let state = write.parameters["state"] else { return .all }
         guard let scope = RemovalScope(rawValue: state) else {
             throw ModelError(.invalid, field: "state", "must be pending, delivered or all")
         }
@@ -154,8 +175,8 @@ struct NotificationsHandler: Sendable {
 
     // MARK: Keys and ids
 
-    private func identifier(of target: RequestTarget) throws(ModelError) -> String {
-        try Self.named(try RequestTarget.decode(target.segments[4], field: "identifier"))
+    private func identifier(of call: Call) throws -> String {
+        try Self.named(try call.parameter("identifier"))
     }
 
     /// In a key an empty identifier means all of the recipient's: nobody may say that by leaving something out.
@@ -164,20 +185,16 @@ struct NotificationsHandler: Sendable {
         return identifier
     }
 
-    private func key(
-        _ target: RequestTarget,
-        _ parameters: RequestTarget.Parameters,
-        _ identifier: String
-    ) throws(ModelError) -> NotificationKey {
+    private func key(_ write: Write, _ identifier: String) throws -> NotificationKey {
         try NotificationKey(
-            application: parameters["application"] ?? defaultApplication,
-            recipient: try RequestTarget.decode(target.segments[2], field: "recipient"),
+            application: write.parameters["application"] ?? defaultApplication,
+            recipient: try write.call.parameter("recipient"),
             identifier: identifier
         )
     }
 
-    private func requestID(_ call: Call, _ key: NotificationKey) -> NotificationModel.RequestID {
-        call.idempotencyKey?.requestID(call.request.method, key) ?? makeRequestID()
+    private func requestID(_ write: Write, _ key: NotificationKey) -> NotificationModel.RequestID {
+        write.idempotencyKey?.requestID(write.call.request.method, key) ?? makeRequestID()
     }
 
     // MARK: Answers

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Kafka
 import Metrics
 import NotificationModel
@@ -18,11 +17,6 @@ struct ProducerMetrics: Sendable {
         case assigned, revoked, lost
     }
 
-    private struct Call: Hashable {
-        var route: Route
-        var method: HTTPRequest.Method
-    }
-
     private let requestsPublished = Counter(label: "carillon_requests_published_total")
     private let ingestRestarts = Counter(label: "carillon_ingest_restarts_total")
     private let ingestWaiting = Gauge(label: "carillon_ingest_waiting_events")
@@ -30,8 +24,6 @@ struct ProducerMetrics: Sendable {
     private let events: [Outcome: Counter]
     private let rebalances: [Rebalance: Counter]
     private let deadLetters: [ReasonCode: Counter]
-    private let durations: [Call: Timer]
-    private let otherDurations: [Route: Timer]
     /// The API's connections and answers.
     let http = ConnectionMetrics(
         name: "http",
@@ -54,11 +46,6 @@ struct ProducerMetrics: Sendable {
         events = Self.counters("carillon_business_events_total", "outcome", Outcome.allCases) { $0.rawValue }
         rebalances = Self.counters("carillon_consumer_rebalances_total", "event", Rebalance.allCases) { $0.rawValue }
         deadLetters = Self.counters("carillon_dead_letters_total", "reason", Self.deadLetterReasons) { $0.rawValue }
-        let calls = Route.allCases.flatMap { route in route.methods.map { Call(route: route, method: $0) } }
-        durations = Dictionary(
-            uniqueKeysWithValues: calls.map { ($0, Self.duration($0.route, $0.method.rawValue)) }
-        )
-        otherDurations = Dictionary(uniqueKeysWithValues: Route.allCases.map { ($0, Self.duration($0, "other")) })
     }
 
     private static func counters<Value: Hashable>(
@@ -69,13 +56,6 @@ struct ProducerMetrics: Sendable {
     ) -> [Value: Counter] {
         Dictionary(
             uniqueKeysWithValues: values.map { ($0, Counter(label: label, dimensions: [(dimension, text($0))])) }
-        )
-    }
-
-    private static func duration(_ route: Route, _ method: String) -> Timer {
-        Timer(
-            label: "carillon_http_request_duration_seconds",
-            dimensions: [("route", route.rawValue), ("method", method)]
         )
     }
 
@@ -111,7 +91,6 @@ struct ProducerMetrics: Sendable {
         ("consumer.rebalances", "How often the group gave partitions to this process or took them, by what happened."),
         ("consumer.lag.records", "Records behind the end of the partition."),
         ("dead.letters", "Records that could not be used, by reason."),
-        ("http.request.duration.seconds", "From the head of a call to its answer, by route and method."),
         ("rules.reloads", "How often the file of rules was read again, by outcome."),
         ("rules.reload.success.timestamp.seconds", "When the rules in force were read, in seconds since 1970."),
     ]
@@ -146,10 +125,5 @@ struct ProducerMetrics: Sendable {
             deadLetters[reason]
             ?? Counter(label: "carillon_dead_letters_total", dimensions: [("reason", reason.rawValue)])
         counter.increment()
-    }
-
-    func record(_ duration: Duration, of route: Route, _ method: HTTPRequest.Method) {
-        (durations[Call(route: route, method: method)] ?? otherDurations[route])?
-            .recordNanoseconds(Int64(clamping: Int128(duration / .nanoseconds(1))))
     }
 }

@@ -1,6 +1,4 @@
 import Hummingbird
-import HummingbirdCore
-import HummingbirdTLS
 import Kafka
 import Logging
 import NIOCore
@@ -14,32 +12,20 @@ extension ProducerService {
     func application(
         _ producer: KafkaProducer,
         _ metrics: ProducerMetrics
-    ) throws -> Application<ProducerAPI> {
-        let memory = CallMemory(limit: configuration.callBytes)
-        var quiet = logger
-        // The framework's own notices would only repeat ours.
-        quiet.logLevel = max(logger.logLevel, .warning)
-        return Application(
-            responder: api(producer, memory, metrics),
-            server: try server(memory, metrics),
-            configuration: .init(
-                address: .hostname(configuration.httpHost, port: configuration.httpPort),
-                backlog: 1_024,
-                availableConnectionsDelegate: CountedConnections(limit: connectionLimit(), metrics: metrics.http)
-            ),
-            onServerRunning: { [self] channel in
-                await AcceptFailures.watch(channel, of: "HTTP API", logger: logger, metrics: metrics.http)
-                listens(on: channel.localAddress?.port ?? configuration.httpPort)
-            },
-            logger: quiet
-        )
+    ) throws -> Application<RouteResponder> {
+        if security.exposesTokens {
+            logger.warning(
+                "tokens come in the clear: set http.tls.certificate and http.tls.key, or end TLS before this service",
+                metadata: [LogMetadata.host: "\(configuration.httpHost)"]
+            )
+        }
+        return try listener(metrics).application(routes(producer, metrics), access: security.access) { [self] port in
+            httpHealth.ready()
+            bound.resolve(.success(port))
+        }
     }
 
-    private func api(
-        _ producer: KafkaProducer,
-        _ memory: CallMemory,
-        _ metrics: ProducerMetrics
-    ) -> ProducerAPI {
+    private func routes(_ producer: KafkaProducer, _ metrics: ProducerMetrics) -> [Route] {
         let publisher = NotificationPublisher(
             producer: producer,
             configuration: .init(topic: configuration.topics.requests, source: configuration.source),
@@ -55,56 +41,40 @@ extension ProducerService {
             metrics: metrics,
             logger: logger
         )
-        return ProducerAPI(
-            events: EventsHandler(broker: broker, rules: rules, bodyLimit: configuration.eventsBodyBytes),
-            notifications: NotificationsHandler(
-                broker: broker,
-                defaultApplication: configuration.defaultApplication,
-                bodyLimit: configuration.notificationBodyBytes,
-                removalLimit: configuration.removalIdentifiers,
-                now: now,
-                makeRequestID: makeRequestID
-            ),
-            host: configuration.httpHost,
-            tokens: security.tokens,
-            memory: memory,
-            metrics: metrics,
-            logger: logger
+        let events = EventsHandler(broker: broker, rules: rules, bodyLimit: configuration.eventsBodyBytes)
+        let notifications = NotificationsHandler(
+            broker: broker,
+            defaultApplication: configuration.defaultApplication,
+            bodyLimit: configuration.notificationBodyBytes,
+            removalLimit: configuration.removalIdentifiers,
+            now: now,
+            makeRequestID: makeRequestID
         )
+        return events.routes + notifications.routes
     }
 
-    private func server(_ memory: CallMemory, _ metrics: ProducerMetrics) throws -> HTTPServerBuilder {
+    private func listener(_ metrics: ProducerMetrics) -> GuardedListener {
         let idleTimeout = TimeAmount(configuration.httpIdleTimeout)
-        let bounds = ConnectionBounds(
-            targetBytes: configuration.targetBytes,
-            headerBytes: configuration.headerBytes,
-            headerCount: configuration.headerCount,
-            receiveTimeout: TimeAmount(configuration.httpReceiveTimeout),
-            answerTimeout: TimeAmount(configuration.httpDeadline),
-            sendTimeout: idleTimeout,
-            unanswered: .unavailable
+        return GuardedListener(
+            name: "HTTP API",
+            host: configuration.httpHost,
+            port: configuration.httpPort,
+            connections: connectionLimit(),
+            idleTimeout: idleTimeout,
+            bounds: ConnectionBounds(
+                targetBytes: configuration.targetBytes,
+                headerBytes: configuration.headerBytes,
+                headerCount: configuration.headerCount,
+                receiveTimeout: TimeAmount(configuration.httpReceiveTimeout),
+                answerTimeout: TimeAmount(configuration.httpDeadline),
+                sendTimeout: idleTimeout,
+                unanswered: .unavailable
+            ),
+            tls: security.tls,
+            memory: CallMemory(limit: configuration.callBytes),
+            metrics: metrics.http,
+            logger: logger
         )
-        let isTLS = security.tls != nil
-        let http = HTTPServerBuilder { responder in
-            GuardedChannel(
-                responder: responder,
-                bounds: bounds,
-                idleTimeout: idleTimeout,
-                isTLS: isTLS,
-                memory: memory,
-                metrics: metrics.http
-            )
-        }
-        guard let tls = security.tls else {
-            if security.tokens != nil, !ListenerSecurity.isLoopback(configuration.httpHost) {
-                logger.warning(
-                    "tokens come in the clear: set http.tls.certificate and http.tls.key, or end TLS before this service",
-                    metadata: [LogMetadata.host: "\(configuration.httpHost)"]
-                )
-            }
-            return http
-        }
-        return try .tls(http, tlsConfiguration: tls)
     }
 
     private func connectionLimit() -> Int {
@@ -116,14 +86,5 @@ extension ProducerService {
             )
         }
         return limit
-    }
-
-    private func listens(on port: Int) {
-        logger.info(
-            "HTTP API listens",
-            metadata: [LogMetadata.host: "\(configuration.httpHost)", LogMetadata.port: "\(port)"]
-        )
-        httpHealth.ready()
-        bound.resolve(.success(port))
     }
 }

@@ -3,6 +3,7 @@ import Kafka
 public import Logging
 import NIOCore
 public import NotificationModel
+import ServiceHTTP
 public import ServiceLifecycle
 public import ServiceSupport
 
@@ -51,7 +52,12 @@ public struct ProducerService: Service {
         kafkaHealth = health.component("kafka")
         let rulesHealth = health.component("rules")
         httpHealth = health.component("http")
-        security = try ListenerSecurity(configuration)
+        security = try ListenerSecurity(
+            host: configuration.httpHost,
+            tokensFile: configuration.tokensFile,
+            tlsCertificate: configuration.tlsCertificate,
+            tlsKey: configuration.tlsKey
+        )
         for file in security.exposedFiles {
             logger.warning(
                 "every user of this machine can read a file of secrets: take that from others (chmod o-r)",

@@ -1,13 +1,13 @@
-package import Logging
-package import NIOCore
+import Logging
+import NIOCore
 
 /// On a listener: says when connections cannot be accepted, as when the process has no file descriptor left, and waits before
 /// it tries again.
 ///
 /// The framework delays only the next read; the one that failed stays registered and would wake its thread at once, for ever.
-package final class AcceptFailures: ChannelInboundHandler {
-    package typealias InboundIn = any Channel
-    package typealias InboundOut = any Channel
+final class AcceptFailures: ChannelInboundHandler {
+    typealias InboundIn = any Channel
+    typealias InboundOut = any Channel
 
     /// How long no connection is accepted after one could not be.
     static let pause = TimeAmount.seconds(1)
@@ -31,7 +31,7 @@ package final class AcceptFailures: ChannelInboundHandler {
     /// Watches a listener until it is closed.
     ///
     /// - Parameter server: What the log calls it: `HTTP API`.
-    package static func watch(
+    static func watch(
         _ listener: any Channel,
         of server: String,
         logger: Logger,
@@ -45,7 +45,7 @@ package final class AcceptFailures: ChannelInboundHandler {
         try? await added.get()
     }
 
-    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
         context.fireErrorCaught(error)
         guard error is IOError else { return }
         metrics.countAcceptFailure()

@@ -13,7 +13,7 @@ package final class CallMemory: Sendable {
     }
 
     /// - Returns: Whether there is room; if so, the caller gives it back.
-    package func take(_ bytes: Int) -> Bool {
+    func take(_ bytes: Int) -> Bool {
         let (_, now) = taken.add(bytes, ordering: .relaxed)
         guard now > limit else { return true }
         give(bytes)
@@ -21,11 +21,11 @@ package final class CallMemory: Sendable {
     }
 
     /// Whether there is room at this moment; nothing is taken.
-    package func hasRoom(for bytes: Int) -> Bool {
+    func hasRoom(for bytes: Int) -> Bool {
         taken.load(ordering: .relaxed) + bytes <= limit
     }
 
-    package func give(_ bytes: Int) {
+    func give(_ bytes: Int) {
         taken.subtract(bytes, ordering: .relaxed)
     }
 

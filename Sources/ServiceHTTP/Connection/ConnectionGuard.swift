@@ -1,6 +1,6 @@
 import HTTPTypes
-package import NIOCore
-package import NIOHTTP1
+import NIOCore
+import NIOHTTP1
 import NIOTLS
 
 /// Keeps a connection within its bounds, right behind the HTTP decoder: answers what the decoder or the bounds refuse with a
@@ -9,15 +9,15 @@ import NIOTLS
 ///
 /// The last answer is followed by the end of our side; then what still arrives is thrown away until the client ends too, or a
 /// bound is reached. Closing at once would make the client's system throw the answer away when the client is still sending.
-package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-    package typealias InboundIn = HTTPServerRequestPart
-    package typealias InboundOut = HTTPServerRequestPart
-    package typealias OutboundIn = HTTPServerResponsePart
-    package typealias OutboundOut = HTTPServerResponsePart
+final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
 
     /// Says that the body of the request that is being answered will be read. Its client may be waiting for that.
-    package struct BodyIsWanted: Sendable {
-        package init() {}
+    struct BodyIsWanted: Sendable {
+        init() {}
     }
 
     private let bounds: ConnectionBounds
@@ -52,11 +52,11 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         self.metrics = metrics
     }
 
-    package func handlerAdded(context: ChannelHandlerContext) {
+    func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
     }
 
-    package func handlerRemoved(context: ChannelHandlerContext) {
+    func handlerRemoved(context: ChannelHandlerContext) {
         forgetHead()
         for timer in [receiveTimer, answerTimer, sendTimer, lastTimer] { timer?.cancel() }
         self.context = nil
@@ -108,10 +108,12 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
 
     // MARK: Requests
 
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let passage: ConnectionState.Passage
         switch unwrapInboundIn(data) {
-        case .head(let head): passage = headArrived(head)
+        case .head(var head):
+            if headArrived(&head) != .drop { context.fireChannelRead(wrapInboundOut(.head(head))) }
+            return
         case .body: passage = state.bodyArrived()
         case .end:
             passage = state.endArrived()
@@ -121,9 +123,9 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         if passage != .drop { context.fireChannelRead(data) }
     }
 
-    private func headArrived(_ head: HTTPRequestHead) -> ConnectionState.Passage {
+    private func headArrived(_ head: inout HTTPRequestHead) -> ConnectionState.Passage {
         guard !state.isEnding else { return .drop }
-        if let problem = bounds.problem(of: head) {
+        if let problem = bounds.problem(of: head) ?? head.resolveAbsoluteForm() {
             refuse(problem)
             return .drop
         }
@@ -141,7 +143,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         return state.headArrived(isLast: !head.isKeepAlive || asksForProtocol)
     }
 
-    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !state.isEnding else { return }
         if let error = error as? HTTPParserError {
             // The line has its method and version besides.
@@ -152,7 +154,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case ChannelEvent.inputClosed:
             isInputClosed = true
@@ -201,7 +203,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
 
     // MARK: Answers
 
-    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             answerDueSince = nil
@@ -232,8 +234,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    package func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?)
-    {
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         guard event is BodyIsWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
         if lastHead.expectsContinue, state.isWaitingForClient, state.reading == .body {
             lastHead.expectsContinue = false
@@ -265,7 +266,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     /// At once, without a word to the client's TLS.
     private func close() { gate?.close(promise: nil) }
 
-    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if state.isEnding, !isQuiescing {
             // Ours is under way, and gentler.
             if let promise { context.channel.closeFuture.cascade(to: promise) }
@@ -320,7 +321,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    package func channelWritabilityChanged(context: ChannelHandlerContext) {
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
         sendTimer?.cancel()
         sendTimer = nil
         if !context.channel.isWritable {

@@ -1,11 +1,11 @@
-package import HummingbirdCore
-package import Logging
-package import NIOCore
+import HummingbirdCore
+import Logging
+import NIOCore
 import NIOHTTP1
 
 /// The framework's HTTP/1.1 connection with a ``ConnectionGuard`` in it.
-package struct GuardedChannel: ServerChildChannel {
-    package typealias Value = HTTP1Channel.Value
+struct GuardedChannel: ServerChildChannel {
+    typealias Value = HTTP1Channel.Value
 
     private let http: HTTP1Channel
     private let bounds: ConnectionBounds
@@ -16,7 +16,7 @@ package struct GuardedChannel: ServerChildChannel {
     /// - Parameters:
     ///   - idleTimeout: How long a connection may be silent between two requests.
     ///   - isTLS: This will be put behind TLS.
-    package init(
+    init(
         responder: @escaping HTTPChannelHandler.Responder,
         bounds: ConnectionBounds,
         idleTimeout: TimeAmount,
@@ -41,7 +41,7 @@ package struct GuardedChannel: ServerChildChannel {
         self.metrics = metrics
     }
 
-    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             let pipeline = channel.pipeline.syncOperations
             let connection = ConnectionGuard(bounds: bounds, isTLS: isTLS, memory: memory, metrics: metrics)
@@ -53,7 +53,7 @@ package struct GuardedChannel: ServerChildChannel {
         }
     }
 
-    package func handle(value: Value, logger: Logger) async {
+    func handle(value: Value, logger: Logger) async {
         await http.handle(value: value, logger: logger)
     }
 }

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Hummingbird
-import HummingbirdCore
 public import Logging
 import NIOCore
 import NIOPosix
@@ -125,51 +124,32 @@ public struct OpsServer: Service {
         try outcome.get()
     }
 
-    private func application(on loops: MultiThreadedEventLoopGroup) -> some ApplicationProtocol {
-        var quiet = logger
-        // The framework's own notices would only repeat ours.
-        quiet.logLevel = max(logger.logLevel, .warning)
+    private func application(on loops: MultiThreadedEventLoopGroup) throws -> Application<RouteResponder> {
         let metrics = ConnectionMetrics(
             name: "ops",
             statuses: [200, 400, 404, 405, 408, 414, 431, 501, 503],
-            reasons: [.invalid, .tooLarge, .unsupportedForm, .receiveTimeout, .overloaded],
+            reasons: [
+                .invalid, .tooLarge, .notUTF8, .unsupportedForm, .notFound, .methodNotAllowed, .receiveTimeout,
+                .overloaded,
+            ],
             factory: registry
         )
         for (name, help) in ConnectionMetrics.descriptions(name: "ops") { registry.describe(name, help) }
-        let memory = CallMemory(limit: Self.headBytes)
-        let pages = SharedPage(on: loops.any(), registry)
-        return Application(
-            responder: CallbackResponder<CallContext> { request, _ in
-                let response = await respond(to: request, pages)
-                metrics.countAnswer(status: response.status.code)
-                return response
-            },
-            server: HTTPServerBuilder { responder in
-                GuardedChannel(
-                    responder: responder,
-                    bounds: bounds,
-                    idleTimeout: configuration.idleTimeout,
-                    isTLS: false,
-                    memory: memory,
-                    metrics: metrics
-                )
-            },
-            configuration: .init(
-                address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: CountedConnections(limit: configuration.connections, metrics: metrics)
-            ),
-            onServerRunning: { channel in
-                await AcceptFailures.watch(channel, of: "ops endpoint", logger: logger, metrics: metrics)
-                let port = channel.localAddress?.port ?? configuration.port
-                logger.info(
-                    "ops endpoint listens",
-                    metadata: [LogMetadata.host: "\(configuration.host)", LogMetadata.port: "\(port)"]
-                )
-                bound.resolve(.success(port))
-            },
-            eventLoopGroupProvider: .shared(loops),
-            logger: quiet
+        let listener = GuardedListener(
+            name: "ops endpoint",
+            host: configuration.host,
+            port: configuration.port,
+            connections: configuration.connections,
+            idleTimeout: configuration.idleTimeout,
+            bounds: bounds,
+            memory: CallMemory(limit: Self.headBytes),
+            metrics: metrics,
+            logger: logger
         )
+        let pages = SharedPage(on: loops.any(), registry)
+        return try listener.application(routes(pages), access: .everybody, on: .shared(loops)) { port in
+            bound.resolve(.success(port))
+        }
     }
 
     /// Heads that are arriving, of all connections.
@@ -187,24 +167,14 @@ public struct OpsServer: Service {
         )
     }
 
-    private enum Resource: String {
-        case metrics = "/metrics"
-        case live = "/health/live"
-        case ready = "/health/ready"
-    }
-
-    private func respond(to request: Request, _ metrics: SharedPage) async -> Response {
-        guard let resource = Resource(rawValue: request.uri.path) else { return Response(status: .notFound) }
-        guard request.method == .get || request.method == .head else {
-            return Response(status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
-        }
-        let response =
-            switch resource {
-            case .metrics: Self.answer(.ok, "text/plain; version=0.0.4; charset=utf-8", await metrics.page())
-            case .live: Self.answer("live", health.notLive)
-            case .ready: Self.answer("ready", health.notReady, health.remarks)
-            }
-        return request.method == .head ? response.createHeadResponse() : response
+    private func routes(_ pages: SharedPage) -> [Route] {
+        [
+            Route(.get, "/metrics", role: nil) { _, _ in
+                Self.answer(.ok, "text/plain; version=0.0.4; charset=utf-8", await pages.page())
+            },
+            Route(.get, "/health/live", role: nil) { _, _ in Self.answer("live", health.notLive) },
+            Route(.get, "/health/ready", role: nil) { _, _ in Self.answer("ready", health.notReady, health.remarks) },
+        ]
     }
 
     private static func answer(_ status: HTTPResponse.Status, _ type: String, _ body: ByteBuffer) -> Response {

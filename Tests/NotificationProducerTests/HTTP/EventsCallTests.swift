@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTesting
 import Kafka
 import NotificationModel
 import Testing

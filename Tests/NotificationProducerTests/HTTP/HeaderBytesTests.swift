@@ -1,3 +1,4 @@
+import HTTPTesting
 import Kafka
 import NotificationModel
 import Testing

@@ -1,3 +1,4 @@
+import HTTPTesting
 import HTTPTypes
 import NotificationModel
 import Testing

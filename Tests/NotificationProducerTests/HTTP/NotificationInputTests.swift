@@ -1,3 +1,4 @@
+import HTTPTesting
 import NotificationModel
 import Testing
 
@@ -139,6 +140,11 @@ struct NotificationInputTests {
         .target("/v2/recipients/u/notifications/i", "not-found", nil, status: 404),
         .target("//v1/recipients/u/notifications/i", "not-found", nil, status: 404),
         .target("/", "not-found", nil, status: 404),
+        .target("http://localhost/v1/recipients/u/notifications/%zz", "invalid", "identifier"),
+        .target("http://localhost/v1/recipients/u/notifications/a/b", "not-found", nil, status: 404),
+        .target("http://localhost", "not-found", nil, status: 404),
+        .target("ftp://localhost/v1/recipients/u/notifications/i", "invalid", "target"),
+        .target("http://u@localhost/v1/recipients/u/notifications/i", "invalid", "target"),
     ]
 
     @Test("Each is refused with its status, reason and field, and the service goes on")

@@ -1,3 +1,4 @@
+import HTTPTesting
 import Kafka
 import LocalBroker
 import NotificationModel

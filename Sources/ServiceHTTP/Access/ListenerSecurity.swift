@@ -1,5 +1,5 @@
 import NIOCore
-import NIOSSL
+package import NIOSSL
 
 #if canImport(Glibc)
 import Glibc
@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// A setting of the API's listener that does not do, found before anything listens.
+/// A setting of a listener that does not do, found before anything listens.
 public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConvertible {
     enum Key: String {
         case host = "http.host"
@@ -32,32 +32,46 @@ public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConv
     public var description: String { "\(key): \(message)" }
 }
 
-/// Who may call the API, and how its connections are protected.
-struct ListenerSecurity: Sendable {
-    /// Nil: everybody who reaches the loopback address.
-    let tokens: BearerTokens?
+/// Who may call an HTTP interface, and how its connections are protected.
+package struct ListenerSecurity: Sendable {
+    package let access: Access
     /// Nil: in the clear.
-    let tls: TLSConfiguration?
+    package let tls: TLSConfiguration?
     /// Files with secrets that every user of this machine can read.
-    let exposedFiles: [String]
+    package let exposedFiles: [String]
+    /// Tokens come in the clear from other machines.
+    package let exposesTokens: Bool
 
     /// Reads the files that the settings name.
-    init(_ configuration: ProducerServiceConfiguration) throws(ListenerSettingsError) {
-        exposedFiles = [configuration.tokensFile, configuration.tlsKey].compactMap(\.self).filter(Self.isExposed)
-        tls = try Self.tls(certificate: configuration.tlsCertificate, key: configuration.tlsKey)
-        guard let file = configuration.tokensFile else {
-            tokens = nil
-            let host = configuration.httpHost
-            guard Self.isLoopback(host) else {
+    ///
+    /// - Parameters:
+    ///   - host: The address to listen on; without tokens only one of this machine.
+    ///   - tokensFile: See ``TokenFile``.
+    ///   - tlsCertificate: The PEM file of the chain; nil for plain HTTP.
+    ///   - tlsKey: The PEM file of its key.
+    package init(
+        host: String,
+        tokensFile: String?,
+        tlsCertificate: String?,
+        tlsKey: String?
+    ) throws(ListenerSettingsError) {
+        exposedFiles = [tokensFile, tlsKey].compactMap(\.self).filter(Self.isExposed)
+        tls = try Self.tls(certificate: tlsCertificate, key: tlsKey)
+        let isLoopback = Self.isLoopback(host)
+        guard let tokensFile else {
+            access = .thisMachine(host: host)
+            exposesTokens = false
+            guard isLoopback else {
                 throw ListenerSettingsError(
                     .host,
-                    "\"\(host)\" can be reached by others, and without tokens everybody could publish: set http.tokens.file, "
+                    "\"\(host)\" can be reached by others, and without tokens everybody could call: set http.tokens.file, "
                         + "or listen on 127.0.0.1, ::1 or localhost"
                 )
             }
             return
         }
-        tokens = try TokenFile.load(path: file)
+        access = .tokens(try TokenFile.load(path: tokensFile))
+        exposesTokens = tls == nil && !isLoopback
     }
 
     /// Others than owner and group may read it. A group is how secrets are shared with a service on purpose.

@@ -1,3 +1,4 @@
+import HTTPTesting
 import NotificationModel
 import Testing
 

@@ -1,10 +1,10 @@
 /// The value of a Host header field, `name[:port]` (RFC 9110, 7.2).
-package struct HostField: Equatable {
+struct HostField: Equatable {
     /// The name or address; that of IPv6 without its brackets. Empty when a target has none.
-    package let name: String
+    let name: String
 
     /// - Returns: Nil when it is neither a name nor an address, or the port is no number.
-    package init?(_ value: String) {
+    init?(_ value: String) {
         let text = value.utf8.drop(while: Self.isBlank)
         guard let last = text.lastIndex(where: { !Self.isBlank($0) }) else {
             name = ""

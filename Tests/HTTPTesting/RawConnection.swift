@@ -7,7 +7,7 @@ import Glibc
 #endif
 
 /// One TCP connection, byte by byte. Closed when nobody holds it any more.
-final class RawConnection: Sendable {
+package final class RawConnection: Sendable {
     struct Failure: Error {
         var message: String
     }
@@ -21,12 +21,12 @@ final class RawConnection: Sendable {
 
     deinit { Glibc.close(socket) }
 
-    static func open(port: Int) async throws -> RawConnection {
+    package static func open(port: Int) async throws -> RawConnection {
         try await onThread { try openNow(port: port) }
     }
 
     /// The same without leaving the thread: for many at once.
-    static func openNow(port: Int) throws -> RawConnection {
+    package static func openNow(port: Int) throws -> RawConnection {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw Failure(message: "socket: \(errno)") }
         let connection = RawConnection(socket: socket)
@@ -43,7 +43,7 @@ final class RawConnection: Sendable {
 
     /// - Returns: False when the other side does not take it any more.
     @discardableResult
-    func send(_ bytes: [UInt8]) async -> Bool {
+    package func send(_ bytes: [UInt8]) async -> Bool {
         await Self.onThread { [self] in
             var sent = 0
             while sent < bytes.count {
@@ -58,27 +58,27 @@ final class RawConnection: Sendable {
     }
 
     @discardableResult
-    func send(_ text: String) async -> Bool { await send(Array(text.utf8)) }
+    package func send(_ text: String) async -> Bool { await send(Array(text.utf8)) }
 
     /// Sends a byte again and again, as a client that wants to hold the connection, until the server has said something or ended.
-    func drip(_ byte: UInt8, every pause: Duration = .milliseconds(20)) async throws {
+    package func drip(_ byte: UInt8, every pause: Duration = .milliseconds(20)) async throws {
         while !hasSomething, await send([byte]) { try await Task.sleep(for: pause) }
     }
 
     /// Our side ends; the other may go on.
-    func endSending() { shutdown(socket, Int32(SHUT_WR)) }
+    package func endSending() { shutdown(socket, Int32(SHUT_WR)) }
 
     // MARK: Receiving
 
     /// There is something to read, or the end.
-    var hasSomething: Bool {
+    package var hasSomething: Bool {
         if received.withLock({ !$0.isEmpty }) { return true }
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0 || errno != EAGAIN
     }
 
     /// Reads one answer, an interim one too.
-    func answer(hasBody: Bool = true) async throws -> RawHTTP.Answer {
+    package func answer(hasBody: Bool = true) async throws -> RawHTTP.Answer {
         try await Self.onThread { [self] in
             while true {
                 if let answer = take(hasBody: hasBody) { return answer }
@@ -93,7 +93,7 @@ final class RawConnection: Sendable {
     /// Reads to the end of the connection.
     ///
     /// - Returns: What was read besides answers that were taken.
-    func end() async -> [UInt8] {
+    package func end() async -> [UInt8] {
         await Self.onThread { [self] in
             while receive() {}
             return received.withLock { $0 }

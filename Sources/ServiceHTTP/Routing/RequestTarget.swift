@@ -1,10 +1,10 @@
-import NotificationModel
+package import NotificationModel
 
 /// The target of an HTTP request, cut and percent-decoded exactly once, here and nowhere else: the framework's router leaves
-/// path parameters encoded, and a second decoding would make `%252F` and `%2F` one recipient.
+/// path parameters encoded, and a second decoding would make `%252F` and `%2F` one text.
 ///
 /// A `/` only separates when it is written as such, `.` and `..` are ordinary texts, `+` is a plus.
-struct RequestTarget {
+package struct RequestTarget: Sendable {
     /// Segments of the path, still encoded; a trailing slash gives an empty last one.
     let segments: [Substring]
     private let query: Substring?
@@ -51,20 +51,20 @@ struct RequestTarget {
     }
 
     /// What a query says.
-    struct Parameters: Equatable {
+    package struct Parameters: Equatable {
         fileprivate(set) var single: [String: String] = [:]
         /// The values of the parameter that may be repeated, in their order.
-        fileprivate(set) var repeated: [String] = []
+        package fileprivate(set) var repeated: [String] = []
 
-        subscript(name: String) -> String? { single[name] }
+        package subscript(name: String) -> String? { single[name] }
     }
 
     /// The query's parameters.
     ///
     /// - Parameters:
-    ///   - allowed: Names this request may have, once each: a misspelt `?aplication=` must not silently mean the default one.
+    ///   - allowed: Names this request may have, once each: a misspelt `?stat=` must not silently mean the default.
     ///   - repeatable: One that it may have any number of times.
-    func parameters(allowed: [String], repeatable: String? = nil) throws(ModelError) -> Parameters {
+    package func parameters(allowed: [String], repeatable: String? = nil) throws(ModelError) -> Parameters {
         var result = Parameters()
         guard let query, !query.isEmpty else { return result }
         for pair in query.utf8.split(separator: UInt8(ascii: "&")) {

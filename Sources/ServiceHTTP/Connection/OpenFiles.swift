@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 /// How many files and sockets the process may have open. Connections that took them all would leave none for the brokers.
-enum OpenFiles {
+package enum OpenFiles {
     /// For brokers, the ops endpoint, files and event loops.
     static let reserve = 256
 
@@ -15,7 +15,7 @@ enum OpenFiles {
     ///
     /// - Parameter connections: How many are wanted.
     /// - Returns: How many there can be, at least 1.
-    static func makeRoom(forConnections connections: Int) -> Int {
+    package static func makeRoom(forConnections connections: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return connections }
         let wanted = rlim_t(connections + reserve)

@@ -1,9 +1,8 @@
 import COpenSSL
 import HTTPTypes
-import ServiceHTTP
 
 /// What a token's owner may do.
-enum TokenRole: String, CaseIterable, Sendable {
+package enum TokenRole: String, CaseIterable, Sendable {
     case publish, query, admin
 }
 
@@ -33,11 +32,11 @@ struct TokenRoles: Sendable, Equatable {
     }
 }
 
-/// The tokens that open the API, as SHA-256 digests.
+/// The tokens that open an HTTP interface, as SHA-256 digests.
 ///
 /// A presented token is digested and compared with every digest to its end, so that how long it takes says nothing about how
 /// near it came, nor which one it was.
-struct BearerTokens: Sendable {
+package struct BearerTokens: Sendable {
     /// A longer token is wrong whatever it is; nothing of it is computed.
     static let longestToken = 1_024
     static let digestBytes = Int(SHA256_DIGEST_LENGTH)

@@ -2,25 +2,29 @@ import Foundation
 
 /// A small HTTP/1.1 client over a POSIX socket that sends exactly the bytes it is given: paths and bodies that a proper client
 /// would refuse or correct. One connection a call; ``RawConnection`` is for more.
-struct RawHTTP: Sendable {
-    let port: Int
+package struct RawHTTP: Sendable {
+    package let port: Int
 
-    struct Answer: Sendable {
-        var status: Int
-        /// Names in lower case.
-        var headers: [String: String]
-        var body: [UInt8]
-
-        var text: String { String(decoding: body, as: UTF8.self) }
-
-        /// The JSON body.
-        var json: [String: Any]? { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] }
-
-        /// A member of the JSON body as text; numbers as they print.
-        subscript(name: String) -> String? { json?[name].map { "\($0)" } }
+    package init(port: Int) {
+        self.port = port
     }
 
-    func send(
+    package struct Answer: Sendable {
+        package var status: Int
+        /// Names in lower case.
+        package var headers: [String: String]
+        package var body: [UInt8]
+
+        package var text: String { String(decoding: body, as: UTF8.self) }
+
+        /// The JSON body.
+        package var json: [String: Any]? { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] }
+
+        /// A member of the JSON body as text; numbers as they print.
+        package subscript(name: String) -> String? { json?[name].map { "\($0)" } }
+    }
+
+    package func send(
         _ method: String,
         _ target: String,
         headers: [(String, String)] = [],
@@ -30,19 +34,19 @@ struct RawHTTP: Sendable {
         return try await exchange(bytes, hasBody: method != "HEAD")
     }
 
-    func put(_ target: String, _ json: String, headers: [(String, String)] = []) async throws -> Answer {
+    package func put(_ target: String, _ json: String, headers: [(String, String)] = []) async throws -> Answer {
         try await send("PUT", target, headers: [("content-type", "application/json")] + headers, body: Array(json.utf8))
     }
 
     /// Sends bytes as they are and reads one answer.
-    func exchange(_ bytes: [UInt8], hasBody: Bool = true) async throws -> Answer {
+    package func exchange(_ bytes: [UInt8], hasBody: Bool = true) async throws -> Answer {
         let connection = try await RawConnection.open(port: port)
         // A server that refuses early may close while we still send: its answer counts, not our error.
         _ = await connection.send(bytes)
         return try await connection.answer(hasBody: hasBody)
     }
 
-    static func request(
+    package static func request(
         _ method: String,
         _ target: String,
         headers: [(String, String)] = [],

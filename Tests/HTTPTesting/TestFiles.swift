@@ -2,29 +2,29 @@ import Foundation
 import LocalBroker
 
 /// A folder with what a test needs on disk.
-struct TestFiles {
+package struct TestFiles {
     struct Failure: Error {
         var message: String
     }
 
     private let folder: URL
 
-    init() throws {
+    package init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
-    func remove() { try? FileManager.default.removeItem(at: folder) }
+    package func remove() { try? FileManager.default.removeItem(at: folder) }
 
-    func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    package func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 
-    func write(_ text: String, _ name: String) throws -> String {
+    package func write(_ text: String, _ name: String) throws -> String {
         try Data(text.utf8).write(to: folder.appendingPathComponent(name))
         return path(name)
     }
 
     /// A certificate for `localhost` that vouches for itself, and its key.
-    func certificate(
+    package func certificate(
         _ name: String,
         key: [String] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
     ) throws -> (certificate: String, key: String) {
@@ -41,14 +41,14 @@ struct TestFiles {
     }
 
     /// The same on a thread of its own, for a program that calls what runs here.
-    func runAside(_ program: String, _ arguments: [String]) async throws -> String {
+    package func runAside(_ program: String, _ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try run(program, arguments) }) }
         }
     }
 
     /// Runs a program to its end and returns what it wrote.
-    func run(_ program: String, _ arguments: [String]) throws -> String {
+    package func run(_ program: String, _ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [program] + arguments

@@ -1,9 +1,8 @@
 import HTTPTypes
 import NotificationModel
-import ServiceHTTP
 import Testing
 
-@testable import NotificationProducer
+@testable import ServiceHTTP
 
 @Suite("Tokens and their file")
 struct TokenTests {

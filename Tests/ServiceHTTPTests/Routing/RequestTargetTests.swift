@@ -1,7 +1,7 @@
 import NotificationModel
 import Testing
 
-@testable import NotificationProducer
+@testable import ServiceHTTP
 
 @Suite("Targets of HTTP requests")
 struct RequestTargetTests {

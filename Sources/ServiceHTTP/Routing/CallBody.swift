@@ -1,13 +1,12 @@
 import HTTPTypes
-import Hummingbird
+package import Hummingbird
 import HummingbirdCore
 import NIOCore
 import NotificationModel
-import ServiceHTTP
 
-/// The body of a call, and what the call takes of the memory of all calls. It is not read before it is wanted: what the head alone forbids is refused without it, and
-/// the client is told to send it only then (`Expect: 100-continue`).
-struct CallBody {
+/// The body of a call, and what the call takes of the memory of all calls. It is not read before it is wanted: what the head
+/// alone forbids is refused without it, and the client is told to send it only then (`Expect: 100-continue`).
+package struct CallBody {
     /// The connection broke while the body was read; nobody is there to be answered.
     struct Lost: Error {
         var cause: any Error
@@ -40,7 +39,7 @@ struct CallBody {
     /// - Parameter limit: The bound of this resource in bytes.
     /// - Throws: ``Problem`` 413 above the limit, before or while it is read; 417; 503 when all calls together have too much;
     ///   `ModelError` when less came than was announced; ``Lost``.
-    mutating func read(upTo limit: Int) async throws -> [UInt8] {
+    package mutating func read(upTo limit: Int) async throws -> [UInt8] {
         guard announced ?? 0 <= limit else { throw Problem.bodyTooLarge(limit: limit) }
         guard !expectsContinue || request.headers[.expect]?.lowercased() == "100-continue" else {
             throw Problem.expectationFailed
@@ -81,7 +80,7 @@ struct CallBody {
     /// Counts what the call makes of itself in memory, until ``release()``.
     ///
     /// - Throws: ``Problem`` 503 when all calls together have too much.
-    mutating func take(_ bytes: Int) throws(Problem) {
+    package mutating func take(_ bytes: Int) throws(Problem) {
         guard memory.take(bytes) else { throw .overloaded }
         taken += bytes
     }
@@ -97,7 +96,7 @@ struct CallBody {
 
 extension Request {
     /// `type/subtype` of the body in lower case, without parameters; nil when none is given.
-    var mediaType: String? {
+    package var mediaType: String? {
         guard let field = headers[.contentType] else { return nil }
         // The one that nearly all calls have needs no work.
         if field == "application/json" { return field }
@@ -108,7 +107,7 @@ extension Request {
 
 extension String {
     /// `application/json` or a type built on JSON.
-    var isJSONMediaType: Bool {
+    package var isJSONMediaType: Bool {
         self == "application/json" || self == "text/json" || hasSuffix("+json")
     }
 }

@@ -13,13 +13,16 @@ struct ConnectionGuardTests {
     private final class Application: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         var targets: [String] = []
+        var hosts: [[String]] = []
         var bodyBytes = 0
         var ends = 0
         var errors = 0
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             switch unwrapInboundIn(data) {
-            case .head(let head): targets.append(head.uri)
+            case .head(let head):
+                targets.append(head.uri)
+                hosts.append(head.headers["host"])
             case .body(let buffer): bodyBytes += buffer.readableBytes
             case .end: ends += 1
             }
@@ -292,6 +295,57 @@ struct ConnectionGuardTests {
         guard !isTaken else { return #expect(answer == "") }
         #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
         #expect(answer.contains("\"field\":\"host\""))
+        #expect(connection.isOver)
+    }
+
+    @Test(
+        "A target in absolute form is passed on as a path, and its host counts",
+        arguments: [
+            ("http://example.com/a%2Fb?c=/d", "/a%2Fb?c=/d", "example.com"), ("HTTPS://[::1]:80/", "/", "[::1]:80"),
+            ("http://a", "/", "a"), ("http://a?b", "/?b", "a"), ("http://a:1//b", "//b", "a:1"),
+            ("http://a/http://b/c", "/http://b/c", "a"), ("http://a/%zz|%2541", "/%zz|%2541", "a"),
+        ]
+    )
+    func absoluteForm(target: String, path: String, host: String) throws {
+        for field in ["host: x\r\n", "Host: \(host)\r\n"] {
+            let connection = try Connection()
+            try connection.send("GET \(target) HTTP/1.1\r\n\(field)\r\n")
+            #expect(connection.application.targets == [path])
+            #expect(connection.application.hosts == [[host]])
+        }
+        let old = try Connection()
+        try old.send("GET \(target) HTTP/1.0\r\n\r\n")
+        #expect(old.application.hosts == [[host]])
+    }
+
+    @Test("Targets in other forms stay as they are, and so does the host")
+    func otherForms() throws {
+        for (method, target) in [("OPTIONS", "*"), ("CONNECT", "a:1"), ("GET", "//b/c"), ("GET", "/http://b/c")] {
+            let connection = try Connection()
+            try connection.send("\(method) \(target) HTTP/1.1\r\nhost: x\r\n\r\n")
+            #expect(connection.application.targets == [target])
+            #expect(connection.application.hosts == [["x"]])
+        }
+    }
+
+    @Test(
+        "A target that is neither a path nor a URL of this protocol is refused, and the host field is needed all the same",
+        arguments: [
+            ("ftp://a/b", "host: a\r\n", "target"), ("http://a@b/c", "host: a\r\n", "target"),
+            ("http://a:b/c", "host: a\r\n", "target"), ("http:///a", "host: a\r\n", "target"),
+            ("http://:80/a", "host: a\r\n", "target"), ("http://[::1/a", "host: a\r\n", "target"),
+            ("http:/a", "host: a\r\n", ""), ("a/b", "host: a\r\n", ""), ("http://a/b", "", "host"),
+            ("http://a/b", "host: a b\r\n", "host"), ("http://a/b", "host: a\r\nhost: a\r\n", "host"),
+        ]
+    )
+    func noForm(target: String, fields: String, field: String) throws {
+        let connection = try Connection()
+        try connection.send("GET \(target) HTTP/1.1\r\n\(fields)\r\n")
+        let answer = try connection.received()
+        #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+        // What the decoder refuses has none.
+        #expect(answer.contains("\"field\":\"\(field)\"") || field.isEmpty, "\(answer)")
+        #expect(connection.application.targets.isEmpty)
         #expect(connection.isOver)
     }
 

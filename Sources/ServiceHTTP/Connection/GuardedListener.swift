@@ -1,0 +1,100 @@
+package import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+package import Logging
+package import NIOCore
+package import NIOSSL
+
+/// An address that is listened on, and what keeps its connections within their bounds.
+package struct GuardedListener: Sendable {
+    /// What the log calls it: `HTTP API`.
+    package var name: String
+    /// The address to bind.
+    package var host: String
+    /// The port to bind; 0 takes a free one.
+    package var port: Int
+    /// Connections at one time.
+    package var connections: Int
+    /// How long a connection may be silent between two requests.
+    package var idleTimeout: TimeAmount
+    package var bounds: ConnectionBounds
+    /// Nil for plain HTTP.
+    package var tls: TLSConfiguration?
+    package var memory: CallMemory
+    package var metrics: ConnectionMetrics
+    package var logger: Logger
+
+    package init(
+        name: String,
+        host: String,
+        port: Int,
+        connections: Int,
+        idleTimeout: TimeAmount,
+        bounds: ConnectionBounds,
+        tls: TLSConfiguration? = nil,
+        memory: CallMemory,
+        metrics: ConnectionMetrics,
+        logger: Logger
+    ) {
+        self.name = name
+        self.host = host
+        self.port = port
+        self.connections = connections
+        self.idleTimeout = idleTimeout
+        self.bounds = bounds
+        self.tls = tls
+        self.memory = memory
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    /// What serves calls here until it is stopped.
+    ///
+    /// - Parameters:
+    ///   - routes: What is served.
+    ///   - access: Who may call.
+    ///   - loops: The threads of the connections.
+    ///   - listens: Gets the port once it does.
+    package func application(
+        _ routes: [Route],
+        access: Access,
+        on loops: EventLoopGroupProvider = .singleton,
+        listens: @escaping @Sendable (_ port: Int) -> Void
+    ) throws -> Application<RouteResponder> {
+        var quiet = logger
+        // The framework's own notices would only repeat ours.
+        quiet.logLevel = max(logger.logLevel, .warning)
+        return Application(
+            responder: RouteResponder(routes, access: access, memory: memory, metrics: metrics, logger: logger),
+            server: try server(),
+            configuration: .init(
+                address: .hostname(host, port: port),
+                // As many as the system lets wait; those beyond try again.
+                backlog: 1_024,
+                availableConnectionsDelegate: CountedConnections(limit: connections, metrics: metrics)
+            ),
+            onServerRunning: { [self] channel in
+                await AcceptFailures.watch(channel, of: name, logger: logger, metrics: metrics)
+                let port = channel.localAddress?.port ?? port
+                logger.info("\(name) listens", metadata: ["host": "\(host)", "port": "\(port)"])
+                listens(port)
+            },
+            eventLoopGroupProvider: loops,
+            logger: quiet
+        )
+    }
+
+    private func server() throws -> HTTPServerBuilder {
+        let http = HTTPServerBuilder { [self] responder in
+            GuardedChannel(
+                responder: responder,
+                bounds: bounds,
+                idleTimeout: idleTimeout,
+                isTLS: tls != nil,
+                memory: memory,
+                metrics: metrics
+            )
+        }
+        return try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http
+    }
+}

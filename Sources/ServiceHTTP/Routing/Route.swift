@@ -1,0 +1,67 @@
+package import HTTPTypes
+package import Hummingbird
+
+/// A method of a path, and what answers it.
+///
+///     Route(.put, "/v1/recipients/{recipient}/notifications/{identifier}", role: .publish) { call, body in … }
+package struct Route: Sendable {
+    /// Answers a call that may be made. It reads the body only if it wants it; what it throws becomes a ``Problem``.
+    package typealias Handler = @Sendable (_ call: Call, _ body: inout CallBody) async throws -> Response
+
+    let method: HTTPRequest.Method
+    let path: RoutePath
+    let role: TokenRole?
+    let handler: Handler
+
+    /// Declares a route.
+    ///
+    /// - Parameters:
+    ///   - method: A route of GET answers HEAD, too.
+    ///   - path: Its segments; one in braces is a parameter and takes any text, also an empty one.
+    ///   - role: What a caller's token must allow; nil for every token.
+    ///   - handler: Answers it.
+    package init(_ method: HTTPRequest.Method, _ path: String, role: TokenRole?, handler: @escaping Handler) {
+        self.method = method
+        self.path = RoutePath(path)
+        self.role = role
+        self.handler = handler
+    }
+}
+
+/// The path of a route, `/v1/recipients/{recipient}/notifications`.
+struct RoutePath: Sendable {
+    private enum Segment: Sendable {
+        case literal([UInt8])
+        case parameter(String)
+    }
+
+    /// As it was declared: the label `route` of what is measured.
+    let text: String
+    private let segments: [Segment]
+
+    init(_ text: String) {
+        self.text = text
+        segments = text.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map { segment in
+            segment.first == "{" && segment.last == "}"
+                ? .parameter(String(segment.dropFirst().dropLast())) : .literal(Array(segment.utf8))
+        }
+    }
+
+    /// Whether a call's path is one of these. A literal is compared byte by byte, so percent-encoded it is another.
+    func matches(_ path: [Substring]) -> Bool {
+        guard path.count == segments.count else { return false }
+        for (segment, own) in zip(path, segments) {
+            guard case .literal(let text) = own else { continue }
+            guard segment.utf8.elementsEqual(text) else { return false }
+        }
+        return true
+    }
+
+    /// The place of a parameter among the segments.
+    func index(of parameter: String) -> Int? {
+        segments.firstIndex { segment in
+            guard case .parameter(let name) = segment else { return false }
+            return name == parameter
+        }
+    }
+}

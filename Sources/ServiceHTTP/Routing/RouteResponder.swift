@@ -1,0 +1,101 @@
+import HTTPTypes
+package import Hummingbird
+package import Logging
+import NIOCore
+import NotificationModel
+
+/// An HTTP interface: finds a call's route, answers what cannot be done with a ``Problem``, and leaves the rest to the handlers.
+/// What the head of a call forbids is answered without its body.
+package struct RouteResponder: HTTPResponder {
+    package typealias Context = CallContext
+
+    private let table: RouteTable
+    private let access: Access
+    private let memory: CallMemory
+    private let metrics: ConnectionMetrics
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - routes: Of those whose paths match the same call the first counts.
+    ///   - access: Who may call.
+    ///   - memory: What the bodies of all calls may take.
+    package init(
+        _ routes: [Route],
+        access: Access,
+        memory: CallMemory,
+        metrics: ConnectionMetrics,
+        logger: Logger
+    ) {
+        table = RouteTable(routes, metrics: metrics)
+        self.access = access
+        self.memory = memory
+        self.metrics = metrics
+        self.logger = logger
+    }
+
+    package func respond(to request: Request, context: CallContext) async throws -> Response {
+        let began = ContinuousClock.now
+        let target = RequestTarget(request.head.path ?? "")
+        let resource = table.resource(at: target)
+        var body = CallBody(of: request, on: context.channel, memory: memory)
+        defer { body.release() }
+        let response: Response
+        do {
+            do {
+                response = try await answer(request, target, resource, &body)
+                metrics.countAnswer(status: response.status.code)
+            } catch let error as CallBody.Lost {
+                throw error
+            } catch {
+                let problem = problem(of: error)
+                // Else the connection has been answered for, and counted.
+                if context.channel.isActive { metrics.countRefusal(problem.reason, status: problem.status.code) }
+                try await body.discard()
+                response = problem.response
+            }
+        } catch let error as CallBody.Lost {
+            throw error.cause
+        }
+        table.record(began.duration(to: .now), of: resource, request.method)
+        // The answer to HEAD has the headers of one with a body, and none.
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(
+        _ request: Request,
+        _ target: RequestTarget,
+        _ resource: RouteTable.Resource?,
+        _ body: inout CallBody
+    ) async throws -> Response {
+        try checkBytes(of: request.headers)
+        let roles = try access.roles(of: request.head)
+        guard let resource else { throw Problem.notFound }
+        let route = try resource.route(for: request.method)
+        if let roles, let role = route.role, !roles.allow(role) { throw Problem.forbidden(role) }
+        return try await route.handler(Call(request: request, target: target, path: route.path), &body)
+    }
+
+    /// Refuses header bytes that are not UTF-8. The decoder has made U+FFFD of them, so that different texts look the same: that
+    /// character is the sign. Who means it writes it percent-encoded, where the header allows that.
+    private func checkBytes(of headers: HTTPFields) throws(ModelError) {
+        for field in headers where field.value.utf8.contains(0xEF) && field.value.unicodeScalars.contains("\u{FFFD}") {
+            let name = field.name.canonicalName
+            throw ModelError(
+                .notUTF8,
+                // An attribute of a CloudEvent is called by its own name.
+                field: name.hasPrefix("ce-") ? String(name.dropFirst(3)) : name,
+                "the header \(name) is not UTF-8; attributes of an event may be percent-encoded"
+            )
+        }
+    }
+
+    private func problem(of error: any Error) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as ModelError: return Problem(error)
+        default:
+            logger.error("a request could not be handled", metadata: ["error": "\(error)"])
+            return .internalError
+        }
+    }
+}
