@@ -53,6 +53,8 @@ struct NotificationCenter: Sendable {
         var timestamp: Timestamp
         /// An owner that did not come to its checkpoint may have sent it: it is sent again rather than called expired.
         var mayHaveBeenSent = false
+        /// False for what is read before timers fire; see `CatchUp`.
+        var firesWhenDue = true
     }
 
     /// What a trigger asks for, seen from the request record.
@@ -203,7 +205,7 @@ struct NotificationCenter: Sendable {
             due: due,
             isInDoubt: request.mayHaveBeenSent && due <= now
         )
-        if due <= now, entry.sending == nil {
+        if due <= now, entry.sending == nil, request.firesWhenDue {
             fire(key: request.key, in: &entry, at: now, effects: &effects)
         } else {
             emit(.scheduled, of: request.id, closes: false, request, &effects) {

@@ -83,6 +83,8 @@ struct PartitionCenter {
     private var steadyFrom: Int64 = 0
     /// What is read again had room when it was read first.
     private var isReplaying = false
+    /// Nothing fires, and what a request brings is armed although it is due already.
+    var holdsTimers = false
 
     /// Takes over a partition whose changelog was read to its end.
     ///
@@ -213,6 +215,7 @@ struct PartitionCenter {
         switch input {
         case .request(var request):
             if let doubtThrough { request.mayHaveBeenSent = request.timestamp <= doubtThrough }
+            request.firesWhenDue = !holdsTimers
             return try apply(request, at: now, effects: &effects)
         case .removal(let removal) where removal.key.isWholeRecipient:
             return try applyToAll(removal, at: now, effects: &effects)
@@ -351,7 +354,7 @@ struct PartitionCenter {
         var fired = 0
         let end = min(now, end ?? now)
         // What a removal is about to take must not be sent before it gets there.
-        guard sweep == nil else { return 0 }
+        guard sweep == nil, !holdsTimers else { return 0 }
         let sends = effects.sends.count
         while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {
             let key = inUse.key(of: slot)

@@ -110,7 +110,9 @@ extension Lane {
             // The marker of an earlier life may fit the log again, once that has grown. And after this instance was fenced only a
             // commit shows that nobody else has its id by now.
             hasMarker: result.marker != nil && result.life == result.marker?.lives[configuration.topics.requests] ?? 0
-                && (context.fenced == nil || commits > 0)
+                && (context.fenced == nil || commits > 0),
+            catchUp: result.offset < result.end
+                ? CatchUp(end: result.end, deadline: link.now.advanced(by: CatchUp.bound)) : nil
         )
     }
 

@@ -126,6 +126,7 @@ package final class Lane<Link: LaneLink> {
             }
             if let mustRestart { throw mustRestart }
             try takeOutcomes()
+            endCatchUps(isReadingHeld: isHeld)
             if held != .everything { try fireTimers() }
             try settle(within: .zero)
         } else {
@@ -143,6 +144,7 @@ package final class Lane<Link: LaneLink> {
         var wait: Int64 = context.channel == nil ? 100 : 5
         let now = context.clock()
         for number in ownedNumbers {
+            if owned[Int(number)]?.isCatchingUp == true { wait = min(wait, 5) }
             guard let next = owned[Int(number)]?.nextWork() else { continue }
             wait = min(wait, max(0, next.rawValue - now.rawValue))
         }
@@ -255,6 +257,16 @@ package final class Lane<Link: LaneLink> {
         context.metrics.count(deadLetter: error.reason)
         try beginTransactionIfNeeded()
         try emission.publishDeadLetter(copy(), because: error, group: configuration.groupID)
+    }
+
+    private func endCatchUps(isReadingHeld: Bool) {
+        for number in ownedNumbers {
+            guard owned[Int(number)]?.isCatchingUp == true, let position = owned[Int(number)]?.position else {
+                continue
+            }
+            let lag = link.lag(of: number, after: position)
+            owned[Int(number)]?.endCatchUp(lag: lag, isReadingHeld: isReadingHeld, at: link.now)
+        }
     }
 
     private func fireTimers() throws {

@@ -23,6 +23,8 @@ struct OwnedPartition {
     private(set) var awaitsFirstMarker: Bool
     /// No timer beyond it may fire.
     private(set) var fireLimit: Timestamp
+    /// The backlog that is read before timers fire; nil when it is.
+    private var catchUp: CatchUp?
     /// Something was read since the last cut.
     var isTouched = false
     private var cut: Cut?
@@ -33,10 +35,19 @@ struct OwnedPartition {
         var changes: [StoreChange]
     }
 
-    init(center: PartitionCenter, position: Int64, lineage: String, firedThrough: Timestamp?, hasMarker: Bool) {
+    init(
+        center: PartitionCenter,
+        position: Int64,
+        lineage: String,
+        firedThrough: Timestamp?,
+        hasMarker: Bool,
+        catchUp: CatchUp? = nil
+    ) {
         self.center = center
         self.position = position
         self.lineage = lineage
+        self.catchUp = catchUp
+        self.center.holdsTimers = catchUp != nil
         fireLimit = firedThrough ?? Timestamp.earliest
         awaitsFirstMarker = !hasMarker
     }
@@ -49,6 +60,15 @@ struct OwnedPartition {
     /// Whether the changelog knows everything.
     var isWhole: Bool { center.replayOffset == nil }
 
+    var isCatchingUp: Bool { catchUp != nil }
+
+    /// Lets timers fire once the backlog is read, or reading has stopped.
+    mutating func endCatchUp(lag: Int64?, isReadingHeld: Bool, at now: ContinuousClock.Instant) {
+        guard let catchUp, isReadingHeld || catchUp.isOver(position: position, lag: lag, at: now) else { return }
+        self.catchUp = nil
+        center.holdsTimers = false
+    }
+
     /// Whether a timer comes near that may not fire yet.
     mutating func wantsLimit(at now: Timestamp) -> Bool {
         guard let due = center.nextDue(), due > fireLimit else { return false }
@@ -57,7 +77,8 @@ struct OwnedPartition {
 
     /// When something is to be done without any input; nil when nothing is.
     mutating func nextWork() -> Timestamp? {
-        let due = center.nextDue().map { $0 <= fireLimit ? $0 : $0.adding(milliseconds: -Self.leadTime) }
+        let next = isCatchingUp ? nil : center.nextDue()
+        let due = next.map { $0 <= fireLimit ? $0 : $0.adding(milliseconds: -Self.leadTime) }
         guard let refill = center.nextRefill else { return due }
         return min(due ?? refill, refill)
     }

@@ -26,6 +26,8 @@ struct Restore {
         var offset: Int64
         /// Which life of the topic of requests that offset is of.
         var life: Int64
+        /// The offset after the last request that the topic held.
+        var end: Int64
         /// Requests to read again in silence; empty when there are none.
         var replay: Range<Int64>
         /// nil when a first one is yet to be written.
@@ -93,6 +95,7 @@ struct Restore {
                 store: store,
                 offset: offset,
                 life: life,
+                end: held.high,
                 replay: isReborn ? 0..<0 : replay(after: marker, from: held.low, to: offset),
                 marker: marker,
                 lineage: marker?.lineage ?? newLineage(),

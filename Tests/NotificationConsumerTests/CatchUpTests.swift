@@ -1,0 +1,87 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// What a partition already held when it was taken over is read before its timers fire.
+struct CatchUpTests {
+    private static let start = ContinuousClock.now
+
+    /// A partition with a backlog of two requests, over what `prepare` committed before.
+    private static func partition(_ prepare: (inout Bench) -> Void = { _ in }) throws -> OwnedPartition {
+        var bench = Bench()
+        prepare(&bench)
+        try bench.commit()
+        let taken = Bench(over: bench.store, firedThrough: at(1000))
+        return OwnedPartition(
+            center: taken.center,
+            position: 10,
+            lineage: "l",
+            firedThrough: at(60_000),
+            hasMarker: true,
+            catchUp: CatchUp(end: 12, deadline: start + CatchUp.bound)
+        )
+    }
+
+    private static func fire(_ partition: inout OwnedPartition, _ milliseconds: Int64) throws -> [DeliveryEvent] {
+        var effects = NotificationCenter.Effects()
+        try partition.center.refill(at: at(milliseconds))
+        _ = partition.fireDue(at: at(milliseconds), limit: 10, effects: &effects) { _ in }
+        return effects.events.map(\.event)
+    }
+
+    private static func apply(
+        _ inputs: [PartitionCenter.Input],
+        to partition: inout OwnedPartition,
+        _ milliseconds: Int64
+    ) throws -> [DeliveryEvent] {
+        var effects = NotificationCenter.Effects()
+        for input in inputs {
+            let placed = input.placed(at: partition.position)
+            _ = try partition.center.apply(placed, at: at(milliseconds), effects: &effects)
+            partition.position += 1
+        }
+        return effects.events.map(\.event)
+    }
+
+    @Test func `a removal in the backlog cancels what fell due while nobody ran`() throws {
+        var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
+        #expect(try Self.fire(&partition, 20_000).isEmpty)
+        let events = try Self.apply([removal("r")], to: &partition, 20_000)
+        #expect(events.map(\.name) == [.cancelled])
+    }
+
+    @Test func `a request read again after it was due has the outcome that it had before`() throws {
+        var partition = try Self.partition()
+        let inputs = [request("a", interval(5)), removal("r")]
+        let events = try Self.apply(inputs, to: &partition, 20_000)
+        #expect(events.map(\.name) == [.scheduled, .cancelled])
+        partition.endCatchUp(lag: nil, isReadingHeld: false, at: Self.start)
+        #expect(!partition.isCatchingUp)
+        #expect(try Self.fire(&partition, 20_000).isEmpty)
+    }
+
+    @Test func `timers fire when the backlog is read`() throws {
+        var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
+        #expect(partition.isCatchingUp)
+        let events = try Self.apply([request("b", key("other"), interval(6))], to: &partition, 20_000)
+        #expect(events.map(\.name) == [.scheduled])
+        partition.endCatchUp(lag: 1, isReadingHeld: false, at: Self.start)
+        #expect(try Self.fire(&partition, 20_000).isEmpty)
+        _ = try Self.apply([request("c", key("third"))], to: &partition, 20_000)
+        partition.endCatchUp(lag: 1, isReadingHeld: false, at: Self.start)
+        #expect(try Self.fire(&partition, 20_000).map(\.requestID) == [id("a"), id("b")])
+    }
+
+    @Test func `timers wait for the backlog only as long as it is being read, within a bound`() throws {
+        for (lag, isHeld, later) in [
+            (0, false, Duration.zero), (5, true, .zero), (5, false, CatchUp.bound),
+        ] as [(Int64, Bool, Duration)] {
+            var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
+            partition.endCatchUp(lag: 5, isReadingHeld: false, at: Self.start)
+            #expect(partition.isCatchingUp)
+            partition.endCatchUp(lag: lag, isReadingHeld: isHeld, at: Self.start + later)
+            #expect(try Self.fire(&partition, 20_000).map(\.name) == [.delivered])
+        }
+    }
+}
