@@ -24,24 +24,22 @@ struct CatchUpTests {
     }
 
     private static func fire(_ partition: inout OwnedPartition, _ milliseconds: Int64) throws -> [DeliveryEvent] {
-        var effects = NotificationCenter.Effects()
         try partition.center.refill(at: at(milliseconds))
-        _ = partition.fireDue(at: at(milliseconds), limit: 10, effects: &effects) { _ in }
-        return effects.events.map(\.event)
+        _ = partition.fireDue(at: at(milliseconds), limit: 10) { _ in }
+        return partition.center.takeEffects().events
     }
 
     private static func apply(
-        _ inputs: [PartitionCenter.Input],
+        _ inputs: [CenterInput],
         to partition: inout OwnedPartition,
         _ milliseconds: Int64
     ) throws -> [DeliveryEvent] {
-        var effects = NotificationCenter.Effects()
         for input in inputs {
             let placed = input.placed(at: partition.position)
-            _ = try partition.center.apply(placed, at: at(milliseconds), effects: &effects)
+            _ = try partition.center.apply(placed, at: at(milliseconds))
             partition.position += 1
         }
-        return effects.events.map(\.event)
+        return partition.center.takeEffects().events
     }
 
     @Test func `a removal in the backlog cancels what fell due while nobody ran`() throws {

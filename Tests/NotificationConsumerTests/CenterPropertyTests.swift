@@ -27,7 +27,7 @@ struct CenterPropertyTests {
             case 0..<5:
                 let isRepeat = Int.random(in: 0..<8, using: &random) == 0 && step > 0
                 let name = isRepeat ? "q\(Int.random(in: 0..<step, using: &random))" : "q\(step)"
-                let plan: NotificationCenter.Plan
+                let plan: CenterInput.Plan
                 switch Int.random(in: 0..<4, using: &random) {
                 case 0: plan = .immediate(collapseWindow: 0)
                 case 1: plan = .immediate(collapseWindow: Int64.random(in: 1...20_000, using: &random))
@@ -77,7 +77,7 @@ struct CenterPropertyTests {
     }
 
     @Test func `how inputs are batched never changes an outcome`() {
-        var inputs: [(PartitionCenter.Input, Int64)] = []
+        var inputs: [(CenterInput, Int64)] = []
         for step in 0..<100 {
             inputs.append((request("q\(step)", key("k\(step % 7)"), interval(Double(1 + step % 5))), Int64(step * 300)))
         }

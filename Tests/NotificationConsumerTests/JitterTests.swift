@@ -7,7 +7,7 @@ import Testing
 struct JitterTests {
     private struct Plan {
         var schedule: IntervalSchedule
-        var plan: NotificationCenter.Plan { .interval(schedule) }
+        var plan: CenterInput.Plan { .interval(schedule) }
 
         /// Jitter up to and beyond the interval.
         init(_ random: inout SeededGenerator) {

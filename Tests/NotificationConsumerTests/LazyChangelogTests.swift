@@ -46,7 +46,7 @@ struct LazyChangelogTests {
     }
 
     /// Inputs of all kinds that are finished at once, and some that are not.
-    private static func input(_ step: Int, _ random: inout SeededGenerator) -> PartitionCenter.Input {
+    private static func input(_ step: Int, _ random: inout SeededGenerator) -> CenterInput {
         let target = key(
             "k\(Int.random(in: 0..<6, using: &random))",
             recipient: Bool.random(using: &random) ? "ana" : "bo"
@@ -72,7 +72,7 @@ struct LazyChangelogTests {
         var random = SeededGenerator(UInt64(seed))
         let limits = PartitionCenter.Limits(maximumEntries: entries, entriesPerPiece: seed % 2 == 0 ? 1000 : 2)
         var bench = Bench(limits: limits)
-        var log: [PartitionCenter.Input] = []
+        var log: [CenterInput] = []
         /// Dead letters for a reason that may be gone when they are read again.
         var refused: Set<Int64> = []
         // A changelog that is told at irregular times, as by the lane.

@@ -72,9 +72,8 @@ struct RestoreTests {
                 firedThrough: at(10_500),
                 hasMarker: true
             )
-            var effects = NotificationCenter.Effects()
-            _ = partition.fireDue(at: at(60_000), limit: 10, effects: &effects) { _ in }
-            #expect(effects.events.map(\.event.name) == expected)
+            _ = partition.fireDue(at: at(60_000), limit: 10) { _ in }
+            #expect(partition.center.takeEffects().events.map(\.name) == expected)
         }
     }
 
@@ -90,19 +89,20 @@ struct RestoreTests {
             firedThrough: at(9_999),
             hasMarker: true
         )
-        var effects = NotificationCenter.Effects()
-        func fire(_ now: Int64) -> Int { partition.fireDue(at: at(now), limit: 10, effects: &effects) { _ in } }
+        func fire(_ now: Int64) -> Int { partition.fireDue(at: at(now), limit: 10) { _ in } }
         let (asksEarly, next, asks) = (
             partition.wantsLimit(at: at(9_499)), partition.nextWork(), partition.wantsLimit(at: at(9_500))
         )
         #expect(!asksEarly && asks && next == at(9_500))
         #expect(fire(20_000) == 0)
-        #expect(effects.events.isEmpty)
+        let early = partition.center.takeEffects().events
+        #expect(early.isEmpty)
         _ = partition.takeCut(requests: "r", partitions: 1, timeZoneDataVersion: "", at: at(9_500), all: false)
         // Announced, and not committed yet.
         #expect(fire(20_000) == 0)
         try partition.commit(markerAt: 3)
         #expect(fire(20_000) == 1)
-        #expect(effects.events.first?.event.occurrence == at(10_000))
+        let events = partition.center.takeEffects().events
+        #expect(events.first?.occurrence == at(10_000))
     }
 }

@@ -26,14 +26,14 @@ func request(
     _ name: String,
     _ key: NotificationKey = key("order"),
     version: Int64? = nil,
-    _ plan: NotificationCenter.Plan = .immediate(collapseWindow: 0),
+    _ plan: CenterInput.Plan = .immediate(collapseWindow: 0),
     expiration: Timestamp? = nil
-) -> PartitionCenter.Input {
+) -> CenterInput {
     .request(
         .init(
             id: id(name),
             key: key,
-            offset: 0,
+            position: .init(offset: 0),
             version: version,
             content: content,
             plan: plan,
@@ -48,9 +48,9 @@ func request(
 func request(
     _ name: String,
     version: Int64? = nil,
-    _ plan: NotificationCenter.Plan,
+    _ plan: CenterInput.Plan,
     expiration: Timestamp? = nil
-) -> PartitionCenter.Input {
+) -> CenterInput {
     request(name, key("order"), version: version, plan, expiration: expiration)
 }
 
@@ -60,7 +60,7 @@ func interval(
     from anchor: Timestamp = at(0),
     misfire: MisfirePolicy? = nil,
     jitter: Double = 0
-) -> NotificationCenter.Plan {
+) -> CenterInput.Plan {
     .interval(
         IntervalSchedule(
             .init(timeInterval: seconds, repeats: repeats, misfire: misfire, jitter: jitter),
@@ -75,9 +75,17 @@ func removal(
     _ scope: RemovalScope = .all,
     version: Int64? = nil,
     at timestamp: Timestamp = at(0)
-) -> PartitionCenter.Input {
+) -> CenterInput {
     .removal(
-        .init(id: id(name), key: key, offset: 0, scope: scope, version: version, trace: .none, timestamp: timestamp)
+        .init(
+            id: id(name),
+            key: key,
+            position: .init(offset: 0),
+            scope: scope,
+            version: version,
+            trace: .none,
+            timestamp: timestamp
+        )
     )
 }
 
@@ -87,12 +95,14 @@ struct Bench {
     var store = MemoryEntryStore()
     var events: [DeliveryEvent] = []
     var sends: [ChannelSend] = []
-    var outcomes: [NotificationCenter.Outcome] = []
+    var outcomes: [CenterInput.Outcome] = []
     /// Of the next input.
     var offset: Int64 = 0
+    /// Of the topic.
+    var life: Int64 = 0
 
-    init(_ rules: NotificationCenter? = nil, limits: PartitionCenter.Limits = .init()) {
-        let rules = rules ?? NotificationCenter(retention: limits.retention)
+    init(_ rules: LifecycleRules? = nil, limits: PartitionCenter.Limits = .init()) {
+        let rules = rules ?? LifecycleRules(retention: limits.retention)
         // swift-format-ignore: NeverUseForceTry
         center = try! PartitionCenter(rules: rules, limits: limits, store: store, at: at(0))
     }
@@ -103,7 +113,7 @@ struct Bench {
         self.store = store
         // swift-format-ignore: NeverUseForceTry
         center = try! PartitionCenter(
-            rules: NotificationCenter(retention: limits.retention),
+            rules: LifecycleRules(retention: limits.retention),
             limits: limits,
             store: store,
             firedThrough: firedThrough,
@@ -113,43 +123,38 @@ struct Bench {
 
     /// Applies an input and returns the events it caused.
     @discardableResult
-    mutating func apply(_ input: PartitionCenter.Input, _ milliseconds: Int64 = 0) -> [DeliveryEvent] {
-        var effects = NotificationCenter.Effects()
+    mutating func apply(_ input: CenterInput, _ milliseconds: Int64 = 0) -> [DeliveryEvent] {
         // swift-format-ignore: NeverUseForceTry
-        outcomes.append(try! center.apply(input.placed(at: offset), at: at(milliseconds), effects: &effects))
+        outcomes.append(try! center.apply(input.placed(at: offset, life: life), at: at(milliseconds)))
         offset += 1
-        return take(effects)
+        return take()
     }
 
     /// Goes on with a removal in pieces, one piece.
     @discardableResult
     mutating func proceed(_ milliseconds: Int64 = 0) -> [DeliveryEvent] {
-        var effects = NotificationCenter.Effects()
         // swift-format-ignore: NeverUseForceTry
-        outcomes.append(try! center.proceed(at: at(milliseconds), effects: &effects))
-        return take(effects)
+        outcomes.append(try! center.proceed(at: at(milliseconds)))
+        return take()
     }
 
     /// Fires what is due and returns the events.
     @discardableResult
     mutating func fire(_ milliseconds: Int64) -> [DeliveryEvent] {
-        var effects = NotificationCenter.Effects()
-        _ = center.fireDue(at: at(milliseconds), limit: .max, effects: &effects)
-        return take(effects)
+        _ = center.fireDue(at: at(milliseconds), limit: .max)
+        return take()
     }
 
     /// Lets the channel answer the newest send.
     @discardableResult
     mutating func answer(_ result: ChannelOutcome.Result, _ milliseconds: Int64 = 0) throws -> [DeliveryEvent] {
-        var effects = NotificationCenter.Effects()
         let send = try #require(sends.last)
         let isCurrent = try center.apply(
             ChannelOutcome(send: send, result: result),
-            at: at(milliseconds),
-            effects: &effects
+            at: at(milliseconds)
         )
         #expect(isCurrent)
-        return take(effects)
+        return take()
     }
 
     /// Cuts, and hands the store what a checkpoint commits.
@@ -158,10 +163,11 @@ struct Bench {
         try center.settle(center.cut(at: at(0), all: true), position: position)
     }
 
-    private mutating func take(_ effects: NotificationCenter.Effects) -> [DeliveryEvent] {
-        events += effects.events.map(\.event)
-        sends += effects.sends
-        return effects.events.map(\.event)
+    private mutating func take() -> [DeliveryEvent] {
+        let taken = center.takeEffects()
+        events += taken.events
+        sends += taken.sends
+        return taken.events
     }
 
     func entry(_ key: NotificationKey) -> StateEntry? {
@@ -170,7 +176,23 @@ struct Bench {
     }
 }
 
-extension PartitionCenter.Input {
+extension PartitionCenter {
+    /// What turns asked for since the last call; sends as a lane hands them to a channel.
+    mutating func takeEffects() -> (events: [DeliveryEvent], sends: [ChannelSend]) {
+        var effects: [Effect] = []
+        exchangeEffects(with: &effects)
+        var taken: (events: [DeliveryEvent], sends: [ChannelSend]) = ([], [])
+        for effect in effects {
+            switch effect {
+            case .publish(let event, _): taken.events.append(event)
+            case .send(let attempt): taken.sends.append(ChannelSend(attempt, epoch: 1, partition: 0))
+            }
+        }
+        return taken
+    }
+}
+
+extension CenterInput {
     func written(at timestamp: Timestamp) -> Self {
         switch self {
         case .request(var request):
@@ -182,13 +204,13 @@ extension PartitionCenter.Input {
         }
     }
 
-    func placed(at offset: Int64) -> Self {
+    func placed(at offset: Int64, life: Int64 = 0) -> Self {
         switch self {
         case .request(var request):
-            request.offset = offset
+            request.position = .init(offset: offset, life: life)
             return .request(request)
         case .removal(var removal):
-            removal.offset = offset
+            removal.position = .init(offset: offset, life: life)
             return .removal(removal)
         }
     }
@@ -228,6 +250,24 @@ extension OwnedPartition {
 }
 
 extension WorkingSet {
+    mutating func insert(
+        _ key: NotificationKey,
+        at now: Timestamp,
+        from cause: Cause = .clock,
+        _ change: (inout StateEntry) -> (Void, changed: Bool)
+    ) {
+        var entry = StateEntry()
+        if change(&entry).changed { insert(key, entry, at: now, from: cause) }
+    }
+
+    mutating func update(
+        _ slot: Slot,
+        at now: Timestamp,
+        _ change: (inout StateEntry) -> (Void, changed: Bool)
+    ) {
+        update(slot, at: now, from: .clock, change)
+    }
+
     mutating func cut(
         patience: Timestamp,
         maximumLazy: Int,

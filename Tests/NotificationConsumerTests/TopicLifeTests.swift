@@ -6,10 +6,9 @@ import Testing
 /// A topic of requests that was made again: its offsets count from the start, and nothing known of the ones before is of these.
 struct TopicLifeTests {
     private static func bench(_ life: Int64, over store: MemoryEntryStore) throws -> Bench {
-        var rules = NotificationCenter(retention: PartitionCenter.Limits().retention)
-        rules.life = life
+        let rules = LifecycleRules(retention: PartitionCenter.Limits().retention)
         var bench = Bench()
-        bench.store = store
+        (bench.store, bench.life) = (store, life)
         bench.center = try PartitionCenter(rules: rules, limits: .init(), store: store, at: at(0))
         return bench
     }

@@ -1,9 +1,10 @@
 import NotificationModel
 
-/// The notification centres of one partition: the rules of `NotificationCenter` over entries in use (`WorkingSet`) and those
-/// that are committed and far (`EntryStore`).
+/// The notification centres of one partition: turns over entries in use (`WorkingSet`) and those that are committed and far
+/// (`EntryStore`). It finds the entry that an input concerns, lets a `Turn` change it, and keeps what the turn asks for until the
+/// lane takes it.
 ///
-/// What is due up to the horizon is in use, what is due later is in the store alone; the horizon moves ahead of the clock.
+/// What is due within the window (`DueWindow`) is in use, what is due later is in the store alone.
 struct PartitionCenter {
     /// Bounds on what one partition keeps.
     struct Limits: Sendable {
@@ -18,73 +19,37 @@ struct PartitionCenter {
         var entriesPerPiece = 1000
     }
 
-    /// What a record asks for.
-    enum Input: Sendable {
-        case request(NotificationCenter.Request)
-        case removal(NotificationCenter.Removal)
-
-        /// The record's.
-        var offset: Int64 {
-            switch self {
-            case .request(let request): request.offset
-            case .removal(let removal): removal.offset
-            }
-        }
-
-        /// What its repeats are known by.
-        var id: RequestID {
-            switch self {
-            case .request(let request): request.id
-            case .removal(let removal): removal.id
-            }
-        }
-
-        /// Whether what becomes of it follows from the log and the entry alone. What has a trigger, a collapse window or an
-        /// expiration is decided by the clock.
-        var isTimeless: Bool {
-            guard case .request(let request) = self else { return true }
-            if case .immediate(collapseWindow: 0) = request.plan { return request.expiration == nil }
-            return false
-        }
+    /// How a record is read.
+    enum Reading {
+        /// To decide what becomes of it.
+        case first
+        /// To make again what the changelog does not contain: it had room then, and its events are published.
+        case again
     }
 
-    /// How far ahead of the clock timers are brought in, in milliseconds, and when the next ones are.
-    private static let horizonAhead: Int64 = 10_000
-    private static let horizonRefill: Int64 = 5_000
-    /// Timers brought in at a time, and at most in use.
-    static let loadedAtATime = 256
-    private static let maximumArmed = 200_000
-    /// How long a finished entry may wait for its place in the changelog, in milliseconds, and how many may.
-    private static let patience: Int64 = 10_000
-    /// Timers fire by a clock that may be as far behind, in milliseconds.
-    private static let steadiness: Int64 = 60_000
-    private static let maximumLazy = 100_000
-
     let limits: Limits
-    let rules: NotificationCenter
+    let rules: LifecycleRules
     var inUse = WorkingSet()
     let store: any EntryStore
-    /// Everything due at or before it is in use.
-    private var horizon: Timestamp
-    /// Where the horizon goes, while timers up to it are brought in.
-    private var target: Timestamp
-    private var cursor: DueCursor
-    /// A request that was written before this instant may have been sent by the owner before.
-    private var doubtThrough: Timestamp?
+    var window: DueWindow
+    /// A request that was written before this instant may have been sent by the previous owner.
+    private let doubtThrough: Timestamp?
+    /// What turns ask for, until the lane takes it.
+    private var effects: [Effect] = []
     /// Entries of the cut that is under way.
-    private var cutSlots: [WorkingSet.Slot] = []
+    var cutSlots: [WorkingSet.Slot] = []
     /// Forgotten in the store, and not cut yet.
-    private var forgottenKeys: [[UInt8]] = []
-    private var nextForgetting = Timestamp(rawValue: 0)
+    var forgottenKeys: [[UInt8]] = []
+    var nextForgetting = Timestamp(rawValue: 0)
     /// The removal of everything a recipient has that is under way.
     var sweep: Sweep?
     /// The clock at the last input, and the first record since which it has only gone forward.
     private var lastInput = Timestamp.earliest
-    private var steadyFrom: Int64 = 0
-    /// What is read again had room when it was read first.
-    private var isReplaying = false
-    /// Nothing fires, and what a request brings is armed although it is due already.
+    var steadyFrom: Int64 = 0
+    /// Nothing fires, and a request that is due already is armed; see `CatchUp`.
     var holdsTimers = false
+    /// Sends that a channel has.
+    private(set) var inFlight = 0
 
     /// Takes over a partition whose changelog was read to its end.
     ///
@@ -93,7 +58,7 @@ struct PartitionCenter {
     ///   - firedThrough: no timer beyond it has fired; what was due before may be on a device, is in doubt, and comes in
     ///     first. Nil when nothing can be in doubt.
     init(
-        rules: NotificationCenter,
+        rules: LifecycleRules,
         limits: Limits,
         store: any EntryStore,
         firedThrough: Timestamp? = nil,
@@ -102,15 +67,13 @@ struct PartitionCenter {
         self.limits = limits
         self.rules = rules
         self.store = store
-        horizon = firedThrough ?? Timestamp.earliest
-        target = horizon
-        cursor = DueCursor(before: Timestamp.earliest)
+        window = DueWindow(from: firedThrough ?? .earliest)
         doubtThrough = firedThrough
         inUse.totals = store.counts
         guard let firedThrough else { return }
         while try !load(through: firedThrough, at: now).isAll {}
         for slot in inUse.slots {
-            inUse.update(slot, at: now) { entry in
+            inUse.update(slot, at: now, from: .clock) { entry in
                 entry.putInDoubt(through: firedThrough, at: now)
                 return ((), changed: true)
             }
@@ -120,31 +83,13 @@ struct PartitionCenter {
     var pendingCount: Int { inUse.totals.pending }
     var entryCount: Int { inUse.totals.entries }
     var residentCount: Int { inUse.count }
-    /// Entries that the next cut must have.
-    var dirtyCount: Int { inUse.dirtyCount + forgottenKeys.count }
-    /// The first request that has finished something which the changelog is not told yet; nil when it knows all.
-    ///
-    /// Reading again from there makes it again, exactly: what is read again is applied only when it is timeless, everything
-    /// else has its trace in the changelog. What left none, since something decided that is not in the log (a dead letter for
-    /// its time or its size, no room), ends the range: see `noteUndecided`. A repeat that was dropped leaves its trace in the
-    /// entry that knows it, and no entry is forgotten that the range concerns: see `mayForget`.
-    var replayOffset: Int64? { inUse.lazyOffset }
-    /// Where reading again ends; nil for the next request to read.
-    var replayEnd: Int64? { inUse.lazyOffset == nil ? nil : inUse.lazyEnd }
-
-    /// What becomes of a record was decided by something that is neither in the log nor in an entry, and has no trace.
-    mutating func noteUndecided(at offset: Int64) { inUse.endReplay(before: offset) }
-
-    /// Whether something has waited for its cut for long enough.
-    func isImpatient(at now: Timestamp) -> Bool {
-        inUse.lazySince.map { $0 < now.adding(milliseconds: -Self.patience) } ?? false
-    }
     /// Changes that the store has not written yet.
     var unwritten: Int { store.unwritten }
     /// Why the store does not write, while that is so.
     var storeTrouble: String? { store.trouble }
-    /// Sends that a channel has.
-    var inFlight = 0
+
+    /// Gives what turns asked for since the last call, in exchange for an empty buffer.
+    mutating func exchangeEffects(with buffer: inout [Effect]) { swap(&effects, &buffer) }
 
     // MARK: - Finding
 
@@ -155,21 +100,21 @@ struct PartitionCenter {
         return try bringIn(key, stored.value, at: now)
     }
 
-    /// Brings an entry in from the store. One that is being sent stays in use, so a send that is found there is of an owner
-    /// before, which `firedThrough` tells only of its timers: nobody will hear how it ended.
+    /// Brings an entry in from the store. An entry with a send in flight stays in use, so one that is found in the store is the
+    /// previous owner's, and its outcome is lost: `firedThrough` covers timers only.
     @discardableResult
     mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
         let entry = try StateEntry(json: json)
         let slot = inUse.load(key, entry)
         if let pending = entry.pending, pending.content.count > rules.contentBytes, pending.due > now {
             // It cannot be written again, so it is suppressed before the next cut: timers up to the last marker may fire by then.
-            inUse.update(slot, at: now) { entry in
+            inUse.update(slot, at: now, from: .clock) { entry in
                 entry.pending?.due = min(now, entry.touched)
                 return ((), changed: true)
             }
         }
         if let sending = entry.sending, case .inFlight = sending.phase {
-            inUse.update(slot, at: now) { entry in
+            inUse.update(slot, at: now, from: .clock) { entry in
                 entry.putInDoubt(through: .earliest, at: now)
                 return ((), changed: true)
             }
@@ -183,121 +128,109 @@ struct PartitionCenter {
         return try store.entry(of: key.encoded).map { try StateEntry(json: $0.value) }
     }
 
-    mutating func change<Result>(
-        _ key: NotificationKey,
+    // MARK: - Turns
+
+    /// Runs a turn over the entry of a key.
+    ///
+    /// - Parameter cause: whether reading the log again makes the change again.
+    mutating func turn<Result>(
+        of key: NotificationKey,
         at now: Timestamp,
-        _ body: (inout StateEntry) -> (Result, changed: Bool)
+        from cause: WorkingSet.Cause,
+        mayHaveBeenSent: Bool = false,
+        _ body: (inout Turn) -> Result
     ) throws -> Result {
-        guard let slot = try slot(of: key, at: now) else { return inUse.insert(key, at: now, body) }
-        return inUse.update(slot, at: now, body)
+        let slot = try slot(of: key, at: now)
+        var turn = beginTurn(of: key, at: now)
+        turn.mayHaveBeenSent = mayHaveBeenSent
+        defer { end(&turn) }
+        guard let slot else {
+            let result = body(&turn)
+            if turn.isChanged { inUse.insert(key, turn.entry, at: now, from: cause) }
+            return result
+        }
+        return inUse.run(&turn, in: slot, from: cause, body)
+    }
+
+    private mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
+        var turn = Turn(rules: rules, key: key, at: now)
+        turn.holdsTimers = holdsTimers
+        swap(&turn.effects, &effects)
+        return turn
+    }
+
+    private mutating func end(_ turn: inout Turn) {
+        swap(&turn.effects, &effects)
+        inFlight += turn.sends
     }
 
     // MARK: - Inputs
 
     /// Applies one input, in the order of the log.
     ///
-    /// - Returns: `unfinished` for a removal of everything a recipient has that is larger than one piece: `proceed` goes on
-    ///   with it.
+    /// - Returns: `unfinished` for a removal of everything a recipient has that is larger than one piece: `proceed` continues it.
     /// - Throws: what makes the store unusable.
     mutating func apply(
-        _ input: Input,
+        _ input: CenterInput,
         at now: Timestamp,
-        effects: inout NotificationCenter.Effects
-    ) throws -> NotificationCenter.Outcome {
-        let sends = effects.sends.count
-        (inUse.offset, inUse.isTimeless) = (input.offset, input.isTimeless)
-        if now < lastInput { steadyFrom = input.offset }
+        _ reading: Reading = .first
+    ) throws -> CenterInput.Outcome {
+        if now < lastInput { steadyFrom = input.position.offset }
         lastInput = now
-        defer {
-            inFlight += effects.sends.count - sends
-            inUse.isTimeless = false
-        }
+        let cause = input.isTimeless ? WorkingSet.Cause.log(input.position.offset) : .clock
         switch input {
-        case .request(var request):
-            if let doubtThrough { request.mayHaveBeenSent = request.timestamp <= doubtThrough }
-            request.firesWhenDue = !holdsTimers
-            return try apply(request, at: now, effects: &effects)
+        case .request(let request): return try apply(request, at: now, from: cause, reading)
         case .removal(let removal) where removal.key.isWholeRecipient:
-            return try applyToAll(removal, at: now, effects: &effects)
+            return try applyToAll(removal, at: now, from: cause, reading)
         case .removal(let removal):
-            guard try makeRoom(for: removal.key, at: now) else {
+            guard try hasRoom(for: removal.key, at: now, reading) else {
                 // Its id cannot be remembered.
-                inUse.endReplay(before: removal.offset)
-                var entry = StateEntry()
-                return rules.apply(removal, to: &entry, at: now, effects: &effects)
+                inUse.endReplay(before: removal.position.offset)
+                return outsideOfEntries(removal.key, at: now) { $0.apply(removal) }
             }
-            let isTimeless = inUse.isTimeless
-            return try change(removal.key, at: now) { [rules] entry in
-                let outcome = rules.apply(removal, to: &entry, at: now, effects: &effects)
-                guard outcome == .duplicate else { return (outcome, true) }
-                return (outcome, isTimeless && entry.noteRepeat(removal.offset, in: rules.life))
-            }
+            return try turn(of: removal.key, at: now, from: cause) { $0.apply(removal) }
         }
     }
 
     private mutating func apply(
-        _ request: NotificationCenter.Request,
+        _ request: CenterInput.Request,
         at now: Timestamp,
-        effects: inout NotificationCenter.Effects
-    ) throws -> NotificationCenter.Outcome {
-        let hasRoom = try makeRoom(for: request.key, at: now)
-        let isCapped = !hasRoom || inUse.totals.pending >= limits.maximumEntries && !isReplaying
+        from cause: WorkingSet.Cause,
+        _ reading: Reading
+    ) throws -> CenterInput.Outcome {
+        let hasRoom = try hasRoom(for: request.key, at: now, reading)
+        let isCapped = !hasRoom || inUse.totals.pending >= limits.maximumEntries && reading == .first
         if isCapped, try slot(of: request.key, at: now) == nil {
-            var event = DeliveryEvent(name: .suppressed, requestID: request.id, key: request.key, closes: true)
-            event.reason = .capped
-            effects.events.append(.init(event: event, trace: request.trace))
             guard hasRoom else {
-                inUse.endReplay(before: request.offset)
-                return .applied
+                inUse.endReplay(before: request.position.offset)
+                return outsideOfEntries(request.key, at: now) { $0.refuseCapped(request) }
             }
             // Room, and not the log, has decided.
-            inUse.isTimeless = false
-            inUse.insert(request.key, at: now) { [rules] entry in
-                entry.noteApplied(request.offset, in: rules.life)
-                rules.close(request.id, in: &entry, at: now)
-                return ((), true)
-            }
-            return .applied
+            return try turn(of: request.key, at: now, from: .clock) { $0.refuseCapped(request) }
         }
-        let isTimeless = inUse.isTimeless
-        return try change(request.key, at: now) { [rules] entry in
-            let outcome = rules.apply(request, to: &entry, at: now, effects: &effects)
-            guard outcome == .duplicate else { return (outcome, true) }
-            return (outcome, isTimeless && entry.noteRepeat(request.offset, in: rules.life))
-        }
+        let isInDoubt = reading == .again || doubtThrough.map { request.timestamp <= $0 } ?? false
+        return try turn(of: request.key, at: now, from: cause, mayHaveBeenSent: isInDoubt) { $0.apply(request) }
     }
 
-    /// Entries that may be kept: the bound, and a tenth of it for what is closed even while all of that is pending, so that
-    /// repeats of what had no room are known.
-    private var room: Int { max(limits.maximumEntries, inUse.totals.pending + limits.maximumEntries / 10) }
-
-    /// Forgets something when a key has no entry and there is no room for another one.
-    ///
-    /// - Returns: whether the key has an entry, or may have one.
-    mutating func makeRoom(for key: NotificationKey, at now: Timestamp) throws -> Bool {
-        guard inUse.totals.entries >= room, !isReplaying, try slot(of: key, at: now) == nil else { return true }
-        _ = try forget(at: now, isForced: true)
-        // What is on its way out, or kept a little longer for the replay, may be more than the bound.
-        return inUse.totals.pending < limits.maximumEntries || inUse.totals.entries < room
+    /// A turn whose entry has no room: its effects count, the entry is dropped.
+    @discardableResult
+    mutating func outsideOfEntries<Result>(
+        _ key: NotificationKey,
+        at now: Timestamp,
+        _ body: (inout Turn) -> Result
+    ) -> Result {
+        var turn = beginTurn(of: key, at: now)
+        defer { end(&turn) }
+        return body(&turn)
     }
 
     /// Applies what a channel answered.
     ///
     /// - Returns: false when it is late, or came twice.
-    mutating func apply(
-        _ outcome: ChannelOutcome,
-        at now: Timestamp,
-        effects: inout NotificationCenter.Effects
-    ) throws -> Bool {
-        guard outcome.send.epoch == rules.epoch, let slot = try slot(of: outcome.send.key, at: now) else {
-            return false
-        }
-        let sends = effects.sends.count
-        let isCurrent = inUse.update(slot, at: now) { [rules] entry in
-            let isCurrent = rules.apply(outcome, to: &entry, at: now, effects: &effects)
-            return (isCurrent, isCurrent)
-        }
-        inFlight += effects.sends.count - sends - (isCurrent ? 1 : 0)
+    mutating func apply(_ outcome: ChannelOutcome, at now: Timestamp) throws -> Bool {
+        guard try slot(of: outcome.send.key, at: now) != nil else { return false }
+        let isCurrent = try turn(of: outcome.send.key, at: now, from: .clock) { $0.apply(outcome) }
+        if isCurrent { inFlight -= 1 }
         return isCurrent
     }
 
@@ -306,33 +239,27 @@ struct PartitionCenter {
     /// When the next timer is due; nil when none is near.
     mutating func nextDue() -> Timestamp? { inUse.nextDue() }
 
-    /// When the horizon wants to move on; nil when the store holds nothing pending beyond it.
-    var nextRefill: Timestamp? {
-        inUse.totals.pending > inUse.armed + inFlight ? horizon.adding(milliseconds: -Self.horizonRefill) : nil
-    }
+    /// When the window is to move on; nil when the store holds nothing pending beyond it.
+    var nextRefill: Timestamp? { inUse.totals.pending > inUse.armed + inFlight ? window.nextRefill : nil }
 
     /// Brings in a bounded number of the timers that come near.
     ///
     /// - Returns: how many came; where keys are due at one instant they may be more than `limit`.
     @discardableResult
-    mutating func refill(at now: Timestamp, limit: Int = loadedAtATime) throws -> Int {
-        if target <= horizon {
-            guard now >= horizon.adding(milliseconds: -Self.horizonRefill) else { return 0 }
-            target = now.adding(milliseconds: Self.horizonAhead)
-        }
-        guard limit > 0, inUse.armed < Self.maximumArmed else { return 0 }
-        let (count, isAll) = try load(through: target, limit: limit, at: now)
-        if isAll { horizon = target }
+    mutating func refill(at now: Timestamp, limit: Int = DueWindow.loadedAtATime) throws -> Int {
+        guard window.moves(at: now), limit > 0, inUse.armed < DueWindow.maximumArmed else { return 0 }
+        let (count, isAll) = try load(through: window.target, limit: limit, at: now)
+        if isAll { window.reachTarget() }
         return count
     }
 
     /// - Returns: how many came, and whether nothing is left up to the instant.
     private mutating func load(
         through instant: Timestamp,
-        limit: Int = loadedAtATime,
+        limit: Int = DueWindow.loadedAtATime,
         at now: Timestamp
     ) throws -> (count: Int, isAll: Bool) {
-        let found = try store.due(after: &cursor, through: instant, limit: limit)
+        let found = try store.due(after: &window.cursor, through: instant, limit: limit)
         for stored in found {
             let key = try NotificationKey(encoded: stored.key)
             if inUse.slot(of: key) == nil { try bringIn(key, stored.value, at: now) }
@@ -348,142 +275,20 @@ struct PartitionCenter {
         at now: Timestamp,
         through end: Timestamp? = nil,
         limit: Int,
-        effects: inout NotificationCenter.Effects,
         lateness: (Int64) -> Void = { _ in }
     ) -> Int {
-        var fired = 0
-        let end = min(now, end ?? now)
         // What a removal is about to take must not be sent before it gets there.
         guard sweep == nil, !holdsTimers else { return 0 }
-        let sends = effects.sends.count
+        var fired = 0
+        let end = min(now, end ?? now)
         while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {
-            let key = inUse.key(of: slot)
-            inUse.update(slot, at: now) { [rules] entry in
-                (rules.fire(key: key, in: &entry, at: now, through: end, effects: &effects), changed: true)
-            }
+            var turn = beginTurn(of: inUse.key(of: slot), at: now)
+            inUse.run(&turn, in: slot, from: .clock) { $0.fire(through: end) }
+            self.end(&turn)
             lateness(now.rawValue - due.rawValue)
             fired += 1
         }
-        inFlight += effects.sends.count - sends
         return fired
-    }
-
-    /// Forgets what is old, and what is more than the bound; called often, does little at a time.
-    ///
-    /// - Returns: how many were forgotten before their time.
-    mutating func forget(at now: Timestamp, isForced: Bool = false) throws -> Int {
-        guard sweep == nil else { return 0 }
-        inUse.evict(beyond: limits.maximumResident + inUse.armed)
-        guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
-        nextForgetting = now.adding(milliseconds: 1000)
-        if cutSlots.isEmpty { inUse.shrink() }
-        // What the store is yet to hear of is found at the next call.
-        guard forgottenKeys.isEmpty else { return 0 }
-        let old = now.adding(milliseconds: -limits.retention)
-        // Mostly there is nothing to forget, and the longest untouched one tells.
-        let isFull = inUse.totals.entries >= room
-        guard try isFull || store.idle(limit: 1).contains(where: { $0.touched < old }) else { return 0 }
-        var early = 0
-        for idle in try store.idle(limit: 512) {
-            let isOld = idle.touched < old
-            guard isOld || inUse.totals.entries >= room else { break }
-            guard mayForget(idle.touched) else {
-                inUse.hurry()
-                break
-            }
-            let key = try NotificationKey(encoded: idle.key)
-            if let slot = inUse.slot(of: key) {
-                let entry = inUse.entry(of: slot)
-                guard entry.isIdle, !entry.isEmpty, entry.touched <= idle.touched else { continue }
-                inUse.forget(slot, at: now)
-            } else {
-                forgottenKeys.append(idle.key)
-                inUse.totals.entries -= 1
-            }
-            if !isOld { early += 1 }
-        }
-        return early
-    }
-
-    /// Whether no record that may be read again concerns what was touched then: it would be met as something new. Where the
-    /// clock went back, or the range is of an owner before, the instant does not tell.
-    private func mayForget(_ touched: Timestamp) -> Bool {
-        guard let offset = inUse.lazyOffset, let since = inUse.lazySince else { return true }
-        return offset >= steadyFrom && touched < since.adding(milliseconds: -Self.steadiness)
-    }
-}
-
-// MARK: - The changelog
-
-extension PartitionCenter {
-    /// Takes what the changelog is to have now: everything unfinished that changed. What was finished at once can be read again
-    /// from `replayOffset` on, and follows after a while, however often it changed. The same changes go to `settle` once they
-    /// are committed.
-    ///
-    /// - Parameters:
-    ///   - all: nothing waits.
-    ///   - room: bytes that what could wait may fill; what was taken is taken off.
-    mutating func cut(at now: Timestamp, all: Bool, room: inout Int) -> [StoreChange] {
-        var changes: [StoreChange] = []
-        changes.reserveCapacity(dirtyCount)
-        let patience = all ? Timestamp.latest : now.adding(milliseconds: -Self.patience)
-        inUse.cut(patience: patience, maximumLazy: Self.maximumLazy, room: &room) { slot, key, entry, isLogged in
-            cutSlots.append(slot)
-            // Born and gone since the last cut: the changelog never hears of it.
-            guard !entry.isEmpty || isLogged else { return 0 }
-            let change = StoreChange(
-                key: key.encoded,
-                value: entry.isEmpty ? nil : entry.json,
-                due: entry.dueAfterRestart,
-                touched: entry.touched
-            )
-            changes.append(change)
-            return change.key.count + (change.value?.count ?? 0)
-        }
-        if !forgottenKeys.isEmpty {
-            // One that came back meanwhile is in the cut already.
-            let cut = Set(changes.map(\.key))
-            for key in forgottenKeys where !cut.contains(key) {
-                changes.append(StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0)))
-            }
-            forgottenKeys = []
-        }
-        return changes
-    }
-
-    /// Makes again what the changelog was not told: the events of it are published, and its sends are in the changelog.
-    mutating func replay(_ input: Input, at now: Timestamp) throws {
-        steadyFrom = max(steadyFrom, input.offset + 1)
-        // Whatever else came of it is in the changelog.
-        guard input.isTimeless else { return }
-        var effects = NotificationCenter.Effects()
-        var input = input
-        if case .request(var request) = input {
-            request.mayHaveBeenSent = true
-            input = .request(request)
-        }
-        let doubt = doubtThrough
-        (doubtThrough, isReplaying) = (nil, true)
-        defer { (doubtThrough, isReplaying) = (doubt, false) }
-        var outcome = try apply(input, at: now, effects: &effects)
-        while outcome == .unfinished {
-            effects = NotificationCenter.Effects()
-            outcome = try proceed(at: now, effects: &effects)
-        }
-    }
-
-    /// Everything was read again that may be.
-    ///
-    /// - Parameter end: where that ended, and the next request to read; equal when nothing was left out.
-    mutating func endReplay(_ end: (replay: Int64, position: Int64)) {
-        if end.replay < end.position { inUse.endReplay(before: end.replay) }
-    }
-
-    /// The cut is committed: the store takes it, and what is far leaves.
-    mutating func settle(_ changes: [StoreChange], position: StorePosition) throws {
-        try store.write(changes, position: position)
-        inUse.settle(cutSlots, horizon: max(horizon, target))
-        cutSlots = []
     }
 
     /// Ends the use of the store.

@@ -1,6 +1,6 @@
 import NotificationModel
 
-/// What was applied to an entry before: the ids of requests and removals, and how far the log. By them a repeat is recognised.
+/// What was applied to an entry: the ids that a repeat would bring again, and how far the log was applied.
 extension StateEntry {
     /// The oldest closed ids are forgotten beyond this many; a repeat of one that old counts as a new request.
     static let maximumKnown = 128
@@ -8,7 +8,7 @@ extension StateEntry {
     /// record that repeats it, which is a little before the clock's.
     private static let slack: Int64 = 3_600_000
 
-    /// True when a record with this id was applied before: pending, being sent, delivered, or closed and still remembered.
+    /// True when a record with this id was applied before: pending, being sent, delivered, or closed and not yet forgotten.
     func knows(_ id: RequestID, since horizon: Timestamp) -> Bool {
         pending?.requestID == id || delivered?.requestID == id || sending?.requestID == id
             || remembers(id, since: horizon)
@@ -29,36 +29,35 @@ extension StateEntry {
         known.append(KnownRequest(id: id, closed: now))
     }
 
-    /// Notes that a removal of everything that this recipient has was applied.
-    mutating func remember(_ removal: NotificationCenter.Removal, at now: Timestamp, since horizon: Timestamp) {
+    /// A removal of everything that this recipient has is done.
+    mutating func remember(_ removal: CenterInput.Removal, at now: Timestamp, since horizon: Timestamp) {
         let oldest = horizon.adding(milliseconds: -Self.slack)
         removals.removeAll { $0.closed < oldest || $0.id == removal.id }
         if removals.count >= Self.maximumKnown { removals.removeFirst(Self.maximumKnown / 4) }
-        removals.append(KnownRemoval(id: removal.id, offset: removal.offset, closed: now))
+        removals.append(KnownRemoval(id: removal.id, offset: removal.position.offset, closed: now))
     }
 
     // MARK: - How far the log was applied
 
-    /// Whether the record at the offset, in that life of the topic, or a later one, was applied to the entry.
-    func hasApplied(_ offset: Int64, in life: Int64) -> Bool {
-        (self.life, appliedThrough) >= (life, offset)
+    /// Whether the record at the position was applied to it, or a later one.
+    func hasApplied(_ position: CenterInput.Position) -> Bool {
+        (life, appliedThrough) >= (position.life, position.offset)
     }
 
-    mutating func noteApplied(_ offset: Int64, in life: Int64) {
-        if self.life != life {
-            self.life = life
+    mutating func noteApplied(_ position: CenterInput.Position) {
+        if life != position.life {
+            life = position.life
             for index in removals.indices { removals[index].offset = -1 }
         }
-        appliedThrough = offset
+        appliedThrough = position.offset
     }
 
-    /// Notes the offset of a repeat that was dropped, so that an idle entry is not forgotten while the log can still be read
-    /// again from before that record.
+    /// Leaves a trace of a repeat that was dropped: what the log concerns is not forgotten before the log is left behind.
     ///
-    /// - Returns: false when that offset is noted already.
-    mutating func noteRepeat(_ offset: Int64, in life: Int64) -> Bool {
-        guard isIdle, !hasApplied(offset, in: life) else { return false }
-        noteApplied(offset, in: life)
+    /// - Returns: false when there is one already.
+    mutating func noteRepeat(_ position: CenterInput.Position) -> Bool {
+        guard isIdle, !hasApplied(position) else { return false }
+        noteApplied(position)
         return true
     }
 }

@@ -36,6 +36,19 @@ package struct ChannelSend: Hashable, Sendable {
     package var partition: Int32
 }
 
+extension ChannelSend {
+    init(_ attempt: SendAttempt, epoch: UInt64, partition: Int32) {
+        self.init(
+            id: attempt.id,
+            key: attempt.key,
+            kind: attempt.kind,
+            attempt: attempt.number,
+            epoch: epoch,
+            partition: partition
+        )
+    }
+}
+
 /// What names a send: the request and, of a repeat, its occurrence.
 package struct SendID: Hashable, Sendable {
     package var requestID: RequestID

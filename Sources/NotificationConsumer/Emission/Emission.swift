@@ -33,8 +33,7 @@ struct Emission<Link: LaneLink> {
     }
 
     /// Publishes an event on `deliveries`, keyed and partitioned like the notification it tells of.
-    mutating func publish(_ effect: NotificationCenter.Effect, at now: Timestamp) throws {
-        let event = effect.event
+    mutating func publish(_ event: DeliveryEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
         value.removeAll(keepingCapacity: true)
         event.write(to: &value)
 
@@ -46,8 +45,8 @@ struct Emission<Link: LaneLink> {
         headers.append(EventHeader.time) { now.write(to: &$0) }
         headers.append(EventHeader.subject, event.key.encoded)
         headers.append(EventHeader.contentType, "application/json")
-        if let traceparent = effect.trace.traceparent { headers.append(EventHeader.traceparent, traceparent) }
-        if let tracestate = effect.trace.tracestate { headers.append(EventHeader.tracestate, tracestate) }
+        if let traceparent = trace.traceparent { headers.append(EventHeader.traceparent, traceparent) }
+        if let tracestate = trace.tracestate { headers.append(EventHeader.tracestate, tracestate) }
 
         let partition = event.key.withRecipientBytes {
             KafkaPartitioner.partition(forKey: $0, count: deliveries)

@@ -51,7 +51,7 @@ package struct Intake: Sendable {
         life: Int64 = 0,
         at now: Timestamp,
         isReadAgain: Bool = false
-    ) throws(ModelError) -> PartitionCenter.Input {
+    ) throws(ModelError) -> CenterInput {
         guard let keyBytes = record.key else {
             throw ModelError(
                 .invalid,
@@ -99,7 +99,7 @@ package struct Intake: Sendable {
                 .init(
                     id: scanned.requestID ?? derivedID(of: record, life),
                     key: key,
-                    offset: record.offset,
+                    position: .init(offset: record.offset, life: life),
                     version: scanned.version,
                     content: value[scanned.content],
                     plan: try plan(of: scanned, anchor: anchor),
@@ -111,7 +111,7 @@ package struct Intake: Sendable {
         }
     }
 
-    private func plan(of request: ScannedRequest, anchor: Timestamp) throws(ModelError) -> NotificationCenter.Plan {
+    private func plan(of request: ScannedRequest, anchor: Timestamp) throws(ModelError) -> CenterInput.Plan {
         switch request.trigger {
         case .push:
             return .immediate(collapseWindow: request.collapseWindow ?? 0)
@@ -132,11 +132,11 @@ package struct Intake: Sendable {
         _ timestamp: Timestamp,
         _ life: Int64,
         _ record: Record
-    ) -> NotificationCenter.Removal {
+    ) -> CenterInput.Removal {
         .init(
             id: derivedID(of: record, life),
             key: key,
-            offset: record.offset,
+            position: .init(offset: record.offset, life: life),
             scope: scope,
             version: nil,
             trace: record.trace,

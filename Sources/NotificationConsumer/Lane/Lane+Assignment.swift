@@ -83,10 +83,9 @@ extension Lane {
     }
 
     private func begin(_ number: Int32, _ result: Restore.Result) throws -> OwnedPartition {
-        let handover = context.channel.map { NotificationCenter.Handover.bySend(channel: $0.name) }
-        var rules = NotificationCenter(retention: configuration.retention.milliseconds)
+        let handover = context.channel.map { LifecycleRules.Handover.bySend(channel: $0.name) }
+        var rules = LifecycleRules(retention: configuration.retention.milliseconds)
         if let handover { rules.handover = handover }
-        (rules.epoch, rules.partition, rules.life) = (epoch, number, result.life)
         rules.contentBytes = intake.contentBytes
         // What is sent inside of a transaction was not sent when that was not committed.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
@@ -105,6 +104,7 @@ extension Lane {
         return OwnedPartition(
             center: center,
             position: result.offset,
+            life: result.life,
             lineage: result.lineage,
             firedThrough: result.marker?.firedThrough,
             // The marker of an earlier life may fit the log again, once that has grown. And after this instance was fenced only a

@@ -42,7 +42,8 @@ package final class Lane<Link: LaneLink> {
     var ownedNumbers: [Int32] = []
     /// Of the assignment; what was sent in another one is answered too late.
     var epoch: UInt64 = 0
-    var effects = NotificationCenter.Effects()
+    /// What turns ask for, taken from a centre; empty between two calls of `carryOut`.
+    private var effects: [Effect] = []
     var isInTransaction = false
     var transactionBegan: ContinuousClock.Instant
     /// Since when a bound is reached; nil when none is.
@@ -182,8 +183,8 @@ package final class Lane<Link: LaneLink> {
     private func takePiece(of number: Int32) throws {
         let now = context.clock()
         let before = ledger.budget.published
-        let outcome = try usingStore { try owned[Int(number)]?.center.proceed(at: now, effects: &effects) }
-        try carryOut(at: now)
+        let outcome = try usingStore { try owned[Int(number)]?.center.proceed(at: now) }
+        try carryOut(of: number, at: now)
         // Each event is of an entry that has changed.
         ledger.budget.expect(ledger.budget.published - before)
         work += 1
@@ -199,9 +200,9 @@ package final class Lane<Link: LaneLink> {
         let index = Int(record.partition)
         // A record that was fetched before its partition left belongs to the next owner.
         guard owned.indices.contains(index), owned[index] != nil else { return }
-        let input: PartitionCenter.Input?
+        let input: CenterInput?
         do throws(ModelError) {
-            input = try intake.input(from: record, life: owned[index]?.center.rules.life ?? 0, at: now)
+            input = try intake.input(from: record, life: owned[index]?.life ?? 0, at: now)
         } catch {
             input = nil
             try bury(record, copy, because: error)
@@ -213,7 +214,7 @@ package final class Lane<Link: LaneLink> {
         var isUnfinished = false
         if let input {
             let dirty = owned[index]?.center.dirtyCount ?? 0
-            let outcome = try usingStore { try owned[index]?.center.apply(input, at: now, effects: &effects) }
+            let outcome = try usingStore { try owned[index]?.center.apply(input, at: now) }
             if let outcome { context.metrics.count(outcome) }
             isUnfinished = outcome == .unfinished
             // An entry of it is to be in the changelog; what was finished at once follows later, and is small.
@@ -230,12 +231,7 @@ package final class Lane<Link: LaneLink> {
                 )
             }
         }
-        if context.metrics.wantsLatency, let timestamp = record.timestamp,
-            effects.events.contains(where: { $0.event.name == .delivered })
-        {
-            context.metrics.record(latency: now.rawValue - timestamp)
-        }
-        try carryOut(at: now)
+        try carryOut(of: record.partition, at: now, written: record.timestamp)
         work += 1
         // What is half done is read again by whoever comes next.
         owned[index]?.position = isUnfinished ? record.offset : record.offset + 1
@@ -272,7 +268,7 @@ package final class Lane<Link: LaneLink> {
     private func fireTimers() throws {
         // The horizons of all partitions move at the same time: what comes in is bounded for all together, and no partition is
         // always the last.
-        var room = PartitionCenter.loadedAtATime
+        var room = DueWindow.loadedAtATime
         firstToFire = firstToFire + 1 < ownedNumbers.count ? firstToFire + 1 : 0
         for place in ownedNumbers.indices {
             let now = context.clock()
@@ -291,14 +287,14 @@ package final class Lane<Link: LaneLink> {
         var left = Self.timersPerTurn
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
-            let fired = owned[index]?.fireDue(at: now, limit: limit, effects: &effects) {
+            let fired = owned[index]?.fireDue(at: now, limit: limit) {
                 context.metrics.record(lateness: $0)
             }
             guard let fired, fired > 0 else { return }
             work += fired
             left -= fired
             let before = ledger.budget.published
-            try carryOut(at: now)
+            try carryOut(of: Int32(index), at: now)
             // The entry of one that repeats has its content still.
             ledger.budget.expect(ledger.budget.published - before)
             if fired < limit { return }
@@ -311,25 +307,33 @@ package final class Lane<Link: LaneLink> {
         for outcome in channel.takeOutcomes() {
             let now = context.clock()
             let index = Int(outcome.send.partition)
-            let isCurrent = try usingStore {
-                try owned[index]?.center.apply(outcome, at: now, effects: &effects)
-            }
-            if isCurrent != true { context.metrics.countLateOutcome() }
-            try carryOut(at: now)
+            let isCurrent =
+                try outcome.send.epoch == epoch
+                && usingStore { try owned[index]?.center.apply(outcome, at: now) } == true
+            if !isCurrent { context.metrics.countLateOutcome() }
+            try carryOut(of: outcome.send.partition, at: now)
         }
     }
 
-    /// Publishes events and begins sends.
-    private func carryOut(at now: Timestamp) throws {
-        if !effects.events.isEmpty { try beginTransactionIfNeeded() }
-        for effect in effects.events {
-            try emission.publish(effect, at: now)
-            context.metrics.count(effect.event.name)
+    /// Does what turns of a partition asked for: publishes events and begins sends.
+    ///
+    /// - Parameter written: the timestamp of the request that was applied.
+    private func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
+        owned[Int(number)]?.center.exchangeEffects(with: &effects)
+        for effect in effects {
+            switch effect {
+            case .publish(let event, let trace):
+                try beginTransactionIfNeeded()
+                try emission.publish(event, trace, at: now)
+                context.metrics.count(event.name)
+                if event.name == .delivered, let written, context.metrics.wantsLatency {
+                    context.metrics.record(latency: now.rawValue - written)
+                }
+            case .send(let attempt):
+                context.channel?.begin(ChannelSend(attempt, epoch: epoch, partition: number))
+            }
         }
-        effects.events.removeAll(keepingCapacity: true)
-        guard !effects.sends.isEmpty else { return }
-        for send in effects.sends { context.channel?.begin(send) }
-        effects.sends.removeAll(keepingCapacity: true)
+        effects.removeAll(keepingCapacity: true)
     }
 
     /// What fails in here is the store's doing.

@@ -72,7 +72,7 @@ package final class LaneMetrics {
         eventCounts = Array(repeating: 0, count: DeliveryEventName.allCases.count)
     }
 
-    func count(_ outcome: NotificationCenter.Outcome) {
+    func count(_ outcome: CenterInput.Outcome) {
         switch outcome {
         case .applied: appliedCount += 1
         case .duplicate: duplicates.increment()

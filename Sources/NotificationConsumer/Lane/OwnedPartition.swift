@@ -17,6 +17,8 @@ struct OwnedPartition {
     var center: PartitionCenter
     /// The next request to read.
     var position: Int64
+    /// Which life of `requests` the position is of.
+    let life: Int64
     /// Names the changelog.
     let lineage: String
     /// A crash before the first checkpoint must find where this owner began.
@@ -38,6 +40,7 @@ struct OwnedPartition {
     init(
         center: PartitionCenter,
         position: Int64,
+        life: Int64 = 0,
         lineage: String,
         firedThrough: Timestamp?,
         hasMarker: Bool,
@@ -45,6 +48,7 @@ struct OwnedPartition {
     ) {
         self.center = center
         self.position = position
+        self.life = life
         self.lineage = lineage
         self.catchUp = catchUp
         self.center.holdsTimers = catchUp != nil
@@ -87,11 +91,10 @@ struct OwnedPartition {
     mutating func fireDue(
         at now: Timestamp,
         limit: Int,
-        effects: inout NotificationCenter.Effects,
         lateness: (Int64) -> Void
     ) -> Int {
         // No occurrence beyond the limit is sent; how late one is, and what expired, is for the clock to say.
-        center.fireDue(at: now, through: fireLimit, limit: limit, effects: &effects, lateness: lateness)
+        center.fireDue(at: now, through: fireLimit, limit: limit, lateness: lateness)
     }
 
     // MARK: - Checkpoint
@@ -122,7 +125,7 @@ struct OwnedPartition {
             lineage: lineage,
             replay: center.replayOffset.map { [requests: $0] } ?? [:],
             replayEnd: center.replayEnd.map { [requests: $0] } ?? [:],
-            lives: center.rules.life > 0 ? [requests: center.rules.life] : [:]
+            lives: life > 0 ? [requests: life] : [:]
         )
         cut = Cut(marker: marker, changes: changes)
         isTouched = false

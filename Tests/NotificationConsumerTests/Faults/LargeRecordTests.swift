@@ -228,7 +228,7 @@ struct LargeRecordTests {
     }
 
     @Test func `what is due and larger than records now is suppressed`() {
-        var rules = NotificationCenter(retention: 1_000_000)
+        var rules = LifecycleRules(retention: 1_000_000)
         rules.contentBytes = content.count
         var bench = Bench(rules)
         bench.apply(request("fits", interval(10)))

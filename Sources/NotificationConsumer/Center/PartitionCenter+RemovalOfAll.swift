@@ -11,7 +11,7 @@ import NotificationModel
 extension PartitionCenter {
     /// A removal that is under way.
     struct Sweep {
-        let removal: NotificationCenter.Removal
+        let removal: CenterInput.Removal
         /// What was in use when it began, in order, and how much of it is done; after it comes what is in the store alone.
         let keys: [NotificationKey]
         var next = 0
@@ -24,11 +24,12 @@ extension PartitionCenter {
     var isUnfinished: Bool { sweep != nil }
 
     mutating func applyToAll(
-        _ removal: NotificationCenter.Removal,
+        _ removal: CenterInput.Removal,
         at now: Timestamp,
-        effects: inout NotificationCenter.Effects
-    ) throws -> NotificationCenter.Outcome {
-        guard try !isRepeat(removal, at: now) else { return .duplicate }
+        from cause: WorkingSet.Cause,
+        _ reading: Reading
+    ) throws -> CenterInput.Outcome {
+        guard try !isRepeat(removal, at: now, from: cause) else { return .duplicate }
         // By key, so that the order of events is the same however the entries came to be.
         let keys = inUse.slots(ofRecipientOf: removal.key).map { inUse.key(of: $0) }
             .sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
@@ -39,36 +40,30 @@ extension PartitionCenter {
             limit: limits.entriesPerPiece + 1
         )
         guard stored.count > limits.entriesPerPiece || keys.count > limits.entriesPerPiece else {
-            var found = false
             var all = Set(keys)
             for entry in stored { all.insert(try bringIn(entry, at: now)) }
+            var found = false
             for key in all.sorted(by: { $0.encoded.lexicographicallyPrecedes($1.encoded) }) {
-                if try take(key, removal, at: now, &effects) { found = true }
+                if try take(key, removal, at: now, from: cause) { found = true }
             }
-            return try finish(removal, found: found, at: now, &effects)
+            return try finish(removal, found: found, at: now, from: cause, reading)
         }
-        inUse.endReplay(before: removal.offset)
+        inUse.endReplay(before: removal.position.offset)
         sweep = Sweep(removal: removal, keys: keys)
         return .unfinished
     }
 
-    /// Goes on with a removal that is unfinished, by a piece.
+    /// Continues a removal that is unfinished, by a piece.
     ///
-    /// - Returns: `unfinished`, or what became of it; its position may be committed then.
-    mutating func proceed(
-        at now: Timestamp,
-        effects: inout NotificationCenter.Effects
-    ) throws -> NotificationCenter.Outcome {
+    /// - Returns: `unfinished`, or its outcome; its position may be committed then.
+    mutating func proceed(at now: Timestamp, _ reading: Reading = .first) throws -> CenterInput.Outcome {
         guard var sweep else { return .applied }
-        let sends = effects.sends.count
-        defer { inFlight += effects.sends.count - sends }
-        // Half of it is nothing that the log could stand for.
-        (inUse.offset, inUse.isTimeless) = (sweep.removal.offset, false)
         var isDone = false
+        // Half of it is nothing that the log could stand for: the cause is the clock.
         if sweep.next < sweep.keys.count {
             let end = min(sweep.next + limits.entriesPerPiece, sweep.keys.count)
             for key in sweep.keys[sweep.next..<end] {
-                if try take(key, sweep.removal, at: now, &effects) { sweep.found = true }
+                if try take(key, sweep.removal, at: now, from: .clock) { sweep.found = true }
             }
             sweep.next = end
         } else {
@@ -79,7 +74,7 @@ extension PartitionCenter {
             )
             for entry in stored {
                 let key = try bringIn(entry, at: now)
-                if try take(key, sweep.removal, at: now, &effects) { sweep.found = true }
+                if try take(key, sweep.removal, at: now, from: .clock) { sweep.found = true }
             }
             isDone = stored.count < limits.entriesPerPiece
             // What the piece before brought in was committed, or soon is.
@@ -87,7 +82,7 @@ extension PartitionCenter {
         }
         self.sweep = isDone ? nil : sweep
         guard isDone else { return .unfinished }
-        return try finish(sweep.removal, found: sweep.found, at: now, &effects)
+        return try finish(sweep.removal, found: sweep.found, at: now, from: .clock, reading)
     }
 
     private mutating func bringIn(_ stored: StoredEntry, at now: Timestamp) throws -> NotificationKey {
@@ -99,52 +94,49 @@ extension PartitionCenter {
     /// - Returns: whether it found anything under the key.
     private mutating func take(
         _ key: NotificationKey,
-        _ removal: NotificationCenter.Removal,
+        _ removal: CenterInput.Removal,
         at now: Timestamp,
-        _ effects: inout NotificationCenter.Effects
+        from cause: WorkingSet.Cause
     ) throws -> Bool {
         guard !key.isWholeRecipient, let slot = try slot(of: key, at: now), !inUse.entry(of: slot).isEmpty else {
             return false
         }
-        return inUse.update(slot, at: now) { [rules] entry in
-            let one = rules.apply(removal, toOneOfAll: key, &entry, at: now, effects: &effects)
-            return (one.found, changed: one.changed)
-        }
+        return try turn(of: key, at: now, from: cause) { $0.applyToOneOfAll(removal) }
     }
 
     private mutating func finish(
-        _ removal: NotificationCenter.Removal,
+        _ removal: CenterInput.Removal,
         found: Bool,
         at now: Timestamp,
-        _ effects: inout NotificationCenter.Effects
-    ) throws -> NotificationCenter.Outcome {
-        if !found { effects.events.append(rules.miss(removal, known: .unknown)) }
-        guard try makeRoom(for: removal.key, at: now) else {
+        from cause: WorkingSet.Cause,
+        _ reading: Reading
+    ) throws -> CenterInput.Outcome {
+        guard try hasRoom(for: removal.key, at: now, reading) else {
             // Its id cannot be remembered.
-            inUse.endReplay(before: removal.offset)
+            inUse.endReplay(before: removal.position.offset)
+            outsideOfEntries(removal.key, at: now) { $0.finishAll(removal, found: found) }
             return .applied
         }
-        try change(removal.key, at: now) { [rules] entry in
-            if !entry.hasApplied(removal.offset, in: rules.life) { entry.noteApplied(removal.offset, in: rules.life) }
-            entry.remember(removal, at: now, since: rules.horizon(removal.timestamp))
-            return ((), true)
-        }
+        try turn(of: removal.key, at: now, from: cause) { $0.finishAll(removal, found: found) }
         return .applied
     }
 
     /// Whether the removal's id came before, in another place.
-    private mutating func isRepeat(_ removal: NotificationCenter.Removal, at now: Timestamp) throws -> Bool {
+    private mutating func isRepeat(
+        _ removal: CenterInput.Removal,
+        at now: Timestamp,
+        from cause: WorkingSet.Cause
+    ) throws -> Bool {
         guard let slot = try slot(of: removal.key, at: now) else { return false }
-        let (kept, life) = (inUse.entry(of: slot), rules.life)
-        let wasApplied = kept.hasApplied(removal.offset, in: life)
+        let kept = inUse.entry(of: slot)
         let horizon = rules.horizon(removal.timestamp)
         guard let known = kept.removals.first(where: { $0.id == removal.id && $0.closed >= horizon }) else {
             // It left its trace as a repeat, or so many came since that nothing is left for it to do.
-            return wasApplied
+            return kept.hasApplied(removal.position)
         }
         // In its own place it is read again.
-        if kept.life == life, known.offset >= removal.offset { return false }
-        inUse.update(slot, at: now) { entry in ((), entry.noteRepeat(removal.offset, in: life)) }
+        if kept.life == removal.position.life, known.offset >= removal.position.offset { return false }
+        inUse.update(slot, at: now, from: cause) { entry in ((), entry.noteRepeat(removal.position)) }
         return true
     }
 }

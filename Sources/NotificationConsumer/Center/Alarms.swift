@@ -1,0 +1,46 @@
+import HeapModule
+import NotificationModel
+
+/// The due times of slots, the earliest first. A slot that is moved or disarmed leaves its alarm behind; `isCurrent` tells such
+/// an alarm, and it is dropped when it comes up.
+struct Alarms {
+    struct Alarm: Comparable {
+        var due: Timestamp
+        var slot: EntryIndex.Slot
+        static func < (a: Self, b: Self) -> Bool { (a.due, a.slot) < (b.due, b.slot) }
+    }
+
+    private var heap = Heap<Alarm>()
+    /// Slots that have an alarm which is current.
+    private(set) var count = 0
+    private var stale = 0
+
+    /// Whether most alarms are stale: the heap stays within about twice what is armed, however often requests are replaced.
+    var isStale: Bool { stale > count + 1024 }
+
+    mutating func insert(_ alarm: Alarm) {
+        count += 1
+        heap.insert(alarm)
+    }
+
+    /// The alarm of a slot is no longer current.
+    mutating func invalidate() {
+        count -= 1
+        stale += 1
+    }
+
+    mutating func rebuild(_ current: [Alarm]) {
+        heap = Heap(current)
+        (count, stale) = (current.count, 0)
+    }
+
+    /// The earliest alarm that is current.
+    mutating func next(_ isCurrent: (Alarm) -> Bool) -> Alarm? {
+        while let alarm = heap.min {
+            if isCurrent(alarm) { return alarm }
+            heap.removeMin()
+            stale -= 1
+        }
+        return nil
+    }
+}

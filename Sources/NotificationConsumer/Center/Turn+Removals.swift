@@ -1,0 +1,107 @@
+import NotificationModel
+
+extension Turn {
+    /// Applies a removal of one identifier to its entry.
+    mutating func apply(_ removal: CenterInput.Removal) -> CenterInput.Outcome {
+        guard !entry.hasApplied(removal.position),
+            !entry.remembers(removal.id, since: rules.horizon(removal.timestamp))
+        else { return drop(repeatAt: removal.position, isTimeless: true) }
+        isChanged = true
+        entry.noteApplied(removal.position)
+        guard isCurrent(removal.version, of: removal.id, removal.trace) else { return .superseded }
+        if !take(removal) { miss(removal.id, removal.trace, known: entry.delivered == nil ? .unknown : .delivered) }
+        // Also when it found nothing: a repeat must not find what came meanwhile.
+        close(removal.id)
+        return .applied
+    }
+
+    /// Applies a removal of everything a recipient has to one of its entries; a miss is answered once for all of them.
+    ///
+    /// - Returns: whether it found anything, now or when it was applied before.
+    mutating func applyToOneOfAll(_ removal: CenterInput.Removal) -> Bool {
+        // Only an entry in which it found something remembers it.
+        let isKnown = entry.remembers(removal.id, since: rules.horizon(removal.timestamp))
+        guard !isKnown, !entry.hasApplied(removal.position) else { return isKnown }
+        if let version = removal.version, let newest = entry.version, version < newest.number { return false }
+        isChanged = true
+        entry.noteApplied(removal.position)
+        let found = take(removal)
+        if found { close(removal.id) }
+        return found
+    }
+
+    /// Ends a removal of everything a recipient has, in the recipient's own entry: repeats are known there.
+    mutating func finishAll(_ removal: CenterInput.Removal, found: Bool) {
+        if !found { miss(removal.id, removal.trace, known: .unknown) }
+        isChanged = true
+        if !entry.hasApplied(removal.position) { entry.noteApplied(removal.position) }
+        entry.remember(removal, at: now, since: rules.horizon(removal.timestamp))
+    }
+
+    /// Takes away what the removal's scope has.
+    ///
+    /// - Returns: whether there was anything.
+    private mutating func take(_ removal: CenterInput.Removal) -> Bool {
+        var (found, leavesDoubt, recalls) = (false, false, false)
+        if removal.scope != .delivered { (found, leavesDoubt) = cancel(removal) }
+        if removal.scope != .pending {
+            if let delivered = entry.delivered {
+                // With its occurrence, since each one of a repeat can be removed.
+                publish(.removed, of: delivered.requestID, closes: false, removal.trace) {
+                    $0.occurrence = delivered.occurrence
+                    $0.by = removal.id
+                }
+                if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
+                    close(delivered.requestID)
+                }
+                entry.delivered = nil
+                (found, recalls) = (true, true)
+                // Between two attempts the device shows what is removed: as with what is in doubt, the end must leave nothing.
+                if let sending = entry.sending, case .waiting = sending.phase { entry.sending?.isInDoubt = true }
+            }
+            // Answered at the end of the send, and so by one removal only: the next finds nothing that is left to recall.
+            if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase,
+                sending.recalledBy == nil
+            {
+                entry.sending?.recalledBy = removal.id
+                found = true
+            }
+        }
+        if rules.handover.isBySend, recalls || leavesDoubt, entry.sending == nil {
+            recall(by: removal.id, removal.trace)
+        }
+        return found
+    }
+
+    /// Takes away what waits; what is in flight is answered when the channel has answered.
+    private mutating func cancel(_ removal: CenterInput.Removal) -> (found: Bool, leavesDoubt: Bool) {
+        var (found, leavesDoubt) = (false, false)
+        if let pending = entry.pending {
+            publish(.cancelled, of: pending.requestID, closes: true, inDoubt: pending.isInDoubt, removal.trace) {
+                $0.by = removal.id
+            }
+            close(pending.requestID)
+            entry.pending = nil
+            (found, leavesDoubt) = (true, pending.isInDoubt)
+        }
+        if let sending = entry.sending, sending.content != nil {
+            if case .inFlight = sending.phase {
+                if sending.closes, sending.cancelledBy == nil {
+                    entry.sending?.cancelledBy = removal.id
+                    found = true
+                }
+            } else {
+                giveUp(sending, as: .cancelled, by: removal.id, removal.trace)
+                // Otherwise the event names a removal before this one.
+                if sending.cancelledBy == nil { found = true }
+                leavesDoubt = leavesDoubt || sending.isInDoubt
+            }
+        }
+        return (found, leavesDoubt)
+    }
+
+    /// The answer to a removal that found nothing: a cancel is never silent.
+    mutating func miss(_ removal: RequestID, _ trace: CarriedTrace, known: DeliveryEvent.Known) {
+        publish(.cancellationMissed, of: removal, closes: false, trace) { $0.known = known }
+    }
+}

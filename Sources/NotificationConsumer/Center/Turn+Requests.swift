@@ -1,0 +1,143 @@
+import NotificationModel
+
+extension Turn {
+    /// Applies a request to the entry of its key.
+    mutating func apply(_ request: CenterInput.Request) -> CenterInput.Outcome {
+        // Read again after a restart: the entry has its outcome.
+        guard !entry.hasApplied(request.position) else {
+            return drop(repeatAt: request.position, isTimeless: request.isTimeless)
+        }
+        // By the record's own time, so that it is a repeat, or none, whenever it is read.
+        guard !entry.knows(request.id, since: rules.horizon(request.timestamp)) else {
+            return drop(repeatAt: request.position, isTimeless: request.isTimeless)
+        }
+        isChanged = true
+        entry.noteApplied(request.position)
+        guard isCurrent(request.version, of: request.id, request.trace) else { return .superseded }
+
+        let replaced = entry.pending
+        let leavesDoubt = supersede(by: request)
+        let judged = mayHaveBeenSent ? min(now, request.timestamp) : now
+        if let expiration = request.expiration, expiration <= judged {
+            expire(request.id, request.trace)
+        } else {
+            switch request.plan {
+            case .immediate(let window) where window > 0: hold(request, window: window, replacing: replaced)
+            case .immediate: send(request)
+            case .interval(let schedule): arm(request, schedule, replacing: replaced)
+            }
+        }
+        // What may be on the device was replaced by something that is not sent now.
+        if leavesDoubt, entry.sending == nil { recall(by: request.id, request.trace) }
+        return .applied
+    }
+
+    /// The partition has no room for another pending notification: the request is answered, and its id remembered.
+    mutating func refuseCapped(_ request: CenterInput.Request) -> CenterInput.Outcome {
+        isChanged = true
+        publish(.suppressed, of: request.id, closes: true, request.trace) { $0.reason = .capped }
+        entry.noteApplied(request.position)
+        close(request.id)
+        return .applied
+    }
+
+    /// Closes what waits under the key: pending, or between two attempts.
+    ///
+    /// - Returns: true when the device may show it.
+    private mutating func supersede(by request: CenterInput.Request) -> Bool {
+        var leavesDoubt = false
+        if let replaced = entry.pending {
+            publish(
+                .superseded,
+                of: replaced.requestID,
+                closes: true,
+                inDoubt: replaced.isInDoubt,
+                request.trace
+            ) { $0.by = request.id }
+            close(replaced.requestID)
+            entry.pending = nil
+            leavesDoubt = replaced.isInDoubt
+        }
+        if let sending = entry.sending, case .waiting = sending.phase, sending.content != nil {
+            giveUp(sending, as: .superseded, by: request.id, request.trace)
+            leavesDoubt = leavesDoubt || sending.isInDoubt
+        }
+        return leavesDoubt && rules.handover.isBySend
+    }
+
+    /// Sends at once, or after what is in flight under the key: sends of one key never overlap.
+    private mutating func send(_ request: CenterInput.Request) {
+        if let sending = entry.sending, case .inFlight = sending.phase {
+            wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent)
+            return
+        }
+        deliver(
+            .init(
+                requestID: request.id,
+                occurrence: nil,
+                content: request.content,
+                expiration: request.expiration,
+                trace: request.trace,
+                closes: true,
+                phase: .inFlight(since: now),
+                isInDoubt: mayHaveBeenSent
+            )
+        )
+    }
+
+    private mutating func arm(
+        _ request: CenterInput.Request,
+        _ schedule: IntervalSchedule,
+        replacing replaced: StateEntry.Pending?
+    ) {
+        let occurrence = schedule.firstOccurrence
+        let due = schedule.due(for: occurrence, of: request.id)
+        // What can never be sent is answered at once, not when it would be due.
+        if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
+        wait(
+            request,
+            for: .interval(schedule, occurrence: occurrence),
+            until: due,
+            isInDoubt: mayHaveBeenSent && due <= now
+        )
+        if due <= now, entry.sending == nil, !holdsTimers { return fire() }
+        publish(.scheduled, of: request.id, closes: false, request.trace) {
+            $0.nextTriggerDate = due
+            $0.replaces = replaced?.requestID
+        }
+    }
+
+    private mutating func hold(
+        _ request: CenterInput.Request,
+        window: Int64,
+        replacing replaced: StateEntry.Pending?
+    ) {
+        var due = now.adding(milliseconds: window)
+        // A stream of updates must not move the end of the window for ever.
+        if let replaced, case .held = replaced.timer { due = min(due, max(now, replaced.due)) }
+        if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
+        wait(request, for: .held, until: due, isInDoubt: mayHaveBeenSent)
+        publish(.held, of: request.id, closes: false, request.trace) {
+            $0.until = due
+            $0.reason = .collapseWindow
+            $0.replaces = replaced?.requestID
+        }
+    }
+
+    private mutating func wait(
+        _ request: CenterInput.Request,
+        for timer: StateEntry.Timer,
+        until due: Timestamp,
+        isInDoubt: Bool
+    ) {
+        entry.pending = .init(
+            requestID: request.id,
+            content: request.content,
+            expiration: request.expiration,
+            trace: request.trace,
+            timer: timer,
+            due: due,
+            isInDoubt: isInDoubt
+        )
+    }
+}

@@ -1,0 +1,167 @@
+import NotificationModel
+
+/// The hand-over: at once in an event, or by a channel that answers later.
+extension Turn {
+    /// Hands a notification over.
+    mutating func deliver(_ sending: StateEntry.Sending) {
+        if rules.handover.isBySend { begin(sending) } else { delivered(sending) }
+    }
+
+    /// Asks the device to show nothing under the key any more. What it showed is no longer delivered, but its id is known.
+    mutating func recall(by id: RequestID, _ trace: CarriedTrace) {
+        if let delivered = entry.delivered, entry.pending?.requestID != delivered.requestID {
+            close(delivered.requestID)
+        }
+        entry.delivered = nil
+        begin(
+            .init(
+                requestID: id,
+                occurrence: nil,
+                content: nil,
+                expiration: nil,
+                trace: trace,
+                closes: false,
+                phase: .inFlight(since: now)
+            )
+        )
+    }
+
+    /// Ends what waits for its next attempt. A removal that came while it was in flight, with an owner that did not learn the
+    /// outcome, is answered now.
+    mutating func giveUp(
+        _ sending: StateEntry.Sending,
+        as name: DeliveryEventName,
+        by id: RequestID,
+        _ trace: CarriedTrace
+    ) {
+        publish(
+            sending.cancelledBy == nil ? name : .cancelled,
+            of: sending.requestID,
+            closes: sending.closes,
+            inDoubt: sending.isInDoubt,
+            trace
+        ) {
+            $0.occurrence = sending.occurrence
+            $0.by = sending.cancelledBy ?? id
+        }
+        if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }
+        if sending.closes { close(sending.requestID) }
+        entry.sending = nil
+    }
+
+    /// The next attempt, when its pause is over.
+    mutating func retry(_ sending: StateEntry.Sending) {
+        if let expiration = sending.expiration, expiration <= now, !sending.isInDoubt {
+            entry.sending = nil
+            return end(.expired, sending)
+        }
+        var next = sending
+        next.attempt += 1
+        next.phase = .inFlight(since: now)
+        begin(next)
+    }
+
+    /// Applies what a channel answered.
+    ///
+    /// - Returns: false when the entry awaits no such answer: it is late, or came twice.
+    mutating func apply(_ outcome: ChannelOutcome) -> Bool {
+        let send = outcome.send
+        guard let sending = entry.sending, case .inFlight = sending.phase, sending.attempt == send.attempt,
+            sending.requestID == send.id.requestID, sending.occurrence == send.id.occurrence,
+            (send.kind == .recall) == (sending.content == nil)
+        else { return false }
+        isChanged = true
+        entry.sending = nil
+        switch outcome.result {
+        case .accepted: accepted(sending)
+        case .rejected(let reason): rejected(sending, reason)
+        case .failed(let asked): failed(sending, asked)
+        }
+        return true
+    }
+
+    private mutating func accepted(_ sending: StateEntry.Sending) {
+        guard sending.content != nil else { return }
+        let (id, trace) = (sending.requestID, sending.trace)
+        delivered(sending)
+        if let removal = sending.cancelledBy { miss(removal, trace, known: .delivered) }
+        if let removal = sending.recalledBy {
+            publish(.removed, of: id, closes: false, trace) {
+                $0.occurrence = sending.occurrence
+                $0.by = removal
+            }
+            if entry.pending?.requestID != id { close(id) }
+            recall(by: removal, trace)
+        }
+    }
+
+    private mutating func rejected(_ sending: StateEntry.Sending, _ reason: ReasonCode) {
+        // A device that refuses a recall shows nothing of ours any more, or never will obey.
+        guard sending.content != nil else { return }
+        if let removal = sending.cancelledBy {
+            end(.cancelled, sending) { $0.by = removal }
+        } else {
+            end(.failed, sending) { $0.reason = reason }
+        }
+        answerRecall(sending)
+    }
+
+    /// - Parameter asked: the pause that the channel asked for, in milliseconds.
+    private mutating func failed(_ sending: StateEntry.Sending, _ asked: Int64?) {
+        let newer = entry.pending.flatMap { $0.requestID != sending.requestID ? $0.requestID : nil }
+        if sending.content != nil, let removal = sending.cancelledBy {
+            end(.cancelled, sending) { $0.by = removal }
+        } else if sending.content != nil, let newer {
+            end(.superseded, sending) { $0.by = newer }
+        } else if let pause = rules.retry.pause(after: sending.attempt, asked: asked) {
+            var next = sending
+            next.phase = .waiting(until: now.adding(milliseconds: pause))
+            next.recalledBy = nil
+            entry.sending = next
+        } else if sending.content != nil {
+            end(.failed, sending) { $0.reason = .gaveUp }
+        }
+        answerRecall(sending)
+    }
+
+    /// A removal of what is delivered, whose notification was not delivered in the end. What is in doubt is recalled all the
+    /// same, unless it is tried again or something newer is sent at once.
+    private mutating func answerRecall(_ sending: StateEntry.Sending) {
+        if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }
+        guard sending.isInDoubt, sending.content != nil, entry.sending == nil else { return }
+        if let pending = entry.pending, case .turn = pending.timer { return }
+        recall(by: sending.requestID, sending.trace)
+    }
+
+    /// The end of a send without a delivery.
+    private mutating func end(
+        _ name: DeliveryEventName,
+        _ sending: StateEntry.Sending,
+        _ fill: (inout DeliveryEvent) -> Void = { _ in }
+    ) {
+        publish(name, of: sending.requestID, closes: sending.closes, inDoubt: sending.isInDoubt, sending.trace) {
+            $0.occurrence = sending.occurrence
+            fill(&$0)
+        }
+        if sending.closes { close(sending.requestID) }
+    }
+
+    private mutating func delivered(_ sending: StateEntry.Sending) {
+        let replaced = entry.delivered.flatMap { $0.requestID != sending.requestID ? $0.requestID : nil }
+        let channel = rules.handover.channel
+        publish(
+            .delivered,
+            of: sending.requestID,
+            closes: sending.closes,
+            inDoubt: sending.isInDoubt,
+            sending.trace
+        ) {
+            $0.occurrence = sending.occurrence
+            $0.channel = channel
+            $0.content = sending.content
+            $0.replaces = replaced
+        }
+        if let replaced { close(replaced) }
+        entry.delivered = .init(requestID: sending.requestID, occurrence: sending.occurrence, at: now)
+    }
+}
