@@ -82,4 +82,33 @@ struct CatchUpTests {
             #expect(try Self.fire(&partition, 20_000).map(\.name) == [.delivered])
         }
     }
+
+    @Test func `with a channel, of what is immediate in the backlog only the last is sent, after it is read`() throws {
+        var bench = Bench(LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push")))
+        bench.center.holdsTimers = true
+        #expect(bench.apply(request("a")).isEmpty)
+        #expect(bench.apply(request("b"), 1).summary == ["superseded a!"])
+        #expect(bench.fire(2).isEmpty && bench.sends.isEmpty)
+        bench.center.holdsTimers = false
+        bench.fire(3)
+        #expect(bench.sends.map(\.id.requestID) == [id("b")])
+    }
+
+    @Test func `what a device may show and the backlog replaced is recalled when nothing takes its place`() throws {
+        var bench = Bench(LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push")))
+        bench.apply(request("a", interval(5)), 0)
+        try bench.commit()
+        bench.center = try PartitionCenter(
+            rules: bench.center.rules,
+            limits: .init(),
+            store: bench.store,
+            firedThrough: at(6000),
+            at: at(10_000)
+        )
+        bench.center.holdsTimers = true
+        #expect(bench.apply(request("b"), 10_000).summary == ["superseded a!"])
+        #expect(bench.sends.isEmpty)
+        #expect(bench.apply(removal("r"), 10_001).summary == ["cancelled b!"])
+        #expect(bench.sends.map(\.kind) == [.recall])
+    }
 }

@@ -22,6 +22,9 @@ extension Observer {
         try checkOccurrences(isExactlyOnce: isExactlyOnce)
     }
 
+    /// A bad record that has no dead letter yet.
+    var unburied: Place? { model.bad.keys.first { deadLetters[$0] == nil } }
+
     /// Every removal had an effect or was answered.
     private func checkRemovals() throws(Violation) {
         var answered: Set<RequestID> = []

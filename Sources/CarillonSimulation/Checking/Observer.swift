@@ -123,8 +123,11 @@ final class Observer {
             if let objection = model.objection(to: event, usesChannel: usesChannel) {
                 throw Violation(.closingReason, "\(objection): \(observed.text)")
             }
-            // Read again after a crash, by another clock, a request may have expired that had not before.
-            let differs = ([observed] + before).contains { $0.event.inDoubt || $0.event.name == .expired }
+            // What was decided without a checkpoint is decided again after a crash: by another clock a request may have expired,
+            // the partition may have room or none, and a channel may answer otherwise.
+            let differs = ([observed] + before).contains {
+                $0.event.inDoubt || [.expired, .suppressed, .failed].contains($0.event.name)
+            }
             if !before.isEmpty, isExactlyOnce || !differs {
                 throw Violation(.oneClosing, "\(observed.text), after \(before[0].text)")
             }
@@ -161,8 +164,11 @@ final class Observer {
             // An answer in another partition of the topic may not have been seen yet.
             guard other.record.offset < record.offset, let key = other.record.key else { continue }
             let isClosed = closings[id]?.contains { events[$0].time < observed.time } ?? false
-            // What was recalled from a device may wait for the channel's answer after its request is closed.
-            let isRecalled = usesChannel && events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt }
+            // What was recalled from a device, and an occurrence in flight, may wait for the channel's answer after the request is
+            // closed.
+            let isRecalled =
+                usesChannel
+                && (other.request.repeats || events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt })
             if !isClosed || isRecalled { pending.insert(key) }
         }
         guard pending.count >= maximumEntries else {

@@ -211,6 +211,7 @@ final class World {
             return "a transaction keeps requests from being read"
         }
         if state.isSending { return "something is being sent" }
+        if let place = observer.unburied { return "\(place) is no dead letter yet" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
         let waiting = observer.open.first { id in
             guard let entry = observer.model.requests[id], let key = entry.record.key else { return false }

@@ -23,12 +23,12 @@ extension Turn {
         } else {
             switch request.plan {
             case .immediate(let window) where window > 0: hold(request, window: window, replacing: replaced)
-            case .immediate: send(request)
+            case .immediate: send(request, leavesDoubt: leavesDoubt)
             case .interval(let schedule): arm(request, schedule, replacing: replaced)
             }
         }
         // What may be on the device was replaced by something that is not sent now.
-        if leavesDoubt, entry.sending == nil { recall(by: request.id, request.trace) }
+        if leavesDoubt, entry.sending == nil, !isNextToBeSent { recall(by: request.id, request.trace) }
         return .applied
     }
 
@@ -65,11 +65,19 @@ extension Turn {
         return leavesDoubt && rules.handover.isBySend
     }
 
-    /// Sends at once, or after what is in flight under the key: sends of one key never overlap.
-    private mutating func send(_ request: CenterInput.Request) {
-        if let sending = entry.sending, case .inFlight = sending.phase {
-            wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent)
-            return
+    private var isNextToBeSent: Bool {
+        if case .turn? = entry.pending?.timer { true } else { false }
+    }
+
+    /// Sends at once, or after what is in flight under the key: sends of one key never overlap. While the backlog is read nothing
+    /// is given to a channel: what the previous owner superseded while another one was in flight must not be sent now.
+    ///
+    /// - Parameter leavesDoubt: the device may show what was superseded.
+    private mutating func send(_ request: CenterInput.Request, leavesDoubt: Bool) {
+        var waits = holdsTimers && rules.handover.isBySend
+        if let sending = entry.sending, case .inFlight = sending.phase { waits = true }
+        guard !waits else {
+            return wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent || leavesDoubt)
         }
         deliver(
             .init(
