@@ -27,6 +27,7 @@ final class Observer {
     private(set) var closings: [RequestID: [Int]] = [:]
     private(set) var deadLetters: [Place: Int] = [:]
     private(set) var lost: Set<RequestID> = []
+    private var forgotten: Set<RequestID> = []
     private var order: OrderChecks
 
     init(
@@ -79,6 +80,13 @@ final class Observer {
         }
     }
 
+    /// Requests and removals whose events are published, while nothing that is left tells what became of their entries.
+    func forget(_ partition: Int32, _ offsets: Range<Int64>) {
+        for record in published()[Int(partition)] where offsets.contains(record.offset) {
+            if let id = record.id { forgotten.insert(id) }
+        }
+    }
+
     func events(of id: RequestID) -> [ObservedEvent] { (eventsOfRequest[id] ?? []).map { events[$0] } }
 
     // MARK: - Events
@@ -87,7 +95,7 @@ final class Observer {
         note("sees \(observed.text)")
         let event = observed.event
         try order.take(observed, model)
-        if let first = eventsByID[observed.id] {
+        if let first = eventsByID[observed.id], !isTakenAgain(observed, events[first]) {
             try checkRepeat(observed, of: events[first])
             return
         }
@@ -107,6 +115,12 @@ final class Observer {
             try checkRefusal(observed)
             model.suppress(event.requestID)
         }
+    }
+
+    /// What a forgotten removal took is taken once more by a later one.
+    private func isTakenAgain(_ observed: ObservedEvent, _ first: ObservedEvent) -> Bool {
+        guard observed.event.name == .removed, let by = first.event.by, by != observed.event.by else { return false }
+        return forgotten.contains(by)
     }
 
     private func checkRepeat(_ observed: ObservedEvent, of first: ObservedEvent) throws(Violation) {

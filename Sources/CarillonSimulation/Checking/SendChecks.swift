@@ -4,6 +4,9 @@ import NotificationModel
 /// What holds whenever something is sent to a device.
 extension World {
     func check(_ number: Int) throws(Violation) {
+        // A lane sends in the same event in which it learned that a commit is done.
+        try observer.follow()
+        try state.follow(observer)
         let record = devices.records[number]
         let send = record.send
         let text = "\(send.text) by \(record.sender) at \(record.wall)"
@@ -32,6 +35,22 @@ extension World {
         }
     }
 
+    /// Keys whose last recall reached the device and was given up with its owner's transaction, and whose entry was forgotten before
+    /// the removal was read again, which so had nothing to take.
+    private var recalledUnknown: Set<NotificationKey> {
+        guard scenario.isCapped || scenario.forgets else { return [] }
+        var last: [NotificationKey: SimulatedDevices.Record] = [:]
+        for record in devices.records where record.arrived != nil { last[record.send.key] = record }
+        return Set(
+            last.filter { key, record in
+                record.send.kind == .recall && !state.isDelivered(key)
+                    && !observer.events.contains {
+                        $0.event.name == .removed && $0.event.key == key && $0.event.by == record.send.id.requestID
+                    }
+            }.keys
+        )
+    }
+
     /// What devices show is what was delivered last, unless nobody could tell.
     func checkDevices() throws(Violation) {
         guard scenario.usesChannel else { return }
@@ -48,6 +67,7 @@ extension World {
             }
             if event.name == .delivered || event.name == .removed { isUncertain.remove(event.key) }
         }
+        isUncertain.formUnion(recalledUnknown)
         let keys = Set(last.keys).union(devices.shown.keys)
         for key in keys.sorted(by: { $0.text < $1.text })
         where devices.shown[key] != last[key] && !isUncertain.contains(key) {

@@ -47,8 +47,21 @@ final class StateObserver {
         return found.base + (found.marker?.offsets[topics.requests] ?? 0)
     }
 
+    /// Requests that were carried out and of which the changelog may not tell yet: who restores it reads them again.
+    func untold(_ partition: Int32) -> Range<Int64> {
+        let found = partitions[Int(partition)]
+        guard let marker = found.marker, let first = marker.replay[topics.requests],
+            let next = marker.offsets[topics.requests]
+        else { return 0..<0 }
+        let end = max(first, min(next, marker.replayEnd[topics.requests] ?? next))
+        return found.base + first..<found.base + end
+    }
+
     /// Whether a send, or a recall, is under way or between two attempts.
     var isSending: Bool { partitions.contains { $0.entries.values.contains { $0.sending != nil } } }
+
+    /// Whether the changelog says that something of the key was delivered and is not removed.
+    func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 
     /// A key of which the changelog tells something.
     var remembered: NotificationKey? { partitions.lazy.compactMap { $0.entries.first?.key }.first }

@@ -8,7 +8,7 @@ final class RequestLog {
     private let note: (String) -> Void
     /// By partition, in the order of the log; offsets go on when the topic is created again.
     private(set) var published: [[PublishedRecord]]
-    /// By partition: what the topic's offsets are counted from, and how often it was created again after it had been read.
+    /// By partition: what the topic's offsets are counted from, and how often lanes saw that it was created again.
     private var bases: [Int64]
     private var lives: [Int64]
 
@@ -22,11 +22,12 @@ final class RequestLog {
     func base(of partition: Int32) -> Int64 { bases[Int(partition)] }
 
     /// Somebody deletes the topic and makes it again: its offsets begin at 0.
-    func beginAnew() {
+    ///
+    /// - Parameter isMarked: whether the marker of a partition is beyond its first offset: only that shows the lanes a new life.
+    func beginAnew(isMarked: (Int32) -> Bool) {
         for partition in 0..<partitions {
-            let end = broker.log(topics.requests, partition).end
-            bases[Int(partition)] += end
-            if end > 0 { lives[Int(partition)] += 1 }
+            if isMarked(partition) { lives[Int(partition)] += 1 }
+            bases[Int(partition)] += broker.log(topics.requests, partition).end
         }
         broker.addTopic(topics.requests, partitions: partitions)
     }

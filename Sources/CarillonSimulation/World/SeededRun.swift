@@ -107,15 +107,24 @@ final class SeededRun {
 
     /// The topic of requests is deleted and made again while nobody runs; then somebody goes on with it.
     private func beginAnew() {
-        world.note("world", "makes requests anew")
+        let isInOrder = world.random.chance(500)
+        world.note("world", "makes requests anew, after \(isInOrder ? "all have ended in order" : "a crash")")
+        let time = Self.longestRestart
         for instance in world.instances {
             instance.isDown = true
-            instance.process?.crash()
+            if isInOrder { for runner in instance.runners { runner.stop() } }
         }
-        let time = Self.longestRestart
+        if isInOrder {
+            let areOver = { [world] in world.instances.allSatisfy { $0.runners.allSatisfy(\.isOver) } }
+            world.proceed(until: areOver, atMost: world.timeline.now + time)
+        }
+        for instance in world.instances { instance.process?.crash() }
         world.proceed(until: { false }, atMost: world.timeline.now + time)
-        workload.repeatNothing()
-        world.requests.beginAnew()
+        // Who ends in order has time to write all that could wait, unless the broker is slow.
+        let isForgetful = !isInOrder || world.scenario.bytesPerSecond != nil
+        if isForgetful { forgetUntold() }
+        workload.repeatNothing(onlyNewerVersions: isForgetful)
+        world.requests.beginAnew { [world] in world.state.resumption($0) > world.requests.base(of: $0) }
         for instance in world.instances {
             instance.isDown = false
             world.begin(instance, ProcessSettings(gap: .continue))
@@ -127,6 +136,13 @@ final class SeededRun {
         }
         sortAgenda()
         world.proceed(until: { world.timeline.now > agenda.last ?? 0 }, atMost: .max)
+    }
+
+    /// What is known from the requests alone goes with them.
+    private func forgetUntold() {
+        for partition in 0..<world.scenario.partitions {
+            world.observer.forget(partition, world.state.untold(partition))
+        }
     }
 
     private func restartAll(erasing: Bool) {
@@ -200,7 +216,7 @@ final class SeededRun {
     private var quietUntil: Int64? {
         let (now, broker, observer) = (world.timeline.now, world.broker, world.observer)
         guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
-            world.devices.openCount == 0, world.instances.allSatisfy({ $0.isDown || $0.isRunning })
+            world.devices.openCount == 0, !world.areRequestsBlocked, world.instances.allSatisfy({ $0.isDown || $0.isRunning })
         else {
             return nil
         }

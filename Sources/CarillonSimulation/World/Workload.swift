@@ -11,6 +11,8 @@ final class Workload {
     private let recipients: [String]
     private let identifiers: [String]
     private var versions: [NotificationKey: Int64] = [:]
+    /// Keys whose next version is above all before it.
+    private var forgottenVersions: Set<NotificationKey> = []
     private let scenario: Scenario
     /// Requests of the last while, which may be published again.
     private var repeatable: [(record: PublishedRecord, value: [UInt8]?, at: Int64)] = []
@@ -101,7 +103,8 @@ final class Workload {
     private func version(of key: NotificationKey) -> Int64? {
         guard random.chance(200), hasVersions else { return nil }
         let newest = versions[key] ?? 0
-        let version = max(0, newest + random.number(-2...2))
+        let isForgotten = forgottenVersions.remove(key) != nil
+        let version = max(0, newest + random.number(isForgotten ? 1...2 : -2...2))
         versions[key] = max(newest, version)
         return version
     }
@@ -135,7 +138,12 @@ final class Workload {
     }
 
     /// Nothing that was published so far comes again.
-    func repeatNothing() { repeatable = [] }
+    ///
+    /// - Parameter onlyNewerVersions: the newest version of a key may be forgotten.
+    func repeatNothing(onlyNewerVersions: Bool) {
+        repeatable = []
+        if onlyNewerVersions { forgottenVersions = Set(versions.keys) }
+    }
 
     /// The same record again: a producer that was not sure, or a replay.
     private func again() {

@@ -172,9 +172,7 @@ final class World {
             broker.isAway || !broker.group.isQuiet
             || instances.contains { !$0.isDown && (!$0.isRunning || $0.process?.isPaused == true) }
         if isDisturbed { disturb() }
-        if (0..<scenario.partitions).contains(where: { broker.log(topics.requests, $0).hasOpen }) {
-            punctuality.noteBlocked(at: timeline.now)
-        }
+        if areRequestsBlocked { punctuality.noteBlocked(at: timeline.now) }
     }
 
     func check(_ body: () throws(Violation) -> Void) {
@@ -207,9 +205,7 @@ final class World {
                 "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
         if devices.openCount > 0 { return "\(devices.openCount) sends are under way" }
-        if (0..<scenario.partitions).contains(where: { broker.log(topics.requests, $0).hasOpen }) {
-            return "a transaction keeps requests from being read"
-        }
+        if areRequestsBlocked { return "a transaction keeps requests from being read" }
         if state.isSending { return "something is being sent" }
         if let place = observer.unburied { return "\(place) is no dead letter yet" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
@@ -219,6 +215,11 @@ final class World {
                 || observer.model.mayWait(key, before: .max) != id
         }
         return waiting.map { "\($0.text.prefix(8)) is open" }
+    }
+
+    /// Whether a transaction that is not ended keeps requests from being read.
+    var areRequestsBlocked: Bool {
+        (0..<scenario.partitions).contains { broker.log(topics.requests, $0).hasOpen }
     }
 
     /// Whether the end of a transaction is asked for just now.

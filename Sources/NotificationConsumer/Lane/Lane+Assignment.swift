@@ -174,7 +174,7 @@ extension Lane {
         var isCheckpointed = false
         if !lost, !hasFailed {
             do {
-                awaitSends(until: deadline)
+                try awaitSends(until: deadline)
                 switch try finishCheckpoint(by: deadline) {
                 case .safe: isCheckpointed = true
                 case .onlyOpenWhatCouldWait: isCheckpointed = giveUpWhatCouldWait()
@@ -221,13 +221,20 @@ extension Lane {
         }
     }
 
-    private func awaitSends(until deadline: ContinuousClock.Instant) {
+    /// Waits for what channels answer. A checkpoint that is under way goes first where nothing else may be published meanwhile: the
+    /// event of an answer must not be committed with an entry that is still being sent.
+    private func awaitSends(until deadline: ContinuousClock.Instant) throws {
         func isAnySending() -> Bool {
             ownedNumbers.contains { (owned[Int($0)]?.center.inFlight ?? 0) > 0 }
         }
         while isAnySending(), link.now < deadline {
-            guard (try? takeOutcomes()) != nil else { return }
-            link.wait(.milliseconds(5))
+            if ledger.checkpoint.allowsWork {
+                try takeOutcomes()
+                link.wait(.milliseconds(5))
+            } else {
+                try settle(within: .milliseconds(5))
+                try advanceCheckpoint(waiting: true)
+            }
         }
     }
 
@@ -239,7 +246,7 @@ extension Lane {
         link.pauseReading()
         let deadline = link.now.advanced(by: configuration.drainTimeout / 2)
         do {
-            awaitSends(until: deadline)
+            try awaitSends(until: deadline)
             if case .open = try finishCheckpoint(by: deadline) {
                 logger.error("not everything was committed in time; it is done again at the next start")
             }

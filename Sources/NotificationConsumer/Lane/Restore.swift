@@ -96,7 +96,7 @@ struct Restore {
                 offset: offset,
                 life: life,
                 end: held.high,
-                replay: isReborn ? 0..<0 : replay(after: marker, from: held.low, to: offset),
+                replay: replay(of: number, after: marker, from: held.low, to: offset, isReborn: isReborn),
                 marker: marker,
                 lineage: marker?.lineage ?? newLineage(),
                 records: found[number].records,
@@ -280,10 +280,31 @@ struct Restore {
         }
     }
 
-    /// What was finished at once and is not in the changelog yet, as far as the topic still has it.
-    private func replay(after marker: StateMarker?, from low: Int64, to offset: Int64) -> Range<Int64> {
-        guard let from = marker?.replay[rules.requests], let end = marker?.offsets[rules.requests] else { return 0..<0 }
-        let start = max(from, low)
-        return start..<max(start, min(marker?.replayEnd[rules.requests] ?? end, end, offset))
+    /// Requests that were finished at once and are not in the changelog yet.
+    private func untold(_ marker: StateMarker?) -> Range<Int64> {
+        guard let marker, let first = marker.replay[rules.requests], let next = marker.offsets[rules.requests] else {
+            return 0..<0
+        }
+        return first..<max(first, min(marker.replayEnd[rules.requests] ?? next, next))
+    }
+
+    /// Those of them that are read again: what the topic still has.
+    private func replay(
+        of number: Int32,
+        after marker: StateMarker?,
+        from low: Int64,
+        to offset: Int64,
+        isReborn: Bool
+    ) -> Range<Int64> {
+        let untold = untold(marker)
+        let first = max(untold.lowerBound, low)
+        let replay = isReborn ? 0..<0 : first..<max(first, min(untold.upperBound, offset))
+        if replay.count < untold.count {
+            logger.error(
+                "what became of the last requests before the marker is forgotten, since they are gone: repeats of them are not known",
+                metadata: ["partition": "\(number)", "requests": "\(untold.count - replay.count)"]
+            )
+        }
+        return replay
     }
 }

@@ -307,21 +307,23 @@ final class MemoryLink: LaneLink {
     func close(within time: Duration) { revoke(within: time) }
 }
 
-extension Lane where Link == MemoryLink {
-    /// A lane over it, on its clock.
+extension Lane {
+    /// A lane over a link, on its clock.
     static func over(
-        _ link: MemoryLink,
+        _ link: Link,
         _ guarantee: DeliveryGuarantee,
         configuration: ConsumerServiceConfiguration = .init(bootstrapServers: []),
+        channel: (any Channel)? = nil,
         health: Health = Health(),
         fenced: String? = nil,
         logger: Logger = quiet
-    ) -> Lane<MemoryLink> {
+    ) -> Lane {
         let began = link.now
         let context = LaneContext(
             configuration: configuration,
             guarantee: guarantee,
             stores: MemoryEntryStores(),
+            channel: channel,
             clock: { at((link.now - began).milliseconds) },
             newLineage: { "test" },
             status: LaneStatus(),
