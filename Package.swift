@@ -53,6 +53,7 @@ let package = Package(
         .executable(name: "carillon", targets: ["carillon"]),
         .executable(name: "carillon-producer", targets: ["carillon-producer"]),
         .executable(name: "carillon-consumer", targets: ["carillon-consumer"]),
+        .executable(name: "carillon-bench", targets: ["carillon-bench"]),
         .executable(name: "carillon-bench-native", targets: ["carillon-bench-native"]),
     ],
     dependencies: [
@@ -108,12 +109,9 @@ let package = Package(
             name: "CarillonBench",
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationConsumer", "NotificationModel", "NotificationPublisher", log,
-                argumentParser, hummingbird,
+                argumentParser, hummingbird, unixSignals,
             ],
-            resources: [
-                .embedInCode("Python/confluent_loop.py"), .embedInCode("Python/quix_streams.py"),
-                .embedInCode("Python/redis_timers.py"), .embedInCode("Python/apscheduler_timers.py"),
-            ]
+            resources: [.copy("Resources")]
         ),
         .target(
             name: "CarillonSimulation",
@@ -121,6 +119,7 @@ let package = Package(
                 "Kafka", "NotificationConsumer", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, heap,
             ]
         ),
+        .executableTarget(name: "carillon-bench", dependencies: ["CarillonBench", argumentParser]),
         .executableTarget(
             name: "carillon-bench-native",
             dependencies: ["CRDKafka", "COpenSSL"],
@@ -136,14 +135,14 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "CarillonBench", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel",
-                "NotificationPublisher", "NotificationProducer", "NotificationConsumer", "ServiceSupport", log,
-                lifecycle, unixSignals,
+                "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher",
+                "NotificationProducer", "NotificationConsumer", "ServiceSupport", log, lifecycle, unixSignals,
                 argumentParser,
             ]
         ),
         // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
         .target(name: "HTTPTesting", dependencies: ["LocalBroker", nioCore], path: "Tests/HTTPTesting"),
+        .testTarget(name: "CarillonBenchTests", dependencies: ["CarillonBench", argumentParser]),
         .testTarget(
             name: "CommandTests",
             dependencies: [

@@ -1,19 +1,37 @@
 public import ArgumentParser
 
-/// `carillon bench`: what is measured, beside what others would do.
+/// `carillon-bench`: the benchmarks, and what compares their results.
 public struct BenchCommand: AsyncParsableCommand {
     /// Name, help and subcommands.
     public static let configuration = CommandConfiguration(
-        commandName: "bench",
+        commandName: "carillon-bench",
         abstract: "Measure Carillon on the embedded broker, beside other programs that do the same work.",
         discussion: """
-            Figures of a machine say little; ratios of programs that ran one after the other on the same input say more. \
-            Build with -c release. What runs beside Carillon is found next to this executable, or installed when it is \
-            asked for: Python's packages into a virtual environment of their own.
+            Build with -c release. Ratios of programs that ran one after the other on the same input are comparable between \
+            machines and days; rates and times are not. deploy/bench installs what a benchmark compares with, builds, and runs \
+            this program.
+
+            Examples:
+              carillon-bench pipeline --rounds 5
+              carillon-bench pipeline --json >>runs.jsonl   keep a result
+              carillon-bench compare runs.jsonl             is it worse than the baseline?
+              carillon-bench baseline runs.jsonl            make it the baseline
+
+            Exit status:
+              0    done
+              1    the benchmark failed, or a ratio is worse than the baseline allows
+              64   wrong usage
+              130  ended by Ctrl-C; 143 by SIGTERM
             """,
-        subcommands: [
-            PipelineBenchCommand.self, IngestBenchCommand.self, StoreBenchCommand.self, TimersBenchCommand.self,
-            DeviationBenchCommand.self, RestoreBenchCommand.self, BareRouteCommand.self,
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Benchmark",
+                subcommands: [
+                    PipelineCommand.self, IngestCommand.self, TimersCommand.self, DeviationCommand.self,
+                    RestoreCommand.self, StoreCommand.self, BareRouteCommand.self,
+                ]
+            ),
+            CommandGroup(name: "Result", subcommands: [CompareCommand.self, BaselineCommand.self]),
         ]
     )
 

@@ -1,4 +1,4 @@
-// The limit that `carillon bench pipeline` measures against: what the consumer service does to an immediate request, as an
+// The limit that `carillon-bench pipeline` measures against: what the consumer service does to an immediate request, as an
 // ordinary C++ program with RapidJSON would do it, without offsets, timers, deduplication, metrics or recovery. It reads every
 // partition by hand, parses, keeps the last version by key and produces an event with the same headers, id and bytes.
 //

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CarillonBench
 import ServiceSupport
 
 /// The command line.
@@ -12,7 +11,7 @@ struct Carillon: AsyncParsableCommand {
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
             LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, RulesCommand.self,
-            StateCommand.self, SimulateCommand.self, BenchCommand.self,
+            StateCommand.self, SimulateCommand.self,
         ]
     )
 

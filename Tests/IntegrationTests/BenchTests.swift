@@ -1,8 +1,16 @@
 import Foundation
 import Testing
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
 /// That the benchmarks run, and that their programs do the same work; their figures are not looked at.
-@Suite("carillon bench", .serialized, .disabled(if: Cluster.isReal, "it brings its own broker"))
+@Suite("carillon-bench", .serialized, .disabled(if: Cluster.isReal, "it brings its own broker"))
 struct BenchTests {
     private struct Result: Decodable {
         struct Subject: Decodable {
@@ -20,7 +28,7 @@ struct BenchTests {
     private func run(_ arguments: String...) async throws -> Result { try await run(arguments) }
 
     private func run<Output: Decodable>(_ arguments: [String]) async throws -> Output {
-        let child = try ChildProcess(try Tools.product("carillon"), ["bench"] + arguments + ["--json"])
+        let child = try ChildProcess(try Tools.product("carillon-bench"), arguments + ["--json"])
         // On the embedded broker a lane that is late to join its group waits there for the session timeout.
         let status = try await child.ended(within: .seconds(400))
         #expect(status == 0, "\(child.lastWords)")
@@ -136,6 +144,53 @@ struct BenchTests {
         #expect(result.records_per_second > 0 && result.seconds_with_current_file > 0)
     }
 
+    @Test("ended by a signal, it leaves no file and no process behind", arguments: [SIGINT, SIGTERM])
+    func interrupted(_ signal: Int32) async throws {
+        let folder = try TemporaryFolder()
+        func directories() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+        let child = try ChildProcess(
+            try Tools.product("carillon-bench"),
+            ["timers", "--entries=1000000", "--subjects=carillon", "--directory=\(folder.path)"]
+        )
+        // The service that it measures has a directory of its own in that of the run.
+        func services() throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { pid in
+                let place = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")
+                return Int(pid) != nil && place?.hasPrefix(folder.path) == true
+            }
+        }
+        try await eventually("the service runs", orSay: { child.lastWords }) { try !services().isEmpty }
+        #expect(try !directories().isEmpty)
+        child.signal(signal)
+        #expect(try await child.ended() == 128 + signal, "\(child.lastWords)")
+        #expect(try services().isEmpty && directories().isEmpty)
+    }
+
+    @Test("saved runs become a baseline; a run that is worse than it allows ends with status 1")
+    func baseline() async throws {
+        let folder = try TemporaryFolder()
+        func save(_ ratio: Double, to name: String) throws -> String {
+            let workload = "{\"workload\":\"1 request\",\"ratios\":{\"cpu_vs_native\":\(ratio)}}"
+            return try folder.write("{\"benchmark\":\"pipeline\",\"workloads\":[\(workload)]}\n", to: name)
+        }
+        func end(_ arguments: String...) async throws -> (status: Int32, output: String) {
+            let child = try ChildProcess(
+                try Tools.product("carillon-bench"),
+                arguments + ["--baseline", folder.file("baseline.json")]
+            )
+            return (try await child.ended(), child.outputText + child.errorText)
+        }
+        let (good, bad) = (try save(1, to: "good"), try save(1.3, to: "bad"))
+        let without = try await end("compare", good)
+        #expect(without.status == 1 && without.output.contains("no baseline at"), "\(without)")
+        let made = try await end("baseline", good)
+        #expect(made.status == 0, "\(made)")
+        let same = try await end("compare", good)
+        #expect(same.status == 0 && same.output.contains("CPU a record"), "\(same)")
+        let worse = try await end("compare", bad)
+        #expect(worse.status == 1 && worse.output.contains("+30 %    +15 %  WORSE"), "\(worse)")
+    }
+
     @Test(
         "a number out of its range is refused with status 64",
         arguments: [
@@ -145,7 +200,7 @@ struct BenchTests {
         ]
     )
     func wrongNumber(_ arguments: [String]) async throws {
-        let child = try ChildProcess(try Tools.product("carillon"), ["bench"] + arguments)
+        let child = try ChildProcess(try Tools.product("carillon-bench"), arguments)
         #expect(try await child.ended() == 64)
         #expect(child.errorText.contains(arguments[1].prefix { $0 != "=" }))
     }

@@ -1,50 +1,44 @@
 import Kafka
-import LocalBroker
-import Logging
 
-/// Where the partitions of a topic begin and end, and what lies in between.
+/// Where the partitions of a topic begin and end, and the records in between.
 struct TopicBounds {
     let topic: String
     let lows: [Int64]
     let highs: [Int64]
+    private let broker: BenchmarkBroker
 
     /// Asks the broker; blocking.
-    init(of topic: String, _ partitions: Int32, on broker: LocalBroker, logger: Logger) throws {
-        let consumer = try Self.consumer(of: broker, logger: logger)
+    init(of topic: String, on broker: BenchmarkBroker) throws {
+        let consumer = try broker.consumer()
         defer { consumer.close(within: .seconds(2)) }
-        let bounds = try (0..<partitions).map { partition in
+        let bounds = try (0..<broker.partitions).map { partition in
             try consumer.watermarks(of: KafkaTopicPartition(topic: topic, partition: partition), within: .seconds(10))
         }
-        self.topic = topic
+        (self.topic, self.broker) = (topic, broker)
         (lows, highs) = (bounds.map(\.low), bounds.map(\.high))
-    }
-
-    private static func consumer(of broker: LocalBroker, logger: Logger) throws -> KafkaConsumer {
-        try KafkaConsumer(
-            configuration: .init(client: broker.clientConfiguration(clientID: "carillon-bench-bounds")),
-            logger: logger
-        )
     }
 
     /// Records that were ever written.
     var written: Int64 { highs.reduce(0, +) }
-    /// Of those, how many the embedded broker has thrown away.
-    var lost: Int64 { lows.reduce(0, +) }
+
+    /// - Throws: ``BenchmarkError`` when the embedded broker has thrown away what was written from these offsets on.
+    func requireAll(from starts: [Int64]? = nil) throws {
+        let lost = zip(lows, starts ?? lows.map { _ in 0 }).map { max(0, $0 - $1) }.reduce(0, +)
+        guard lost == 0 else {
+            throw BenchmarkError(
+                "the embedded broker threw \(lost) records of \(topic) away: use more --partitions, or fewer records"
+            )
+        }
+    }
 
     /// Reads every record up to here; blocking.
     ///
-    /// - Parameter starts: the first offset of each partition.
-    /// - Throws: ``BenchmarkError`` when some are no longer there, or do not come.
-    func read(
-        from starts: [Int64],
-        on broker: LocalBroker,
-        logger: Logger,
-        _ body: (borrowing KafkaMessage) throws -> Void
-    ) throws {
-        guard zip(lows, starts).allSatisfy({ $0 <= $1 }) else {
-            throw BenchmarkError("the embedded broker threw records of \(topic) away: use more partitions")
-        }
-        let consumer = try Self.consumer(of: broker, logger: logger)
+    /// - Parameter starts: The first offset of each partition; nil for 0.
+    /// - Throws: ``BenchmarkError`` when some were thrown away, or do not come.
+    func read(from starts: [Int64]? = nil, _ body: (borrowing KafkaMessage) throws -> Void) throws {
+        try requireAll(from: starts)
+        let starts = starts ?? lows.map { _ in 0 }
+        let consumer = try broker.consumer()
         defer { consumer.close(within: .seconds(2)) }
         var places: [KafkaTopicPartition: Int64] = [:]
         for (partition, start) in starts.enumerated() where start < highs[partition] {

@@ -1,45 +1,80 @@
 import Foundation
-import LocalBroker
-import Logging
+import Kafka
+
+/// What was measured of one program.
+struct ProgramRate: Sendable {
+    var messagesPerSecond: Double
+    /// User and system time of all its threads.
+    var cpuSecondsPerMillion: Double
+    var peakResidentBytes: Double
+}
+
+extension ProgramRate {
+    /// The median of each figure; nil of no runs.
+    init?(medianOf runs: [ProgramRate]) {
+        func median(_ figure: (ProgramRate) -> Double) -> Double? { Distribution(runs.map(figure)).median }
+        guard let rate = median(\.messagesPerSecond), let cpu = median(\.cpuSecondsPerMillion),
+            let peak = median(\.peakResidentBytes)
+        else { return nil }
+        self.init(messagesPerSecond: rate, cpuSecondsPerMillion: cpu, peakResidentBytes: peak)
+    }
+
+    var figures: [Figure] {
+        [
+            Figure("messages_per_second", "messages/s", messagesPerSecond, as: .whole),
+            Figure("cpu_seconds_per_million", "CPU s/million", cpuSecondsPerMillion),
+            Figure("peak_resident_bytes", "peak MiB", peakResidentBytes, as: .mebibytes),
+        ]
+    }
+}
 
 /// Measures a program by the growth of the topic that it writes.
 struct TopicRate {
     var topic: String
     /// How many records each partition will have.
     var expected: [Int]
-    /// A program that takes longer is given up.
-    var timeLimit: Duration
-    var logger: Logger
+
+    /// A program that takes longer has failed.
+    private static let timeLimit = Duration.seconds(600)
 
     /// Measures from the first record that is seen to the last: start and joining a group are left out for all alike.
-    func measure(_ process: SubjectProcess, name: String, on broker: LocalBroker) throws -> SubjectResult {
-        var progress = try TopicProgress(of: topic, expected: expected, on: broker, logger: logger)
-        defer { progress.close() }
+    func measure(_ process: SubjectProcess, name: String, on broker: BenchmarkBroker) throws -> ProgramRate {
+        let consumer = try broker.consumer()
+        defer { consumer.close(within: .seconds(2)) }
+        var ends = [Int](repeating: 0, count: expected.count)
         let total = expected.reduce(0, +)
         // A question costs the broker about a quarter of a millisecond a partition.
         let pause = Double(expected.count) * 0.004
-        let deadline = ContinuousClock.now.advanced(by: timeLimit)
+        let deadline = ContinuousClock.now.advanced(by: Self.timeLimit)
         var start: (at: ContinuousClock.Instant, count: Int, sample: ProcessSample)?
         while true {
-            let count = try progress.count()
+            try update(&ends, consumer)
+            let count = ends.reduce(0, +)
             let now = ContinuousClock.now
             let sample = try process.sample()
             if let start, count >= total {
                 let measured = Double(count - start.count)
                 guard measured >= Double(total) / 2 else { break }
-                return SubjectResult(
-                    name: name,
+                return ProgramRate(
                     messagesPerSecond: measured / ((now - start.at) / .seconds(1)),
                     cpuSecondsPerMillion: (sample.cpuSeconds - start.sample.cpuSeconds) / measured * 1e6,
-                    peakResidentBytes: sample.peakResidentBytes
+                    peakResidentBytes: Double(sample.peakResidentBytes)
                 )
             }
             if start == nil, count > 0 { start = (now, count, sample) }
             guard now < deadline else {
-                throw BenchmarkError("\(name) made \(count) of \(total) records in \(timeLimit)")
+                throw BenchmarkError("\(name) wrote \(count) of \(total) records in \(Self.timeLimit)")
             }
             Thread.sleep(forTimeInterval: start == nil ? 0.005 : pause)
         }
-        throw BenchmarkError("\(name) was done before it could be measured: use more records")
+        throw BenchmarkError("\(name) was done before it could be measured: use more --records")
+    }
+
+    /// Asks how far the topic has grown; partitions that are complete are not asked again.
+    private func update(_ ends: inout [Int], _ consumer: KafkaConsumer) throws {
+        for partition in expected.indices where ends[partition] < expected[partition] {
+            let place = KafkaTopicPartition(topic: topic, partition: Int32(partition))
+            ends[partition] = Int(try consumer.watermarks(of: place, within: .seconds(10)).high)
+        }
     }
 }

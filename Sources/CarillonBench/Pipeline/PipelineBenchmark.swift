@@ -1,18 +1,12 @@
-import Foundation
 import Kafka
-import LocalBroker
-import Logging
 import NotificationModel
 
 /// Runs the subjects one after the other on the same input, each on an embedded broker of its own in this process.
 struct PipelineBenchmark {
-    var workload: RequestWorkload
-    /// How often each runs; the median of its rates counts.
+    var requests: RequestWorkload
+    /// How often each runs; the median counts.
     var rounds: Int
-    /// A subject that takes longer is given up.
-    var timeLimit: Duration
-    var logger: Logger
-    var report: (String) -> Void
+    var workbench: Workbench
 
     static let properties = [
         // The embedded broker keeps 5 MiB a partition as it was sent, and does not wake a waiting fetch.
@@ -23,15 +17,16 @@ struct PipelineBenchmark {
         "queued.max.messages.kbytes": "1048576",
     ]
 
-    /// - Throws: ``BenchmarkError`` when a subject fails, or did other work than the first.
-    func run(_ subjects: [Subject]) throws -> [SubjectResult] {
-        var runs: [String: [SubjectResult]] = [:]
+    /// - Returns: The median of each subject, in their order.
+    /// - Throws: ``BenchmarkError`` when a subject fails, or makes other events than the first.
+    func run(_ subjects: [Subject]) throws -> [(name: String, rate: ProgramRate)] {
+        var runs: [String: [ProgramRate]] = [:]
         var reference: (name: String, check: DeliveryCheck)?
         for round in 1...rounds {
             for subject in subjects where round == 1 || !subject.runsOnce {
-                report("\(subject.name), round \(round) of \(rounds): \(workload.records) requests")
-                let (result, check) = try measure(subject)
-                runs[subject.name, default: []].append(result)
+                workbench.report("\(subject.name), round \(round) of \(rounds): \(requests.records) requests")
+                let (rate, check) = try measure(subject)
+                runs[subject.name, default: []].append(rate)
                 guard let first = reference else {
                     reference = (subject.name, check)
                     continue
@@ -41,29 +36,94 @@ struct PipelineBenchmark {
                 }
             }
         }
-        return subjects.map { SubjectResult(median: runs[$0.name] ?? [], name: $0.name) }
+        return subjects.compactMap { subject in
+            ProgramRate(medianOf: runs[subject.name] ?? []).map { (subject.name, $0) }
+        }
     }
 
-    private func measure(_ subject: Subject) throws -> (SubjectResult, DeliveryCheck) {
-        try LocalBroker.with(partitions: workload.partitions) { broker, topics in
-            let expected = try workload.fill(topics.requests, of: broker, time: Timestamp(rawValue: 0), logger: logger)
-            let rate = TopicRate(topic: topics.deliveries, expected: expected, timeLimit: timeLimit, logger: logger)
-            let process = try subject.start(
-                Subject.Work(
-                    bootstrapServers: broker.bootstrapServers.joined(separator: ","),
-                    topics: topics,
-                    partitions: workload.partitions,
-                    records: workload.records,
-                    properties: Self.properties
-                )
-            )
+    private func measure(_ subject: Subject) throws -> (ProgramRate, DeliveryCheck) {
+        try BenchmarkBroker.with(partitions: requests.partitions, logger: workbench.logger) { broker in
+            let expected = try requests.fill(broker)
+            let work = broker.work(records: requests.records, properties: Self.properties)
+            let process = try subject.start(work, on: workbench)
             defer { process.stop() }
-            let result = try rate.measure(process, name: subject.name, on: broker)
+            let rate = try TopicRate(topic: broker.topics.deliveries, expected: expected)
+                .measure(process, name: subject.name, on: broker)
             // Reading all of it costs time that the next subject should have for itself.
             process.stop()
-            return (
-                result, try DeliveryCheck(reading: topics.deliveries, expected: expected, on: broker, logger: logger)
-            )
+            return (rate, try DeliveryCheck(of: broker, expected: expected))
+        }
+    }
+
+    // MARK: - The report
+
+    static func workload(
+        of rates: [(name: String, rate: ProgramRate)],
+        _ requests: RequestWorkload,
+        rounds: Int
+    ) -> Workload {
+        var workload = Workload(
+            name: requests.name + Programs.build,
+            figures: [
+                Figure("records", given: requests.records), Figure("partitions", given: requests.partitions),
+                Figure("rounds", given: rounds),
+            ],
+            subjects: rates.map { FigureRow($0.name, $0.rate.figures) }
+        )
+        func rate(_ name: String) -> Double? { rates.first { $0.name == name }?.rate.messagesPerSecond }
+        func cpu(_ name: String) -> Double? { rates.first { $0.name == name }?.rate.cpuSecondsPerMillion }
+        workload.ratios.set(.throughputVersusQuixStreams, rate("carillon"), over: rate("quixstreams"))
+        workload.ratios.set(.throughputVersusPython, rate("carillon"), over: rate("python"))
+        workload.ratios.set(.cpuVersusNative, cpu("carillon"), over: cpu("native"))
+        workload.ratios.set(.cpuVersusNativeJemalloc, cpu("carillon-jemalloc"), over: cpu("native-jemalloc"))
+        workload.ratios.set(.cpuOfDisk, cpu("disk"), over: cpu("carillon"))
+        return workload
+    }
+}
+
+/// The delivery events that a subject made, whatever the order between partitions: two subjects did the same work when these
+/// are equal.
+private struct DeliveryCheck: Equatable, Sendable {
+    var records = 0
+    /// The sum of a hash of each record's partition, key, value and headers; without `ce_time`, which differs by nature.
+    var digest: UInt64 = 0
+
+    /// Reads the whole topic; blocking.
+    ///
+    /// - Parameter expected: How many records each partition should have.
+    /// - Throws: ``BenchmarkError`` when the broker has thrown some away, or some are missing or too many.
+    init(of broker: BenchmarkBroker, expected: [Int]) throws {
+        let bounds = try TopicBounds(of: broker.topics.deliveries, on: broker)
+        for (partition, count) in expected.enumerated() where bounds.highs[partition] != Int64(count) {
+            throw BenchmarkError("partition \(partition) has \(bounds.highs[partition]) events for \(count) requests")
+        }
+        try bounds.read { message in
+            var hash = FNV1a()
+            hash.combine(UInt64(message.partition))
+            hash.combine(message.key() ?? [])
+            hash.combine(message.value() ?? [])
+            for header in message.headers() where header.name != "ce_time" {
+                hash.combine(Array(header.name.utf8))
+                hash.combine(header.value ?? [])
+            }
+            digest &+= hash.value
+            records += 1
+        }
+    }
+}
+
+/// The hash of Fowler, Noll and Vo, 64 bits, 1a; each piece is closed by its length.
+private struct FNV1a {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    mutating func combine(_ bytes: [UInt8]) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        combine(UInt64(bytes.count))
+    }
+
+    mutating func combine(_ number: UInt64) {
+        for shift in stride(from: 0 as UInt64, to: 64, by: 8) {
+            value = (value ^ (number >> shift & 0xFF)) &* 0x100_0000_01B3
         }
     }
 }

@@ -1,29 +1,31 @@
 import Foundation
-import LocalBroker
-import Logging
 import NotificationModel
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// The consumer service with its store on disk, as a process of its own that can end well and start again.
 final class ScheduleService {
-    /// What is read ahead stays at librdkafka's default: with less it stands still for a second whenever it has enough.
+    /// What is read ahead stays at librdkafka's default: with less it pauses for a second whenever it has enough.
     private static let properties = [
         "compression.type": "lz4", "fetch.wait.max.ms": "10",
         // Many partitions, and little for each at a time.
         "linger.ms": "50",
-        // Longer than the requests take to be published, while it stands still.
+        // Longer than the requests take to be published, while it is paused.
         "session.timeout.ms": "120000", "socket.timeout.ms": "300000",
     ]
     private static let patience = Duration.seconds(600)
 
-    let subject: Subject
-    private let work: Subject.Work
-    private let workload: ScheduleWorkload
-    private let broker: LocalBroker
-    private let logger: Logger
+    private let subject: Subject
+    private let broker: BenchmarkBroker
+    private let workbench: Workbench
     private let store: URL
     private let metricsPort: Int
     private(set) var process: SubjectProcess
     private var starts = 1
+
+    var name: String { subject.name }
 
     /// Starts it with an empty store.
     ///
@@ -31,36 +33,24 @@ final class ScheduleService {
     ///   - lanes: nil for as many as it has by default.
     ///   - library: another allocator.
     init(
-        _ workload: ScheduleWorkload,
-        on broker: LocalBroker,
-        _ topics: TopicNames,
+        of broker: BenchmarkBroker,
         lanes: Int? = nil,
         preloading library: String? = nil,
-        logger: Logger
+        on workbench: Workbench
     ) throws {
-        self.workload = workload
-        self.broker = broker
-        self.logger = logger
-        let place = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-bench-\(UUID().uuidString)")
-        let port = try FreePort.find()
-        (store, metricsPort) = (place, port)
+        (self.broker, self.workbench) = (broker, workbench)
+        let (store, port) = (workbench.place("store"), try FreePort.find())
+        (self.store, metricsPort) = (store, port)
         var subject = try Subject.carillon()
         if let library { subject = subject.preloading(library) }
         let environment = subject.environment
         subject.environment = { work in
             var settings = environment(work)
             settings["CARILLON_CONSUMER_LANES"] = lanes.map { "\($0)" }
-            return settings.merging(["CARILLON_STORE_DIRECTORY": place.path, "CARILLON_OPS_PORT": "\(port)"]) { $1 }
+            return settings.merging(["CARILLON_STORE_DIRECTORY": store.path, "CARILLON_OPS_PORT": "\(port)"]) { $1 }
         }
         self.subject = subject
-        work = Subject.Work(
-            bootstrapServers: broker.bootstrapServers.joined(separator: ","),
-            topics: topics,
-            partitions: workload.partitions,
-            records: 0,
-            properties: Self.properties
-        )
-        process = try subject.start(work)
+        process = try subject.start(broker.work(properties: Self.properties), on: workbench)
     }
 
     deinit {
@@ -74,31 +64,24 @@ final class ScheduleService {
     /// timeout; where to go on is in its markers, not in the group.
     func start() throws {
         starts += 1
-        var again = subject
-        let (environment, group) = (subject.environment, "carillon-bench-\(starts)")
-        again.environment = { environment($0).merging(["CARILLON_CONSUMER_GROUP": group]) { $1 } }
-        process = try again.start(work)
+        let group = "carillon-bench-\(starts)"
+        process = try subject.adding { _ in ["CARILLON_CONSUMER_GROUP": group] }
+            .start(broker.work(properties: Self.properties), on: workbench)
     }
 
     func end() throws { try process.end(within: .seconds(60)) }
 
     func deleteStore() { try? FileManager.default.removeItem(at: store) }
 
-    /// Of all files of the store.
-    func storeBytes() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: store.path).reduce(0) { sum, name in
-            let attributes = try FileManager.default.attributesOfItem(atPath: store.appendingPathComponent(name).path)
-            return sum + (attributes[.size] as? Int ?? 0)
-        }
-    }
+    func storeBytes() throws -> Int { try Workbench.bytes(ofFilesIn: store.path) }
 
-    // MARK: - What it says
+    // MARK: - Its metrics
 
     func metrics() throws -> ServiceMetrics { try ServiceMetrics(port: metricsPort) }
 
     /// Waits until it has restored all partitions and works on them.
     func awaitAssignment() throws {
-        let count = Double(workload.partitions)
+        let count = Double(broker.partitions)
         try wait("assigned") { $0["carillon_assigned_partitions"] == count }
     }
 
@@ -112,7 +95,7 @@ final class ScheduleService {
 
     private func wait(_ what: String, until isSo: (ServiceMetrics) -> Bool) throws {
         let deadline = ContinuousClock.now.advanced(by: Self.patience)
-        // What it says is half a second old at most: twice, so that nothing is under way in between.
+        // Its metrics are half a second old at most: twice, so that nothing is under way in between.
         var seen = 0
         while seen < 2 {
             _ = try process.sample()
@@ -128,21 +111,46 @@ final class ScheduleService {
 
     // MARK: - Its work
 
-    /// Publishes requests that are due in weeks while it stands still, and lets it work them off with both cores.
-    func fill(_ entries: Int, _ topics: TopicNames) throws {
+    /// Publishes requests that are due in weeks while it is paused, and lets it work them off with all cores.
+    func fill(_ entries: Int) throws {
         process.pause()
         defer { process.resume() }
-        try workload.publish(
+        try ScheduleWorkload.publish(
             0..<entries,
-            to: topics.requests,
-            of: broker,
+            to: broker,
             at: SystemClock.now(),
-            logger: logger,
             interval: ScheduleWorkload.farAway
         )
-        let bounds = try TopicBounds(of: topics.requests, workload.partitions, on: broker, logger: logger)
-        guard bounds.lost == 0 else {
-            throw BenchmarkError("the embedded broker threw \(bounds.lost) requests away: use more partitions")
+        try TopicBounds(of: broker.topics.requests, on: broker).requireAll()
+    }
+}
+
+/// A page of `/metrics`: the sum of each series' values by name, whatever its labels.
+struct ServiceMetrics {
+    private var values: [Substring: Double] = [:]
+
+    /// Asks for it; blocking.
+    init(port: Int) throws {
+        guard let url = URL(string: "http://127.0.0.1:\(port)/metrics") else {
+            throw BenchmarkError("\(port) is no port")
         }
+        self.init(page: String(decoding: try Data(contentsOf: url), as: UTF8.self))
+    }
+
+    init(page: String) {
+        for line in page.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
+                continue
+            }
+            values[line[..<space].prefix { $0 != "{" }, default: 0] += value
+        }
+    }
+
+    subscript(_ name: String) -> Double? { values[name[...]] }
+
+    /// What a wait that failed had seen last.
+    var summary: String {
+        ["assigned_partitions", "schedule_pending", "store_unwritten_changes", "outstanding_records"]
+            .map { "\($0)=\(Int(self["carillon_\($0)"] ?? -1))" }.joined(separator: " ")
     }
 }

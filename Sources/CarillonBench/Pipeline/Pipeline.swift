@@ -1,0 +1,88 @@
+import ArgumentParser
+
+/// `carillon-bench pipeline`.
+struct PipelineCommand: BenchmarkCommand {
+    enum SubjectName: String, CaseIterable, ExpressibleByArgument {
+        case carillon, disk, native, python, quixstreams, jemalloc
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "pipeline",
+        abstract: "From requests to delivery events, beside a C++ program, a Python loop and Quix Streams.",
+        discussion: """
+            Immediate requests of about 400 bytes over 50,000 identifiers, read from the embedded broker; every subject must \
+            make the same events, byte for byte. First 200,000 over 8 partitions, then 1,000,000 over 40; then both services \
+            together, for the latency from business event to delivery event at a quarter of the consumer's rate.
+
+            Subjects: carillon is the consumer service, disk the same with its store on disk, native the C++ program; jemalloc \
+            repeats carillon and native with that allocator, where the build has not linked it. Python's packages are installed \
+            into a virtual environment when they are first needed.
+            """
+    )
+
+    @Option(help: "Requests of a single workload instead of the two.")
+    var records: Int?
+    @Option(help: "Its partitions.")
+    var partitions: Int32 = 8
+    @Option(help: "How often each subject runs; the median counts. Quix Streams runs once.")
+    var rounds = 3
+    @OptionGroup var programs: SubjectOptions<SubjectName>
+    @Flag(inversion: .prefixedNo, help: "Measure the latency too.")
+    var latency = true
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        try requireRange("--records", records ?? 1, 1...10_000_000)
+        try requireRange("--partitions", partitions, 1...1_000)
+        try requireRange("--rounds", rounds, 1...100)
+    }
+
+    func measure(on workbench: Workbench) throws -> Report {
+        let found = try findSubjects(on: workbench)
+        var workloads: [Workload] = []
+        for requests in requests {
+            let benchmark = PipelineBenchmark(requests: requests, rounds: rounds, workbench: workbench)
+            let rates = try benchmark.run(found)
+            var workload = PipelineBenchmark.workload(of: rates, requests, rounds: rounds)
+            // At the rate of the first workload.
+            if latency, workloads.isEmpty, let rate = rates.first(where: { $0.name == "carillon" })?.rate {
+                let benchmark = LatencyBenchmark(
+                    eventsPerSecond: rate.messagesPerSecond / 4,
+                    duration: .seconds(10),
+                    partitions: 8,
+                    workbench: workbench
+                )
+                workload.parts.append(try benchmark.run())
+            }
+            workloads.append(workload)
+        }
+        return Report(benchmark: "pipeline", workloads: workloads)
+    }
+
+    var requests: [RequestWorkload] {
+        guard let records else {
+            return [.init(records: 200_000, partitions: 8), .init(records: 1_000_000, partitions: 40)]
+        }
+        return [.init(records: records, partitions: partitions)]
+    }
+
+    private func findSubjects(on workbench: Workbench) throws -> [Subject] {
+        var found: [Subject] = []
+        try programs.with(.carillon, on: workbench) { found.append(try .carillon()) }
+        try programs.with(.disk, on: workbench) { found.append(try .disk(on: workbench)) }
+        try programs.with(.native, on: workbench) { found.append(try .native()) }
+        try programs.with(.jemalloc, on: workbench) {
+            let library = try Programs.jemalloc()
+            found += found.filter { $0.name != "disk" }.map { $0.preloading(library) }
+        }
+        try programs.with(.python, on: workbench) {
+            let python = try programs.pythonEnvironment(on: workbench)
+            found.append(try python.subject("python", program: "confluent_loop.py"))
+        }
+        try programs.with(.quixstreams, on: workbench) {
+            let python = try programs.pythonEnvironment(on: workbench)
+            found.append(try python.subject("quixstreams", program: "quix_streams.py", runsOnce: true))
+        }
+        return found
+    }
+}

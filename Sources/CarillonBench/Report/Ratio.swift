@@ -1,0 +1,64 @@
+/// The ratios that benchmarks measure; the names are those in JSON.
+enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
+    case throughputVersusQuixStreams = "throughput_vs_quixstreams"
+    case throughputVersusPython = "throughput_vs_python"
+    case cpuVersusNative = "cpu_vs_native"
+    case cpuVersusNativeJemalloc = "cpu_vs_native_jemalloc"
+    case cpuOfDisk = "cpu_disk_vs_memory"
+
+    case putsVersusBareRoute = "puts_vs_bare_route"
+    case eventsVersusPipeline = "events_vs_pipeline"
+
+    case insertsVersusRedis = "inserts_vs_redis"
+    case memoryVersusRedis = "memory_vs_redis"
+    case insertsVersusAPScheduler = "inserts_vs_apscheduler"
+    case memoryVersusAPScheduler = "memory_vs_apscheduler"
+    case insertsVersusJemalloc = "inserts_vs_carillon-jemalloc"
+    case memoryVersusJemalloc = "memory_vs_carillon-jemalloc"
+
+    /// In tables.
+    var title: String {
+        switch self {
+        case .throughputVersusQuixStreams: "throughput, times Quix Streams"
+        case .throughputVersusPython: "throughput, times the Python loop"
+        case .cpuVersusNative: "CPU a record, times the C++ program"
+        case .cpuVersusNativeJemalloc: "CPU a record, times the C++ program, both with jemalloc"
+        case .cpuOfDisk: "CPU a record with the store on disk, times in memory"
+        case .putsVersusBareRoute: "PUTs, times the bare route"
+        case .eventsVersusPipeline: "business events, times the pipeline"
+        case .insertsVersusRedis: "inserts, times Redis"
+        case .memoryVersusRedis: "memory, times Redis"
+        case .insertsVersusAPScheduler: "inserts, times APScheduler"
+        case .memoryVersusAPScheduler: "memory, times APScheduler"
+        case .insertsVersusJemalloc: "inserts, times those with jemalloc"
+        case .memoryVersusJemalloc: "memory, times that with jemalloc"
+        }
+    }
+
+    /// Of throughput the higher ratio is the better one, of CPU and memory the lower.
+    var isBetterWhenHigher: Bool {
+        switch self {
+        case .throughputVersusQuixStreams, .throughputVersusPython, .putsVersusBareRoute, .eventsVersusPipeline,
+            .insertsVersusRedis, .insertsVersusAPScheduler, .insertsVersusJemalloc:
+            true
+        case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .memoryVersusRedis, .memoryVersusAPScheduler,
+            .memoryVersusJemalloc:
+            false
+        }
+    }
+}
+
+extension Ratio: Comparable {
+    /// In the order of their declaration, which is that of tables.
+    static func < (one: Ratio, other: Ratio) -> Bool { one.order < other.order }
+
+    private var order: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+}
+
+extension [Ratio: Double] {
+    /// One figure over another; left out where a program did not run, or its figure is nothing that can be divided by.
+    mutating func set(_ ratio: Ratio, _ figure: Double?, over other: Double?) {
+        guard let figure, let other, figure > 0, other > 0 else { return }
+        self[ratio] = figure / other
+    }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import NotificationModel
+
+/// `carillon-bench restore`.
+struct RestoreCommand: BenchmarkCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract:
+            "How long pending notifications take to come back: from the changelog alone, and with the files on disk.",
+        discussion: """
+            The service is filled and ended; its files are deleted, and it starts again. Time counts as its metric \
+            `carillon_restore_duration_seconds` does: from the assignment of partitions until they are worked on, without the \
+            join of the group. Then it is ended and started with its files.
+            """
+    )
+
+    @Option(help: "Pending notifications.")
+    var entries = 1_000_000
+    @Option(help: "Partitions of the topics; the embedded broker keeps 5 MiB of each.")
+    var partitions: Int32 = 64
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        try requireRange("--entries", entries, 1...50_000_000)
+        try requireRange("--partitions", partitions, 1...1_000)
+    }
+
+    func measure(on workbench: Workbench) throws -> Report {
+        let result = try RestoreBenchmark(entries: entries, partitions: partitions, workbench: workbench).run()
+        let records = Double(result.records)
+        let workload = Workload(
+            name: "\(entries) pending over \(partitions) partitions\(Programs.build)",
+            figures: [
+                Figure("entries", given: entries), Figure("partitions", given: partitions),
+                Figure("records", "records of the changelog", records, as: .whole),
+                Figure("seconds_from_changelog", "s from the changelog alone", result.secondsFromChangelog),
+                Figure("records_per_second", "records/s", records / result.secondsFromChangelog, as: .whole),
+                Figure("peak_resident_bytes", "peak MiB", Double(result.peakResidentBytes), as: .mebibytes),
+                Figure("seconds_with_current_file", "s with the files", result.secondsWithCurrentFile),
+            ]
+        )
+        return Report(benchmark: "restore", workloads: [workload])
+    }
+}
+
+/// Starts the service again, without its files and with them.
+struct RestoreBenchmark {
+    struct Result: Sendable {
+        /// Of the changelog: entries and markers.
+        var records: Int64
+        /// From the assignment of partitions until they are worked on.
+        var secondsFromChangelog: Double
+        /// Of the process that read the changelog.
+        var peakResidentBytes: Int
+        var secondsWithCurrentFile: Double
+    }
+
+    var entries: Int
+    var partitions: Int32
+    var workbench: Workbench
+
+    /// - Throws: ``BenchmarkError`` when not everything comes back.
+    func run() throws -> Result {
+        workbench.report("restore: \(entries) pending over \(partitions) partitions")
+        return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
+            // One lane restores all, so that its metric is the time for all.
+            let service = try ScheduleService(of: broker, lanes: 1, on: workbench)
+            try service.awaitAssignment()
+            try service.fill(entries)
+            try service.awaitQuiet(pending: entries)
+            try service.end()
+            let changelog = try TopicBounds(of: broker.topics.state, on: broker)
+            try changelog.requireAll()
+            workbench.report("restore: from \(changelog.written) records of the changelog")
+            service.deleteStore()
+            let alone = try restored(service)
+            let peak = try service.process.sample().peakResidentBytes
+            try service.end()
+            workbench.report("restore: with the files")
+            let current = try restored(service)
+            try service.end()
+            return Result(
+                records: changelog.written,
+                secondsFromChangelog: alone,
+                peakResidentBytes: peak,
+                secondsWithCurrentFile: current
+            )
+        }
+    }
+
+    /// - Returns: seconds from the assignment on.
+    private func restored(_ service: ScheduleService) throws -> Double {
+        try service.start()
+        try service.awaitAssignment()
+        let metrics = try service.metrics()
+        guard metrics["carillon_restore_duration_seconds_count"] == 1,
+            let seconds = metrics["carillon_restore_duration_seconds_sum"], seconds > 0
+        else { throw BenchmarkError("the partitions were assigned more than once: run it again") }
+        try service.awaitQuiet(pending: entries)
+        return seconds
+    }
+}
