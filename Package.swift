@@ -87,8 +87,8 @@ let package = Package(
         .target(
             name: "ServiceSupport",
             dependencies: [
-                "NotificationModel", "ServiceHTTP", log, metrics, coreMetrics, lifecycle, unixSignals, configuration,
-                hummingbird, httpTypes, nioCore, nioPosix, yams,
+                "Kafka", "NotificationModel", "ServiceHTTP", log, metrics, coreMetrics, lifecycle, unixSignals,
+                configuration, hummingbird, httpTypes, nioCore, nioPosix, yams,
             ]
         ),
         .target(
@@ -171,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "ServiceSupportTests",
             dependencies: [
-                "HTTPTesting", "LocalBroker", "ServiceSupport", log, coreMetrics, metrics, lifecycle, configuration,
-                nioCore, nioPosix,
+                "HTTPTesting", "LocalBroker", "NotificationModel", "ServiceSupport", log, coreMetrics, metrics,
+                lifecycle, configuration, nioCore, nioPosix,
             ]
         ),
         .testTarget(

@@ -24,7 +24,7 @@ public struct ServiceEnvironment: Sendable {
 ///
 /// `--help-settings` lists the settings, those of ``OpsConfiguration`` and ``LoggingConfiguration`` among them.
 ///
-/// Keys of the other service are passed over (``SettingsCatalogue``), so that one file serves both.
+/// Keys of the other service are passed over, so that one file serves both (``ServiceConfiguration``).
 public struct ServiceMain: Sendable {
     /// The status for settings that are wrong, EX_CONFIG of sysexits.h: a supervisor should not try again.
     public static let configurationStatus: Int32 = 78
@@ -89,7 +89,7 @@ public struct ServiceMain: Sendable {
     /// - Returns: The exit status.
     public func showSettings(configure: (inout ServiceSettings) throws -> Launch) -> Int32 {
         do {
-            var settings = try ServiceSettings(environment: [:], file: nil)
+            var settings = ServiceSettings()
             _ = readOwn(&settings)
             _ = try configure(&settings)
             print(SettingsHelp.text(settings.declaredKeys), terminator: "")
@@ -115,7 +115,7 @@ public struct ServiceMain: Sendable {
             var settings = try ServiceSettings(environment: environment, file: file)
             let own = readOwn(&settings)
             let launch = try configure(&settings)
-            settings.passOver(SettingsCatalogue.producer + SettingsCatalogue.consumer)
+            settings.passOver(SettingsCatalogue.all)
             try settings.finish()
 
             bootstrapLogging(own.logging)

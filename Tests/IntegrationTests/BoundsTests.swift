@@ -1,5 +1,3 @@
-import NotificationConsumer
-import NotificationProducer
 import ServiceSupport
 import Testing
 

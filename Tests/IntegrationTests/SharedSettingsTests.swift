@@ -1,25 +1,8 @@
 import Foundation
-import NotificationConsumer
-import NotificationProducer
-import ServiceSupport
 import Testing
 
 @Suite("One settings file for both services", .timeLimit(.minutes(3)))
 struct SharedSettingsTests {
-    @Test("the catalogue names the keys that only one of them reads")
-    func catalogue() throws {
-        func keys(_ read: (inout ServiceSettings) -> Void) throws -> Set<String> {
-            var settings = try ServiceSettings(environment: [:], file: nil)
-            read(&settings)
-            return Set(settings.declaredKeys.map(\.key))
-        }
-        let producer = try keys { _ = ProducerServiceConfiguration(settings: &$0) }
-        let consumer = try keys { _ = ConsumerServiceConfiguration(settings: &$0) }
-        let place = "Sources/ServiceSupport/Configuration/SettingsCatalogue.swift"
-        #expect(SettingsCatalogue.producer == producer.subtracting(consumer).sorted(), "see \(place)")
-        #expect(SettingsCatalogue.consumer == consumer.subtracting(producer).sorted(), "see \(place)")
-    }
-
     @Test("the README's file starts both", .disabled(if: Cluster.isReal, "it would need the file's security"))
     func readme() async throws {
         let cluster = try await Cluster.start()

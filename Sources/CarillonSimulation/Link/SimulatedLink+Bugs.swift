@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 
 /// Where planted bugs change what a lane asks for; without one everything passes as it is.
 extension SimulatedLink {

@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 
 extension SimulatedLink {
     func topicName(_ topic: LaneTopic) -> String {

@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 
 extension SimulatedLink {
     func requestBounds(

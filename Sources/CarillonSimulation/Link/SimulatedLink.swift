@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 
 /// A lane's Kafka, simulated: one member of the group and one producer on a `SimulatedBroker`, with faults.
 ///

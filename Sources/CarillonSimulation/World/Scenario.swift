@@ -1,4 +1,5 @@
 import NotificationConsumer
+import ServiceSupport
 
 /// What is decided about a run before it begins.
 struct Scenario {

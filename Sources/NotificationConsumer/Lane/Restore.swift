@@ -1,5 +1,6 @@
 import Logging
 import NotificationModel
+import ServiceSupport
 
 /// Takes over partitions: what is pending comes back, and nothing fires before all of it is known. Each step is done for all
 /// partitions together: many that have little to read take hardly longer than one.

@@ -1,11 +1,12 @@
 import Kafka
+import ServiceSupport
 
 /// The configurations of the service's Kafka clients.
 extension ProducerServiceConfiguration {
     /// For calls: what is not acknowledged while the caller waits is given up.
     var callProducer: KafkaProducerConfiguration {
         var producer = KafkaProducerConfiguration(
-            client: client("carillon-producer-http"),
+            client: shared.client("carillon-producer-http"),
             deliveryTimeout: httpDeadline
         )
         producer.maximumBufferedRecords = httpBufferRecords
@@ -16,26 +17,22 @@ extension ProducerServiceConfiguration {
     }
 
     var ingest: IngestConfiguration {
-        var producer = KafkaProducerConfiguration(client: client("carillon-producer-ingest"))
+        var producer = KafkaProducerConfiguration(client: shared.client("carillon-producer-ingest"))
         producer.maximumBufferedRecords = ingestBufferRecords
-        var consumer = KafkaConsumerConfiguration(client: client("carillon-producer-ingest"), groupID: groupID)
+        var consumer = KafkaConsumerConfiguration(client: shared.client("carillon-producer-ingest"), groupID: groupID)
         consumer.tellsEnd = true
         var ingest = IngestConfiguration(
             consumer: consumer,
             producer: producer,
-            topics: topics,
-            source: source,
+            topics: shared.topics,
+            source: shared.source,
             defaultApplication: defaultApplication,
-            guarantee: deliveryGuarantee,
-            instanceID: instanceID,
-            transactionalID: "\(groupID)-\(instanceID)-ingest"
+            guarantee: shared.guarantee,
+            instanceID: shared.instanceID,
+            transactionalID: "\(groupID)-\(shared.instanceID)-ingest"
         )
         ingest.commitInterval = commitInterval
-        ingest.drainTimeout = drainTimeout
+        ingest.drainTimeout = shared.drainTimeout
         return ingest
-    }
-
-    private func client(_ id: String) -> KafkaClientConfiguration {
-        KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: id, properties: kafkaProperties)
     }
 }

@@ -2,7 +2,7 @@
 public struct DeclaredSetting: Sendable, Hashable {
     /// What form a value has.
     public enum Kind: String, Sendable, Hashable {
-        case text, integer, number, boolean, duration, list, map, secret, choice
+        case text, integer, boolean, duration, list, map, choice
     }
 
     /// The key with dots: `http.port`.

@@ -33,22 +33,6 @@ extension ServiceSettings {
         return value ?? range?.lowerBound ?? 0
     }
 
-    /// A number.
-    ///
-    /// - Parameters: As for ``int(_:default:in:about:)``.
-    public mutating func double(
-        _ key: String,
-        default: Double?,
-        in range: ClosedRange<Double>? = nil,
-        about: String = ""
-    ) -> Double {
-        let allowed = range.map { "a number from \($0.lowerBound) to \($0.upperBound)" } ?? "a number"
-        let value = read(key, .number, allowed, about, default: `default`, write: { "\($0)" }) { text in
-            Double(text).flatMap { $0.isFinite && range?.contains($0) ?? true ? $0 : nil }
-        }
-        return value ?? range?.lowerBound ?? 0
-    }
-
     /// `true` or `false`; `yes`, `no`, `on`, `off`, `1` and `0` are understood too.
     public mutating func bool(_ key: String, default: Bool, about: String = "") -> Bool {
         let value = read(key, .boolean, "true or false", about, default: `default`, write: { "\($0)" }) {
@@ -71,33 +55,14 @@ extension ServiceSettings {
         in range: ClosedRange<Duration>? = nil,
         about: String = ""
     ) -> Duration {
-        optionalDuration(key, default: `default`, in: range, required: true, about) ?? range?.lowerBound ?? .zero
-    }
-
-    /// A duration that may be left out, where leaving it out has a meaning of its own, such as "no limit".
-    public mutating func optionalDuration(
-        _ key: String,
-        in range: ClosedRange<Duration>? = nil,
-        about: String = ""
-    ) -> Duration? {
-        optionalDuration(key, default: nil, in: range, required: false, about)
-    }
-
-    private mutating func optionalDuration(
-        _ key: String,
-        default: Duration?,
-        in range: ClosedRange<Duration>?,
-        required: Bool,
-        _ about: String
-    ) -> Duration? {
         var allowed = "a duration such as 250ms, 10s or 7d"
         if let range {
             allowed += ", from \(DurationText.write(range.lowerBound)) to \(DurationText.write(range.upperBound))"
         }
-        return read(key, .duration, allowed, about, default: `default`, required: required, write: DurationText.write) {
-            text in
+        let value = read(key, .duration, allowed, about, default: `default`, write: DurationText.write) { text in
             DurationText.parse(text).flatMap { range?.contains($0) ?? true ? $0 : nil }
         }
+        return value ?? range?.lowerBound ?? .zero
     }
 
     /// One of an enumeration's raw values.
@@ -189,11 +154,6 @@ extension ServiceSettings {
         return result
     }
 
-    /// A value that no message, log or description shows; nil when it is not given.
-    public mutating func secret(_ key: String, about: String = "") -> Secret? {
-        read(key, .secret, "text", about, default: nil, required: false, write: { _ in "" }, parse: { Secret($0) })
-    }
-
     // MARK: - The common part
 
     private mutating func declare(
@@ -239,10 +199,8 @@ extension ServiceSettings {
         let given: String
         switch found.content {
         case .text(let text) where !text.isEmpty:
-            if let value = parse(text) {
-                return value
-            }
-            given = kind == .secret ? "is not usable" : "is \"\(text)\""
+            if let value = parse(text) { return value }
+            given = "is \"\(text)\""
         case .text, .nothing: given = "has no value"
         case .items: given = "is a list"
         }

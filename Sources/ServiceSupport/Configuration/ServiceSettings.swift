@@ -56,6 +56,11 @@ public struct ServiceSettings: Sendable {
         self.init(environment: environment, file: try SettingsFile(text: yaml, name: name))
     }
 
+    /// Nothing is given.
+    init() {
+        self.init(environment: [:], file: SettingsFile())
+    }
+
     private init(environment: [String: String], file: SettingsFile) {
         let ours = environment.filter { $0.key.hasPrefix(Self.variablePrefix) }
         self.environment = EnvironmentVariablesProvider(environmentVariables: ours)
@@ -68,7 +73,7 @@ public struct ServiceSettings: Sendable {
     ///
     /// - Parameters:
     ///   - key: A key that was read.
-    ///   - why: What is wrong and what is allowed, without the key and, for a secret, without the value.
+    ///   - why: What is wrong and what is allowed, without the key.
     public mutating func reject(_ key: String, _ why: String) {
         note(.init(key: key, source: lookup(key)?.source ?? .nowhere, message: why))
     }
@@ -76,7 +81,7 @@ public struct ServiceSettings: Sendable {
     /// Passes over keys, and their variables, that another service reads from the same file; their values are not looked at.
     ///
     /// - Parameter keys: With dots; those that are read here as well do no harm.
-    public mutating func passOver(_ keys: [String]) {
+    mutating func passOver(_ keys: [String]) {
         foreign += keys
     }
 

@@ -21,7 +21,7 @@ struct ExactlyOnceTests {
         _ body: (ProducerHarness) async throws -> Void
     ) async throws {
         let settings = { (configuration: inout ProducerServiceConfiguration) in
-            configuration.deliveryGuarantee = .exactlyOnce
+            configuration.guarantee = .exactlyOnce
             configuration.instanceID = instance
             configure(&configuration)
         }
@@ -226,7 +226,7 @@ struct ExactlyOnceTests {
         _ body: @escaping @Sendable (IngestSession) throws -> Void
     ) async throws {
         var service = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
-        service.deliveryGuarantee = .exactlyOnce
+        service.guarantee = .exactlyOnce
         let rules = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID().uuidString).yaml")
         try Data(IngestTests.rules.utf8).write(to: rules)
         defer { try? FileManager.default.removeItem(at: rules) }

@@ -1,10 +1,7 @@
-import LocalBroker
-import Logging
 import NotificationModel
-import ServiceSupport
 import Testing
 
-@testable import NotificationProducer
+@testable import ServiceSupport
 
 @Suite("Configuration of the producer service")
 struct ProducerServiceConfigurationTests {
@@ -29,8 +26,8 @@ struct ProducerServiceConfigurationTests {
         #expect(configuration.tlsCertificate == nil)
         #expect(configuration.removalIdentifiers == 1_000)
         #expect(configuration.httpReceiveTimeout == .seconds(10))
-        #expect(configuration.deliveryGuarantee == nil)
-        #expect(!configuration.instanceID.isEmpty && configuration.instanceID == ServiceSettings.hostName)
+        #expect(configuration.guarantee == nil)
+        #expect(!configuration.instanceID.isEmpty && configuration.instanceID == SharedConfiguration.hostName)
     }
 
     @Test("The file and the environment are read")
@@ -63,8 +60,8 @@ struct ProducerServiceConfigurationTests {
         #expect(configuration.topics.businessEvents == "x.business-events")
         #expect(configuration.topics.requests == "notifications")
         #expect(configuration.source == "/carillon/eu")
-        #expect(configuration.deliveryGuarantee == .atLeastOnce)
-        #expect(configuration.ingest.transactionalID == "carillon-producer-pod-3-ingest")
+        #expect(configuration.guarantee == .atLeastOnce)
+        #expect(configuration.instanceID == "pod-3")
         #expect(configuration.defaultApplication == "shop")
         #expect(configuration.httpDeadline == .seconds(3))
         #expect(configuration.httpHost == "0.0.0.0")
@@ -96,20 +93,5 @@ struct ProducerServiceConfigurationTests {
     func wrong(yaml: String, key: String) {
         let error = #expect(throws: ServiceSettingsError.self) { try read(yaml) }
         #expect(error.map { "\($0)".contains(key) } == true, "\(String(describing: error))")
-    }
-
-    @Test("Rules that do not parse and a Kafka property that does not exist stop the start, both by name")
-    func start() {
-        var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
-        configuration.rulesFile = "/nowhere/rules.yaml"
-        #expect(throws: RuleFileError.self) {
-            try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
-        }
-        configuration.rulesFile = nil
-        configuration.kafkaProperties = ["no.such.property": "1"]
-        let error = #expect(throws: (any Error).self) {
-            try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
-        }
-        #expect(error.map { "\($0)".contains("no.such.property") } == true)
     }
 }

@@ -1,12 +1,9 @@
 import Foundation
-import Kafka
-public import NotificationModel
-public import ServiceSupport
 
 /// The settings of the consumer service.
 ///
 /// `carillon-consumer --help-settings` lists them with defaults, ranges and effects, as ``init(settings:)`` declares them.
-public struct ConsumerServiceConfiguration: Sendable {
+public struct ConsumerServiceConfiguration: ServiceConfiguration {
     /// What to do without a marker.
     public enum Start: String, CaseIterable, Sendable {
         /// Read every request of a partition that nothing was ever done with; of any other, say so and end.
@@ -25,14 +22,8 @@ public struct ConsumerServiceConfiguration: Sendable {
         case `continue`
     }
 
-    /// Brokers as `host:port`.
-    public var bootstrapServers: [String]
-    /// librdkafka properties that win over the service's own choices.
-    public var kafkaProperties: [String: String] = [:]
-    /// Only `requests`, `deliveries`, `state` and `deadLetters` are used.
-    public var topics = TopicNames()
-    /// Part of `ce_source`.
-    public var deployment = "default"
+    /// Those that both services have. Of the topics `requests`, `deliveries`, `state` and `deadLetters` are used.
+    public var shared: SharedConfiguration
     /// The consumer group.
     public var groupID = "carillon-consumer"
     /// Threads, each with a consumer and a producer.
@@ -41,12 +32,6 @@ public struct ConsumerServiceConfiguration: Sendable {
     public var start = Start.refuse
     /// When requests are gone.
     public var gap = Gap.refuse
-    /// What is promised; nil for what the cluster can.
-    public var guarantee: DeliveryGuarantee?
-    /// Tells this instance from those that run at the same time.
-    public var instanceID = ServiceSettings.hostName
-    /// Whether the group knows the instance by its id.
-    public var isInstanceNamed = false
     /// Where committed entries are kept on disk; nil for memory.
     public var storeDirectory: String?
     /// How old a file may be to be used.
@@ -67,19 +52,14 @@ public struct ConsumerServiceConfiguration: Sendable {
     public var residentEntries = 20_000
     /// Entries that a removal of everything a recipient has changes before a checkpoint may come between.
     package var entriesPerPiece = 1000
-    /// How long shutdown waits.
-    public var drainTimeout = Duration.seconds(15)
 
     /// Everything at its default.
     ///
     /// - Parameter bootstrapServers: Brokers as `host:port`.
     public init(bootstrapServers: [String]) {
-        self.bootstrapServers = bootstrapServers
+        shared = SharedConfiguration(bootstrapServers: bootstrapServers)
         lanes = max(1, min(64, ProcessInfo.processInfo.activeProcessorCount))
     }
-
-    /// `ce_source` of everything the service publishes.
-    public var source: String { "/carillon/\(deployment)" }
 }
 
 extension ConsumerServiceConfiguration {
@@ -87,19 +67,21 @@ extension ConsumerServiceConfiguration {
     public init(settings: inout ServiceSettings) {
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
         self = defaults
-        bootstrapServers = settings.bootstrapServers()
-        kafkaProperties = settings.dictionary(
-            "kafka.properties",
-            about: """
-                Any librdkafka property; wins over the service's own choices. In the variable a comma within a value is \
-                written `\\,`.
+        shared = SharedConfiguration(
+            settings: &settings,
+            topics: ["requests", "deliveries", "state", "deadLetters"],
+            guarantee: """
+                What is promised of events and state on Kafka. In `exactly-once` events, changelog and offsets \
+                of a checkpoint are one transaction, so `read_committed` readers see no repeat. Not given, it is \
+                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
+                of. `at-least-once` is for brokers without transactions: nothing fences `state` there, so an \
+                instance that stood still for longer than the session timeout can overwrite what the next owner \
+                of its partitions wrote, and a notification that was cancelled meanwhile can come back.
                 """,
-            isName: KafkaClientConfiguration.isProperty
-        )
-        topics = settings.topicNames(["requests", "deliveries", "state", "deadLetters"])
-        deployment = settings.deployment(
-            default: defaults.deployment,
-            about: "`ce_source` of what is published is `/carillon/<deployment>`."
+            instance: """
+                When it is given, the group keeps an instance's partitions for it while it restarts within the \
+                session timeout (`session.timeout.ms` in `kafka.properties`).
+                """
         )
         groupID = settings.string(
             "consumer.group",
@@ -129,27 +111,6 @@ extension ConsumerServiceConfiguration {
                 that ends before its marker was made again: `continue` reads it from its beginning.
                 """
         )
-        guarantee = settings.deliveryGuarantee(
-            about: """
-                What is promised of events and state on Kafka. In `exactly-once` events, changelog and offsets \
-                of a checkpoint are one transaction, so `read_committed` readers see no repeat. Not given, it is \
-                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
-                of. `at-least-once` is for brokers without transactions: nothing fences `state` there, so an \
-                instance that stood still for longer than the session timeout can overwrite what the next owner \
-                of its partitions wrote, and a notification that was cancelled meanwhile can come back.
-                """
-        )
-        if let name = settings.optionalString(
-            "instance.id",
-            about: """
-                Tells instances of one group apart, for their transactions (without it the name of the host); \
-                the same at each start of an instance, and never that of another that runs at the same time. \
-                When it is given, the group keeps an instance's partitions for it while it restarts within the \
-                session timeout (`session.timeout.ms` in `kafka.properties`).
-                """
-        ) {
-            (instanceID, isInstanceNamed) = (name, true)
-        }
         storeDirectory = settings.optionalString(
             "store.directory",
             about: """
@@ -222,75 +183,5 @@ extension ConsumerServiceConfiguration {
                 that were not touched for longest go to the store.
                 """
         )
-        drainTimeout = settings.duration(
-            "drain.timeout",
-            default: defaults.drainTimeout,
-            in: .seconds(1) ... .seconds(3_600),
-            about: "How long shutdown waits for acknowledgements."
-        )
-    }
-}
-
-extension ConsumerServiceConfiguration {
-    private var client: KafkaClientConfiguration {
-        KafkaClientConfiguration(
-            bootstrapServers: bootstrapServers,
-            clientID: groupID,
-            properties: kafkaProperties
-        )
-    }
-
-    /// After so long without an answer the group gives partitions to another member.
-    var sessionTimeout: Duration {
-        .milliseconds(kafkaProperties["session.timeout.ms"].flatMap { Int64($0) } ?? 45_000)
-    }
-
-    /// After so long the broker aborts a transaction: an owner that stands still holds readers back no longer.
-    var transactionTimeout: Duration { .seconds(10) }
-
-    /// How long a commit is repeated before its outcome counts as unknown.
-    var commitTimeout: Duration { .seconds(30) }
-
-    /// For the lanes' consumers.
-    func groupConsumer(lane: Int) -> KafkaConsumerConfiguration {
-        var consumer = KafkaConsumerConfiguration(client: client, groupID: groupID)
-        // The marker says where to start; an offset that the broker does not hold must not be replaced in silence.
-        consumer.offsetReset = .error
-        consumer.revokeTimeout = min(drainTimeout, sessionTimeout) / 2
-        consumer.tellsEnd = true
-        if isInstanceNamed { consumer.client.properties["group.instance.id"] = "\(instanceID)-\(lane)" }
-        return consumer
-    }
-
-    /// For reading `state`.
-    func stateConsumer(uncommitted: Bool) -> KafkaConsumerConfiguration {
-        var consumer = KafkaConsumerConfiguration(client: client)
-        consumer.readsUncommitted = uncommitted
-        consumer.tellsEnd = true
-        consumer.client.properties["isolation.level"] = nil
-        return consumer
-    }
-
-    /// Bytes that a checkpoint of a lane may write at most. Twice as many, and what one record adds, fit librdkafka's queue, so
-    /// that none waits for room without end; and in a transaction it is less than what a broker of some MB/s writes in time.
-    func largestCheckpoint(_ guarantee: DeliveryGuarantee) -> Int {
-        let own = kafkaProperties["queue.buffering.max.kbytes"].flatMap { Int($0) }
-        let queue = min(own ?? .max, Self.queueKibibytes) * 1024
-        return min(guarantee == .exactlyOnce ? 16 << 20 : 64 << 20, queue / 4)
-    }
-
-    private static let queueKibibytes = 256 * 1024
-
-    /// For the lanes' producers: they wait for a broker that is away for as long as it takes, or as a transaction may.
-    func laneProducer(_ guarantee: DeliveryGuarantee, lane: Int) -> KafkaProducerConfiguration {
-        var producer = KafkaProducerConfiguration(client: client)
-        // Beyond the lane's own bound there must be room for what one checkpoint, or one removal of all, can publish.
-        producer.maximumBufferedRecords = outstandingRecords * 2 + checkpointEntries * 2
-        producer.maximumBufferedKibibytes = Self.queueKibibytes
-        if guarantee == .exactlyOnce {
-            producer.transactionalID = "\(groupID)-\(instanceID)-\(lane)"
-            producer.transactionTimeout = transactionTimeout
-        }
-        return producer
     }
 }

@@ -40,7 +40,6 @@ struct ServiceSettingsTests {
             """
             text: hello
             count: 7
-            ratio: 0.25
             on: true
             pause: 250ms
             names: [a, b]
@@ -52,7 +51,6 @@ struct ServiceSettingsTests {
         enum Level: String, CaseIterable { case info, debug }
         #expect(settings.string("text", default: nil) == "hello")
         #expect(settings.int("count", default: nil, in: 1...10) == 7)
-        #expect(settings.double("ratio", default: nil, in: 0...1) == 0.25)
         #expect(settings.bool("on", default: false) == true)
         #expect(settings.duration("pause", default: nil) == .milliseconds(250))
         #expect(settings.list("names", default: []) == ["a", "b"])
@@ -60,7 +58,6 @@ struct ServiceSettingsTests {
         #expect(settings.oneOf("level", default: Level.info) == .debug)
         #expect(settings.int("dotted.key", default: 0) == 1)
         #expect(settings.optionalString("absent") == nil)
-        #expect(settings.optionalDuration("absent.too") == nil)
         try settings.finish()
     }
 
@@ -214,20 +211,14 @@ struct ServiceSettingsTests {
         try settings.finish()
     }
 
-    @Test func `neither a secret nor a value of a map shows in messages or descriptions`() throws {
+    @Test func `no value of a map shows in messages`() throws {
         var settings = try settings(
-            "token: hunter2\napns: {key: [hunter2]}\nkafka: {properties: {sasl.password: [hunter2]}}\n",
+            "kafka: {properties: {sasl.password: [hunter2]}}\n",
             ["CARILLON_KAFKA_PROPERTIES": "hunter2"]
         )
-        let token = settings.secret("token")
-        #expect(token?.reveal() == "hunter2")
-        #expect(settings.secret("apns.key") == nil)
         _ = settings.dictionary("kafka.properties")
-        var dumped = ""
-        dump(token, to: &dumped)
-        let all = problems(settings).joined() + "\(String(describing: token))" + String(reflecting: token) + dumped
-        #expect(problems(settings).count == 3)
-        #expect(!all.contains("hunter2"))
+        #expect(problems(settings).count == 2)
+        #expect(!problems(settings).joined().contains("hunter2"))
     }
 
     @Test func `declared keys tell what a table of the documentation needs`() throws {

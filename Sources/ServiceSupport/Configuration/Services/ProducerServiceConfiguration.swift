@@ -1,19 +1,11 @@
-import Kafka
-public import NotificationModel
-public import ServiceSupport
+import NotificationModel
 
 /// The settings of the producer service.
 ///
 /// `carillon-producer --help-settings` lists them with defaults, ranges and effects, as ``init(settings:)`` declares them.
-public struct ProducerServiceConfiguration: Sendable {
-    /// Brokers as `host:port`.
-    public var bootstrapServers: [String]
-    /// librdkafka properties that win over the service's own choices.
-    public var kafkaProperties: [String: String]
-    /// Only `businessEvents`, `requests` and `deadLetters` are used.
-    public var topics: TopicNames
-    /// Part of `ce_source`.
-    public var deployment: String
+public struct ProducerServiceConfiguration: ServiceConfiguration {
+    /// Those that both services have. Of the topics `businessEvents`, `requests` and `deadLetters` are used.
+    public var shared: SharedConfiguration
     /// For rules and calls that name no application.
     public var defaultApplication: String
     /// The YAML file of rules; nil leaves business events on their topic.
@@ -22,10 +14,6 @@ public struct ProducerServiceConfiguration: Sendable {
     public var groupID: String
     /// How often offsets are committed.
     public var commitInterval: Duration
-    /// What business events become; nil for what the cluster can.
-    public var deliveryGuarantee: DeliveryGuarantee?
-    /// Tells this instance from those that run at the same time.
-    public var instanceID: String
     /// Records made of events that may wait for the broker.
     public var ingestBufferRecords: Int
     /// The address of the API.
@@ -62,23 +50,16 @@ public struct ProducerServiceConfiguration: Sendable {
     public var httpIdleTimeout: Duration
     /// Records of calls that may wait for the broker.
     public var httpBufferRecords: Int
-    /// How long shutdown waits.
-    public var drainTimeout: Duration
 
     /// Everything at its default.
     ///
     /// - Parameter bootstrapServers: Brokers as `host:port`.
     public init(bootstrapServers: [String]) {
-        self.bootstrapServers = bootstrapServers
-        kafkaProperties = [:]
-        topics = TopicNames()
-        deployment = "default"
+        shared = SharedConfiguration(bootstrapServers: bootstrapServers)
         defaultApplication = "default"
         rulesFile = nil
         groupID = "carillon-producer"
         commitInterval = .milliseconds(100)
-        deliveryGuarantee = nil
-        instanceID = ServiceSettings.hostName
         ingestBufferRecords = 50_000
         httpHost = "127.0.0.1"
         httpPort = 8080
@@ -94,11 +75,7 @@ public struct ProducerServiceConfiguration: Sendable {
         httpConnections = 16_384
         httpIdleTimeout = .seconds(60)
         httpBufferRecords = 10_000
-        drainTimeout = .seconds(15)
     }
-
-    /// `ce_source` of everything the service publishes.
-    public var source: String { "/carillon/\(deployment)" }
 }
 
 extension ProducerServiceConfiguration {
@@ -106,19 +83,16 @@ extension ProducerServiceConfiguration {
     public init(settings: inout ServiceSettings) {
         let defaults = ProducerServiceConfiguration(bootstrapServers: [])
         self = defaults
-        bootstrapServers = settings.bootstrapServers()
-        kafkaProperties = settings.dictionary(
-            "kafka.properties",
-            about: """
-                Any librdkafka property; wins over the service's own choices. In the variable a comma within a value is \
-                written `\\,`.
-                """,
-            isName: KafkaClientConfiguration.isProperty
-        )
-        topics = settings.topicNames(["businessEvents", "requests", "deadLetters"])
-        deployment = settings.deployment(
-            default: defaults.deployment,
-            about: "`ce_source` of what is published is `/carillon/<deployment>`."
+        shared = SharedConfiguration(
+            settings: &settings,
+            topics: ["businessEvents", "requests", "deadLetters"],
+            guarantee: """
+                What business events become on `requests` and `dead-letters`. In `exactly-once` an event's \
+                records and its offset are one transaction, so `read_committed` readers see them once whatever \
+                fails; in `at-least-once` a failure can repeat them under the same ids. Not given, it is \
+                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
+                of. Calls over HTTP are at least once, with ids that make a repeat recognisable.
+                """
         )
         defaultApplication = settings.string(
             "application.default",
@@ -149,21 +123,6 @@ extension ProducerServiceConfiguration {
             about: """
                 How often offsets are committed. In `exactly-once` it is how long a transaction is open, and \
                 thus what a reader of `requests` waits for; above 2s counts as 2s there.
-                """
-        )
-        deliveryGuarantee = settings.deliveryGuarantee(
-            about: """
-                What business events become on `requests` and `dead-letters`. In `exactly-once` an event's \
-                records and its offset are one transaction, so `read_committed` readers see them once whatever \
-                fails; in `at-least-once` a failure can repeat them under the same ids. Not given, it is \
-                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
-                of. Calls over HTTP are at least once, with ids that make a repeat recognisable.
-                """
-        )
-        instanceID = settings.instanceID(
-            about: """
-                Tells instances of one group apart, for their transactions; the same at each start of an \
-                instance, and never that of another that runs at the same time: they would fence each other.
                 """
         )
         ingestBufferRecords = settings.int(
@@ -231,12 +190,6 @@ extension ProducerServiceConfiguration {
             default: defaults.httpBufferRecords,
             in: 1...1_000_000,
             about: "Records of calls waiting for the broker; at the bound a call waits, then 503."
-        )
-        drainTimeout = settings.duration(
-            "drain.timeout",
-            default: defaults.drainTimeout,
-            in: .seconds(1) ... .seconds(3_600),
-            about: "How long shutdown waits for calls and acknowledgements."
         )
     }
 

@@ -1,0 +1,30 @@
+import Logging
+import ServiceSupport
+import Testing
+
+@testable import NotificationProducer
+
+@Suite("The producer service")
+struct ProducerServiceTests {
+    @Test("The transactions of events are those of the group and the instance")
+    func transactionalID() {
+        var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
+        configuration.instanceID = "pod-3"
+        #expect(configuration.ingest.transactionalID == "carillon-producer-pod-3-ingest")
+    }
+
+    @Test("Rules that do not parse and a Kafka property that does not exist stop the start, both by name")
+    func start() {
+        var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
+        configuration.rulesFile = "/nowhere/rules.yaml"
+        #expect(throws: RuleFileError.self) {
+            try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
+        }
+        configuration.rulesFile = nil
+        configuration.kafkaProperties = ["no.such.property": "1"]
+        let error = #expect(throws: (any Error).self) {
+            try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
+        }
+        #expect(error.map { "\($0)".contains("no.such.property") } == true)
+    }
+}
