@@ -2,47 +2,81 @@
 struct JSONObjectWriter {
     private var isFirst = true
 
-    mutating func begin(_ name: StaticString, _ out: inout [UInt8]) {
+    /// Writes a member's name; the caller writes the value.
+    @inline(__always)
+    mutating func begin(_ name: FieldName, _ out: inout [UInt8]) {
         out.append(isFirst ? 0x7B : 0x2C)
         isFirst = false
         out.append(0x22)
-        JSONWriter.append(name, to: &out)
+        out.append(contentsOf: name.bytes.bindMemory(to: UInt8.self))
         out.append(0x22)
         out.append(0x3A)
     }
 
-    mutating func member(_ name: StaticString, _ value: String?, _ out: inout [UInt8]) {
-        guard let value else { return }
-        begin(name, &out)
-        JSONWriter.append(string: value, to: &out)
+    /// Writes the name of a member that is listed with the fields of its object; the caller writes the value.
+    @inline(__always)
+    mutating func begin(_ field: some RawRepresentable<FieldName>, _ out: inout [UInt8]) {
+        begin(field.rawValue, &out)
     }
 
-    mutating func member(_ name: StaticString, _ value: Bool?, _ out: inout [UInt8]) {
+    mutating func member(_ name: FieldName, _ value: (some JSONWritable)?, _ out: inout [UInt8]) {
         guard let value else { return }
         begin(name, &out)
-        JSONWriter.append(bool: value, to: &out)
+        value.writeJSON(to: &out)
     }
 
-    mutating func member(_ name: StaticString, _ value: Double?, _ out: inout [UInt8]) {
-        guard let value else { return }
-        begin(name, &out)
-        JSONWriter.append(number: value, to: &out)
-    }
-
-    mutating func member(_ name: StaticString, _ value: Int64?, _ out: inout [UInt8]) {
-        guard let value else { return }
-        begin(name, &out)
-        JSONWriter.append(number: value, to: &out)
-    }
-
-    mutating func member(_ name: StaticString, _ value: Timestamp?, _ out: inout [UInt8]) {
-        guard let value else { return }
-        begin(name, &out)
-        JSONWriter.append(timestamp: value, to: &out)
+    /// Writes a member that is listed with the fields of its object.
+    @inline(__always)
+    mutating func member(
+        _ field: some RawRepresentable<FieldName>,
+        _ value: (some JSONWritable)?,
+        _ out: inout [UInt8]
+    ) {
+        member(field.rawValue, value, &out)
     }
 
     func end(_ out: inout [UInt8]) {
         if isFirst { out.append(0x7B) }
         out.append(0x7D)
+    }
+}
+
+/// A value that is written as one JSON value.
+protocol JSONWritable {
+    func writeJSON(to out: inout [UInt8])
+}
+
+extension String: JSONWritable {
+    func writeJSON(to out: inout [UInt8]) { JSONWriter.append(string: self, to: &out) }
+}
+
+extension Bool: JSONWritable {
+    func writeJSON(to out: inout [UInt8]) { JSONWriter.append(bool: self, to: &out) }
+}
+
+extension Double: JSONWritable {
+    func writeJSON(to out: inout [UInt8]) { JSONWriter.append(number: self, to: &out) }
+}
+
+extension Int64: JSONWritable {
+    func writeJSON(to out: inout [UInt8]) { JSONWriter.append(number: self, to: &out) }
+}
+
+extension Timestamp: JSONWritable {
+    func writeJSON(to out: inout [UInt8]) { JSONWriter.append(timestamp: self, to: &out) }
+}
+
+extension RequestID: JSONWritable {}
+
+extension Array: JSONWritable where Element: JSONWritable {
+    func writeJSON(to out: inout [UInt8]) {
+        out.append(0x5B)
+        var isFirst = true
+        for element in self {
+            if !isFirst { out.append(0x2C) }
+            isFirst = false
+            element.writeJSON(to: &out)
+        }
+        out.append(0x5D)
     }
 }

@@ -55,11 +55,29 @@ public enum JSONWriter {
 
     /// Appends an integer.
     public static func append(number: some BinaryInteger, to out: inout [UInt8]) {
-        if let small = UInt8(exactly: number), small < 10 {
-            out.append(0x30 + small)
+        guard let number = Int64(exactly: number) else {
+            out.append(contentsOf: String(number).utf8)
             return
         }
-        out.append(contentsOf: String(number).utf8)
+        if number >= 0, number < 10 {
+            out.append(0x30 + UInt8(truncatingIfNeeded: number))
+        } else {
+            append(digitsOf: number, to: &out)
+        }
+    }
+
+    private static func append(digitsOf number: Int64, to out: inout [UInt8]) {
+        if number < 0 { out.append(0x2D) }
+        // No Int64 has more than 19.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 19) { digits in
+            var (rest, start) = (number.magnitude, 19)
+            repeat {
+                start &-= 1
+                digits[start] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            out.append(contentsOf: UnsafeBufferPointer(rebasing: digits[start...]))
+        }
     }
 
     /// Appends a number; a whole one without fraction. What JSON cannot write (infinite, not a number) becomes 0.

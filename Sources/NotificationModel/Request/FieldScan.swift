@@ -1,18 +1,3 @@
-/// The bytes of a member's name, compared with constants.
-struct FieldName {
-    let bytes: UnsafeRawBufferPointer
-
-    @inline(__always)
-    static func ~= (pattern: StaticString, name: FieldName) -> Bool {
-        guard pattern.utf8CodeUnitCount == name.bytes.count else { return false }
-        let start = pattern.utf8Start
-        for index in 0..<pattern.utf8CodeUnitCount where start[index] != name.bytes[index] {
-            return false
-        }
-        return true
-    }
-}
-
 /// The fields of one object that were met.
 struct SeenFields {
     private var bits: UInt64 = 0
@@ -32,12 +17,6 @@ struct SeenFields {
 }
 
 extension JSONScanner {
-    /// Turns a member's name into a field, or nil when the object knows none of that name.
-    @inline(__always)
-    func field<Field>(_ key: JSONText, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
-        try withBytes(key) { bytes throws(ModelError) in lookUp(FieldName(bytes: bytes)) }
-    }
-
     func unknownField() -> ModelError {
         ModelError(.unknownField, field: "", "is no field of this object")
     }
@@ -82,5 +61,13 @@ extension JSONScanner {
     mutating func requestID() throws(ModelError) -> RequestID {
         let text = try string()
         return try withBytes(text) { bytes throws(ModelError) in try RequestID(bytes: bytes) }
+    }
+
+    /// An object, as the slice of the scanned bytes that holds it.
+    mutating func object(of source: [UInt8]) throws(ModelError) -> ArraySlice<UInt8> {
+        guard peek() == 0x7B else { throw unexpected("an object") }
+        let start = position
+        try skipValue()
+        return source[start..<position]
     }
 }

@@ -47,13 +47,11 @@ extension NotificationContent {
     }
 }
 
-extension JSONObjectWriter {
-    mutating func member(_ name: StaticString, _ value: Localization?, _ out: inout [UInt8]) {
-        guard let value else { return }
-        begin(name, &out)
+extension Localization: JSONWritable {
+    func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
-        object.member("key", value.key, &out)
-        if let arguments = value.arguments {
+        object.member("key", key, &out)
+        if let arguments {
             object.begin("arguments", &out)
             JSONValue.array(arguments.map { .string($0) }).write(to: &out)
         }

@@ -1,12 +1,8 @@
-/// How far the worker of a partition has come: the value under the key `marker` of each partition of `state`.
+/// How far a partition was processed: the value under the key `marker` in each partition of `state`.
 public struct StateMarker: Sendable, Hashable {
-    /// Its record's key; no notification's key is without a slash.
+    /// Its record's key; every notification's key has a slash.
     public static let key = Array("marker".utf8)
-    /// The form this version writes.
-    public static let currentForm = 1
 
-    /// Version of the entries' form; a reader refuses a newer one.
-    public var form: Int
     /// By input topic, the offset to read next.
     public var offsets: [String: Int64]
     /// When it was written.
@@ -15,24 +11,23 @@ public struct StateMarker: Sendable, Hashable {
     public var partitions: Int32
     /// Version of the time zone data that pending occurrences were planned with.
     public var timeZoneDataVersion: String
-    /// By input topic, from where on records may have finished something that the changelog does not tell yet: they are read
-    /// again up to the offset above, and nothing of them is published. A topic that is missing has none.
+    /// By input topic, the offset from which records may have effects that the changelog does not hold yet: they are read
+    /// again up to the offset above, without publishing anything. A topic that is missing has none.
     public var replay: [String: Int64]
     /// By input topic, the offset at which that reading ends, where it is before the one to read next: from there on the
-    /// changelog tells everything.
+    /// changelog holds all effects.
     public var replayEnd: [String: Int64]
-    /// By input topic, how often it was found to have begun again, so that its offsets count from the start; a topic that is
-    /// missing never was.
+    /// By input topic, how often it was found to be a new one, whose offsets count from the start; a topic that is missing
+    /// never was.
     public var lives: [String: Int64]
     /// No timer beyond this instant has fired.
     public var firedThrough: Timestamp?
-    /// Names the changelog: made with the partition's first marker, the same in all that follow, so that a copy of the state
-    /// is known to be of this topic and not of one that was deleted.
+    /// The changelog's id: made with the partition's first marker, the same in all that follow. By it a copy of the state is
+    /// known to be of this topic and not of one that was deleted.
     public var lineage: String?
 
     /// A marker.
     public init(
-        form: Int = StateMarker.currentForm,
         offsets: [String: Int64],
         wallTime: Timestamp,
         partitions: Int32,
@@ -43,7 +38,6 @@ public struct StateMarker: Sendable, Hashable {
         replayEnd: [String: Int64] = [:],
         lives: [String: Int64] = [:]
     ) {
-        self.form = form
         self.offsets = offsets
         self.wallTime = wallTime
         self.partitions = partitions
@@ -54,106 +48,97 @@ public struct StateMarker: Sendable, Hashable {
         self.replayEnd = replayEnd
         self.lives = lives
     }
+}
+
+extension StateMarker: StatePart {
+    private enum Field: FieldName {
+        case form, offsets, replay, replayEnd, lives, wallTime, partitions, timeZoneDataVersion, firedThrough, lineage
+    }
+
+    /// The oldest form that can say what the marker holds; it is written in that one.
+    public var form: Int { 1 }
 
     /// Reads a marker; unknown fields are passed over.
     ///
     /// Throws `unsupported-form` when it is of a newer form, `invalid` with the field when something is missing or wrong.
     public init(json: [UInt8]) throws(ModelError) {
-        let value = try JSONValue.parse(json)
-        func wrong(_ field: String, _ expected: String) -> ModelError {
-            ModelError(.invalid, field: field, "must be \(expected)")
+        self = try json.borrowed { bytes throws(ModelError) in
+            var scanner = JSONScanner(bytes)
+            return try scanner.whole { scanner throws(ModelError) in try StateMarker(&scanner) }
         }
-        guard let form = value["form"]?.integerValue, form >= 1 else { throw wrong("form", "an integer from 1") }
-        guard form <= Int64(Self.currentForm) else {
-            throw ModelError(
-                .unsupportedForm,
-                field: "form",
-                "the marker has form \(form), this version reads up to \(Self.currentForm): upgrade before you start"
-            )
-        }
-        func readOffsets(_ field: String, _ value: JSONValue) throws(ModelError) -> [String: Int64] {
-            guard let members = value.objectValue else { throw wrong(field, "an object") }
-            var offsets: [String: Int64] = [:]
-            for member in members {
-                guard let offset = member.value.integerValue, offset >= 0 else {
-                    throw wrong("\(field).\(member.name)", "an offset")
-                }
-                offsets[member.name] = offset
+    }
+
+    private init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var form: Int64?
+        var offsets: [String: Int64]?
+        var (replay, replayEnd, lives): ([String: Int64], [String: Int64], [String: Int64]) = ([:], [:], [:])
+        var (wallTime, firedThrough): (Timestamp?, Timestamp?)
+        var partitions: Int32?
+        var (timeZoneDataVersion, lineage): (String?, String?)
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .form: form = try StateForm.read(&scanner, of: "marker")
+            case .offsets: offsets = try Self.readOffsets(&scanner)
+            case .replay: replay = try Self.readOffsets(&scanner)
+            case .replayEnd: replayEnd = try Self.readOffsets(&scanner)
+            case .lives: lives = try Self.readOffsets(&scanner)
+            case .wallTime: wallTime = try scanner.timestamp()
+            case .partitions: partitions = Int32(try scanner.integer(in: 1...Int64(Int32.max)))
+            case .timeZoneDataVersion: timeZoneDataVersion = try Self.readText(&scanner)
+            case .firedThrough: firedThrough = try scanner.timestamp()
+            case .lineage: lineage = try Self.readText(&scanner)
+            case nil: try scanner.skipValue()
             }
-            return offsets
         }
-        let offsets = try readOffsets("offsets", value["offsets"] ?? .null)
-        func readOptional(_ field: String) throws(ModelError) -> [String: Int64] {
-            guard let value = value[field] else { return [:] }
-            return try readOffsets(field, value)
-        }
-        let (replay, replayEnd) = (try readOptional("replay"), try readOptional("replayEnd"))
-        let lives = try readOptional("lives")
-        guard let text = value["wallTime"]?.stringValue, let wallTime = Timestamp(rfc3339: text) else {
-            throw wrong("wallTime", "an RFC 3339 date and time")
-        }
-        guard let number = value["partitions"]?.integerValue, let partitions = Int32(exactly: number), partitions > 0
-        else { throw wrong("partitions", "an integer from 1") }
-        guard let zones = value["timeZoneDataVersion"]?.stringValue else {
-            throw wrong("timeZoneDataVersion", "a string")
-        }
-        var firedThrough: Timestamp?
-        if let fired = value["firedThrough"] {
-            guard let text = fired.stringValue, let read = Timestamp(rfc3339: text) else {
-                throw wrong("firedThrough", "an RFC 3339 date and time")
-            }
-            firedThrough = read
-        }
+        _ = try scanner.required(form, Field.form)
         self.init(
-            form: Int(form),
-            offsets: offsets,
-            wallTime: wallTime,
-            partitions: partitions,
-            timeZoneDataVersion: zones,
+            offsets: try scanner.required(offsets, Field.offsets),
+            wallTime: try scanner.required(wallTime, Field.wallTime),
+            partitions: try scanner.required(partitions, Field.partitions),
+            timeZoneDataVersion: try scanner.required(timeZoneDataVersion, Field.timeZoneDataVersion),
             firedThrough: firedThrough,
-            lineage: value["lineage"]?.stringValue,
+            lineage: lineage,
             replay: replay,
             replayEnd: replayEnd,
             lives: lives
         )
     }
 
-    /// Appends the marker's JSON, topics in order of their names.
-    public func write(to out: inout [UInt8]) {
-        JSONWriter.append("{\"form\":", to: &out)
-        JSONWriter.append(number: form, to: &out)
-        JSONWriter.append(",\"offsets\":", to: &out)
-        Self.write(offsets, to: &out)
-        if !replay.isEmpty {
-            JSONWriter.append(",\"replay\":", to: &out)
-            Self.write(replay, to: &out)
-        }
-        if !replayEnd.isEmpty {
-            JSONWriter.append(",\"replayEnd\":", to: &out)
-            Self.write(replayEnd, to: &out)
-        }
-        if !lives.isEmpty {
-            JSONWriter.append(",\"lives\":", to: &out)
-            Self.write(lives, to: &out)
-        }
-        JSONWriter.append(",\"wallTime\":", to: &out)
-        JSONWriter.append(timestamp: wallTime, to: &out)
-        JSONWriter.append(",\"partitions\":", to: &out)
-        JSONWriter.append(number: partitions, to: &out)
-        JSONWriter.append(",\"timeZoneDataVersion\":", to: &out)
-        JSONWriter.append(string: timeZoneDataVersion, to: &out)
-        if let firedThrough {
-            JSONWriter.append(",\"firedThrough\":", to: &out)
-            JSONWriter.append(timestamp: firedThrough, to: &out)
-        }
-        if let lineage {
-            JSONWriter.append(",\"lineage\":", to: &out)
-            JSONWriter.append(string: lineage, to: &out)
-        }
-        out.append(0x7D)
+    private static func readText(_ scanner: inout JSONScanner) throws(ModelError) -> String {
+        scanner.materialise(try scanner.string())
     }
 
-    private static func write(_ offsets: [String: Int64], to out: inout [UInt8]) {
+    private static func readOffsets(_ scanner: inout JSONScanner) throws(ModelError) -> [String: Int64] {
+        var offsets: [String: Int64] = [:]
+        try scanner.object { scanner, topic throws(ModelError) in
+            offsets[scanner.materialise(topic)] = try scanner.integer(in: 0...Int64.max)
+        }
+        return offsets
+    }
+
+    /// Appends the marker's JSON, topics in order of their names.
+    public func write(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.form, Int64(form), &out)
+        Self.write(.offsets, offsets, &object, &out)
+        if !replay.isEmpty { Self.write(.replay, replay, &object, &out) }
+        if !replayEnd.isEmpty { Self.write(.replayEnd, replayEnd, &object, &out) }
+        if !lives.isEmpty { Self.write(.lives, lives, &object, &out) }
+        object.member(Field.wallTime, wallTime, &out)
+        object.member(Field.partitions, Int64(partitions), &out)
+        object.member(Field.timeZoneDataVersion, timeZoneDataVersion, &out)
+        object.member(Field.firedThrough, firedThrough, &out)
+        object.member(Field.lineage, lineage, &out)
+        object.end(&out)
+    }
+
+    private static func write(
+        _ field: Field,
+        _ offsets: [String: Int64],
+        _ object: inout JSONObjectWriter,
+        _ out: inout [UInt8]
+    ) {
+        object.begin(field, &out)
         out.append(0x7B)
         for (index, entry) in offsets.sorted(by: { $0.key < $1.key }).enumerated() {
             if index > 0 { out.append(0x2C) }

@@ -2,12 +2,12 @@
 public enum StateRecord: Sendable {
     case marker(StateMarker)
     case entry(StateEntry.Head)
-    /// Whatever was there under its key is gone.
+    /// The record that removes what was stored under its key.
     case tombstone
 
-    /// Reads the heads alone. A tombstone is one whatever its key, so that nothing stands in the way of what removes a record.
+    /// Reads a marker or the head of an entry. A tombstone may have any key, so that every record can be removed.
     ///
-    /// Throws `unsupported-form` for what a newer version wrote, and other reasons for what none of ours wrote.
+    /// Throws `unsupported-form` for what a newer version wrote, and other reasons for what no version of Carillon wrote.
     public init(key: [UInt8], value: [UInt8]?) throws(ModelError) {
         guard let value else {
             self = .tombstone

@@ -1,0 +1,50 @@
+extension StateEntry {
+    /// A removal of everything a recipient has that was applied.
+    public struct KnownRemoval: Sendable, Hashable {
+        /// Its id.
+        public var id: RequestID
+        /// Its offset in `requests`: the same id at that offset is the same record, at any other a repeat. -1 when it is of
+        /// an earlier life of the topic.
+        public var offset: Int64
+        /// When it was applied.
+        public var closed: Timestamp
+
+        /// A removal that was applied.
+        public init(id: RequestID, offset: Int64, closed: Timestamp) {
+            (self.id, self.offset, self.closed) = (id, offset, closed)
+        }
+    }
+}
+
+extension StateEntry.KnownRemoval: StatePart, JSONWritable {
+    private enum Field: FieldName {
+        case id, offset, closed
+    }
+
+    var form: Int { 1 }
+
+    init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var (id, offset, closed): (RequestID?, Int64?, Timestamp?)
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .id: id = try scanner.requestID()
+            case .offset: offset = try scanner.integer(in: -1...Int64.max)
+            case .closed: closed = try scanner.timestamp()
+            case nil: try scanner.skipValue()
+            }
+        }
+        self.init(
+            id: try scanner.required(id, Field.id),
+            offset: try scanner.required(offset, Field.offset),
+            closed: try scanner.required(closed, Field.closed)
+        )
+    }
+
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.id, id, &out)
+        object.member(Field.offset, offset, &out)
+        object.member(Field.closed, closed, &out)
+        object.end(&out)
+    }
+}

@@ -1,0 +1,87 @@
+extension StateEntry {
+    /// A notification that waits.
+    public struct Pending: Sendable, Hashable {
+        /// The request.
+        public var requestID: RequestID
+        /// The raw JSON object, as requested.
+        public var content: ArraySlice<UInt8>
+        /// After this instant the notification is not sent.
+        public var expiration: Timestamp?
+        /// The trace of the record that asked for it.
+        public var trace: CarriedTrace
+        /// What it waits for.
+        public var timer: Timer
+        /// When it is handed to a channel: never before this instant.
+        public var due: Timestamp
+        /// A former owner of the partition may have sent it.
+        public var isInDoubt: Bool
+
+        /// A notification that waits until `due`.
+        public init(
+            requestID: RequestID,
+            content: ArraySlice<UInt8>,
+            expiration: Timestamp?,
+            trace: CarriedTrace,
+            timer: Timer,
+            due: Timestamp,
+            isInDoubt: Bool = false
+        ) {
+            self.requestID = requestID
+            self.content = content
+            self.expiration = expiration
+            self.trace = trace
+            self.timer = timer
+            self.due = due
+            self.isInDoubt = isInDoubt
+        }
+    }
+}
+
+extension StateEntry.Pending: StatePart, JSONWritable {
+    private enum Field: FieldName {
+        case requestId, due, timer, expiration, inDoubt, content
+    }
+
+    var form: Int { max(timer.form, trace.form) }
+
+    /// - Parameter source: what is scanned, for the slice of it that is kept.
+    init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
+        var (id, due, timer): (RequestID?, Timestamp?, StateEntry.Timer?)
+        var (content, expiration): (ArraySlice<UInt8>?, Timestamp?)
+        var isInDoubt = false
+        var trace = CarriedTrace.Scan()
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .requestId: id = try scanner.requestID()
+            case .due: due = try scanner.timestamp()
+            case .timer: timer = try StateEntry.Timer(&scanner)
+            case .expiration: expiration = try scanner.timestamp()
+            case .inDoubt: isInDoubt = try scanner.boolean()
+            case .content: content = try scanner.object(of: source)
+            case nil: try trace.read(name, &scanner)
+            }
+        }
+        self.init(
+            requestID: try scanner.required(id, Field.requestId),
+            content: try scanner.required(content, Field.content),
+            expiration: expiration,
+            trace: trace.trace,
+            timer: try scanner.required(timer, Field.timer),
+            due: try scanner.required(due, Field.due),
+            isInDoubt: isInDoubt
+        )
+    }
+
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.requestId, requestID, &out)
+        object.member(Field.due, due, &out)
+        object.member(Field.timer, timer, &out)
+        object.member(Field.expiration, expiration, &out)
+        if isInDoubt { object.member(Field.inDoubt, true, &out) }
+        trace.write(&object, &out)
+        object.begin(Field.content, &out)
+        JSONWriter.append(raw: content, to: &out)
+        object.end(&out)
+    }
+}

@@ -1,0 +1,127 @@
+extension StateEntry {
+    /// A notification or a recall that was handed to a channel.
+    public struct Sending: Sendable, Hashable {
+        /// How far a send has got.
+        public enum Phase: Sendable, Hashable {
+            /// The channel has had it since that instant.
+            case inFlight(since: Timestamp)
+            /// An attempt failed; the next one is made at that instant.
+            case waiting(until: Timestamp)
+        }
+
+        /// The request.
+        public var requestID: RequestID
+        /// The nominal instant of the trigger.
+        public var occurrence: Timestamp?
+        /// The raw JSON object; nil for a recall.
+        public var content: ArraySlice<UInt8>?
+        /// After this instant no further attempt is made.
+        public var expiration: Timestamp?
+        /// The trace of the record that asked for it.
+        public var trace: CarriedTrace
+        /// Whether the request ends with this send; false for one occurrence of a repeat.
+        public var closes: Bool
+        /// The number of the attempt, from 1.
+        public var attempt: Int
+        /// How far it has got.
+        public var phase: Phase
+        /// A former owner of the partition may have sent it.
+        public var isInDoubt: Bool
+        /// A removal of what is pending that arrived while it was in flight; it is answered when the send ends.
+        public var cancelledBy: RequestID?
+        /// A removal of what is delivered that arrived while it was in flight; it is applied when the send ends.
+        public var recalledBy: RequestID?
+
+        /// A send that begins.
+        public init(
+            requestID: RequestID,
+            occurrence: Timestamp?,
+            content: ArraySlice<UInt8>?,
+            expiration: Timestamp?,
+            trace: CarriedTrace,
+            closes: Bool,
+            attempt: Int = 1,
+            phase: Phase,
+            isInDoubt: Bool = false,
+            cancelledBy: RequestID? = nil,
+            recalledBy: RequestID? = nil
+        ) {
+            self.requestID = requestID
+            self.occurrence = occurrence
+            self.content = content
+            self.expiration = expiration
+            self.trace = trace
+            self.closes = closes
+            self.attempt = attempt
+            self.phase = phase
+            self.isInDoubt = isInDoubt
+            self.cancelledBy = cancelledBy
+            self.recalledBy = recalledBy
+        }
+    }
+}
+
+extension StateEntry.Sending: StatePart, JSONWritable {
+    private enum Field: FieldName {
+        case requestId, occurrence, attempt, since, until, closes, expiration, inDoubt, cancelledBy, recalledBy, content
+    }
+
+    var form: Int { trace.form }
+
+    /// - Parameter source: what is scanned, for the slice of it that is kept.
+    init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
+        var (id, phase): (RequestID?, Phase?)
+        var trace = CarriedTrace.Scan()
+        var sending = Self(
+            requestID: .uuid(UUIDValue(high: 0, low: 0)),
+            occurrence: nil,
+            content: nil,
+            expiration: nil,
+            trace: .none,
+            closes: false,
+            phase: .inFlight(since: Timestamp(rawValue: 0))
+        )
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .requestId: id = try scanner.requestID()
+            case .occurrence: sending.occurrence = try scanner.timestamp()
+            case .attempt: sending.attempt = Int(try scanner.integer(in: 1...Int64(Int32.max)))
+            case .since: phase = .inFlight(since: try scanner.timestamp())
+            case .until: phase = .waiting(until: try scanner.timestamp())
+            case .closes: sending.closes = try scanner.boolean()
+            case .expiration: sending.expiration = try scanner.timestamp()
+            case .inDoubt: sending.isInDoubt = try scanner.boolean()
+            case .cancelledBy: sending.cancelledBy = try scanner.requestID()
+            case .recalledBy: sending.recalledBy = try scanner.requestID()
+            case .content: sending.content = try scanner.object(of: source)
+            case nil: try trace.read(name, &scanner)
+            }
+        }
+        sending.requestID = try scanner.required(id, Field.requestId)
+        sending.phase = try scanner.required(phase, Field.since)
+        sending.trace = trace.trace
+        self = sending
+    }
+
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.requestId, requestID, &out)
+        object.member(Field.occurrence, occurrence, &out)
+        object.member(Field.attempt, Int64(attempt), &out)
+        switch phase {
+        case .inFlight(let since): object.member(Field.since, since, &out)
+        case .waiting(let until): object.member(Field.until, until, &out)
+        }
+        object.member(Field.closes, closes, &out)
+        object.member(Field.expiration, expiration, &out)
+        if isInDoubt { object.member(Field.inDoubt, true, &out) }
+        object.member(Field.cancelledBy, cancelledBy, &out)
+        object.member(Field.recalledBy, recalledBy, &out)
+        trace.write(&object, &out)
+        if let content {
+            object.begin(Field.content, &out)
+            JSONWriter.append(raw: content, to: &out)
+        }
+        object.end(&out)
+    }
+}

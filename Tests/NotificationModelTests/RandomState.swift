@@ -1,0 +1,152 @@
+import NotificationModel
+
+/// Entries and markers of every shape, the same for the same seed.
+enum RandomState {
+    static func entry(using generator: inout SeededGenerator) throws -> StateEntry {
+        var entry = StateEntry()
+        entry.touched = instant(&generator)
+        entry.appliedThrough = Int64.random(in: -1...Int64.max, using: &generator)
+        if chance(&generator) { entry.life = Int64.random(in: 0...9, using: &generator) }
+        if chance(&generator) { entry.pending = try pending(&generator) }
+        if chance(&generator) { entry.sending = try sending(&generator) }
+        if chance(&generator) {
+            entry.delivered = .init(
+                requestID: try id(&generator),
+                occurrence: maybe(&generator, instant),
+                at: instant(&generator)
+            )
+        }
+        if chance(&generator) { entry.version = .init(number: count(&generator), by: try id(&generator)) }
+        if chance(&generator) { entry.known = try known(&generator) }
+        if chance(&generator) {
+            entry.removals = try (0..<Int.random(in: 0...9, using: &generator)).map { _ in
+                .init(
+                    id: try id(&generator),
+                    offset: Int64.random(in: -1...Int64.max, using: &generator),
+                    closed: instant(&generator)
+                )
+            }
+        }
+        return entry
+    }
+
+    static func marker(using generator: inout SeededGenerator) -> StateMarker {
+        StateMarker(
+            offsets: offsets(&generator),
+            wallTime: instant(&generator),
+            partitions: Int32.random(in: 1...Int32.max, using: &generator),
+            timeZoneDataVersion: word(&generator),
+            firedThrough: maybe(&generator, instant),
+            lineage: maybe(&generator, word),
+            replay: offsets(&generator),
+            replayEnd: offsets(&generator),
+            lives: offsets(&generator)
+        )
+    }
+
+    private static func chance(_ generator: inout SeededGenerator) -> Bool {
+        Bool.random(using: &generator)
+    }
+
+    private static func maybe<Value>(
+        _ generator: inout SeededGenerator,
+        _ make: (inout SeededGenerator) throws -> Value
+    ) rethrows -> Value? {
+        chance(&generator) ? try make(&generator) : nil
+    }
+
+    /// Small numbers and large ones.
+    private static func count(_ generator: inout SeededGenerator) -> Int64 {
+        Int64.random(in: 0...Int64.max, using: &generator) >> Int64.random(in: 0...62, using: &generator)
+    }
+
+    private static func instant(_ generator: inout SeededGenerator) -> Timestamp {
+        Timestamp(
+            rawValue: Int64.random(in: Timestamp.earliest.rawValue...Timestamp.latest.rawValue, using: &generator)
+        )
+    }
+
+    private static func word(_ generator: inout SeededGenerator) -> String {
+        let parts = ["a", "\"", "\\", "é", "张三", "📦", " ", "/", "{", "order-1", "e\u{301}"]
+        return (0...Int.random(in: 0...4, using: &generator)).map { _ in
+            parts.randomElement(using: &generator) ?? ""
+        }.joined()
+    }
+
+    private static func id(_ generator: inout SeededGenerator) throws -> RequestID {
+        chance(&generator) ? RequestID.random(using: &generator) : try RequestID(text: word(&generator))
+    }
+
+    private static func offsets(_ generator: inout SeededGenerator) -> [String: Int64] {
+        var offsets: [String: Int64] = [:]
+        for _ in 0..<Int.random(in: 0...3, using: &generator) { offsets[word(&generator)] = count(&generator) }
+        return offsets
+    }
+
+    private static func trace(_ generator: inout SeededGenerator) -> CarriedTrace {
+        let states = ["vendor=1", #"a="\""#, String(repeating: "x", count: 512)]
+        return CarriedTrace(
+            traceparent: maybe(&generator) { _ in bytes("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01") },
+            tracestate: states.randomElement(using: &generator).map(bytes)
+        )
+    }
+
+    private static func content(_ generator: inout SeededGenerator) -> ArraySlice<UInt8> {
+        let contents = ["{}", #"{ "title" : "Ä\n\u00e4" }"#, #"{"userInfo":{"a":[1.50,null,{"b":"}"}]},"body":"x"}"#]
+        return bytes(contents.randomElement(using: &generator) ?? "{}")[...]
+    }
+
+    private static func timer(_ generator: inout SeededGenerator) -> StateEntry.Timer {
+        switch Int.random(in: 0...3, using: &generator) {
+        case 0: return .held
+        case 1: return .turn
+        default:
+            let schedule = IntervalSchedule(
+                interval: max(1, count(&generator)),
+                anchor: instant(&generator),
+                repeats: chance(&generator),
+                misfire: maybe(&generator) { MisfirePolicy.allCases.randomElement(using: &$0) ?? .once },
+                jitter: chance(&generator) ? 0 : count(&generator)
+            )
+            return .interval(schedule, occurrence: instant(&generator))
+        }
+    }
+
+    private static func pending(_ generator: inout SeededGenerator) throws -> StateEntry.Pending {
+        .init(
+            requestID: try id(&generator),
+            content: content(&generator),
+            expiration: maybe(&generator, instant),
+            trace: trace(&generator),
+            timer: timer(&generator),
+            due: instant(&generator),
+            isInDoubt: chance(&generator)
+        )
+    }
+
+    private static func sending(_ generator: inout SeededGenerator) throws -> StateEntry.Sending {
+        .init(
+            requestID: try id(&generator),
+            occurrence: maybe(&generator, instant),
+            content: maybe(&generator, content),
+            expiration: maybe(&generator, instant),
+            trace: trace(&generator),
+            closes: chance(&generator),
+            attempt: Int.random(in: 1...Int(Int32.max), using: &generator),
+            phase: chance(&generator)
+                ? .inFlight(since: instant(&generator)) : .waiting(until: instant(&generator)),
+            isInDoubt: chance(&generator),
+            cancelledBy: try maybe(&generator, id),
+            recalledBy: try maybe(&generator, id)
+        )
+    }
+
+    /// The newest last, as the centre keeps them: each ended after the one before.
+    private static func known(_ generator: inout SeededGenerator) throws -> [StateEntry.KnownRequest] {
+        var closed = Int64.random(in: 0...1_795_251_600_123, using: &generator)
+        return try (0..<Int.random(in: 0...40, using: &generator)).map { _ in
+            closed += Int64.random(in: 1...100_000, using: &generator)
+            return .init(id: try id(&generator), closed: Timestamp(rawValue: closed))
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import NotificationModel
+import Testing
+
+@Suite("The changelog's codec")
+struct StateCodecTests {
+    /// The lines of a file in `Fixtures/state`.
+    private func lines(_ file: String) throws -> [[UInt8]] {
+        let json = try Data(contentsOf: Fixture.folder().appendingPathComponent("state/\(file).jsonl"))
+        return json.split(separator: 0x0A).map(Array.init)
+    }
+
+    /// Each line is read as the sample of its place, and the sample is written as that line.
+    private func check(_ file: String, _ samples: [(name: String, entry: StateEntry)]) throws {
+        let lines = try lines(file)
+        #expect(lines.count == samples.count)
+        for (line, sample) in zip(lines, samples) {
+            #expect(try StateEntry(json: line) == sample.entry, "\(sample.name)")
+            #expect(text(sample.entry.json) == text(line), "\(sample.name)")
+            let head = try StateEntry.head(of: line)
+            #expect(head.touched == sample.entry.touched, "\(sample.name)")
+            #expect(head.due == sample.entry.dueAfterRestart, "\(sample.name)")
+        }
+    }
+
+    private func check(_ file: String, _ samples: [(name: String, marker: StateMarker)]) throws {
+        let lines = try lines(file)
+        #expect(lines.count == samples.count)
+        for (line, sample) in zip(lines, samples) {
+            #expect(try StateMarker(json: line) == sample.marker, "\(sample.name)")
+            #expect(text(sample.marker.json) == text(line), "\(sample.name)")
+        }
+    }
+
+    @Test("what a661b8f wrote is read, and what it could say is written as it wrote it")
+    func first() throws {
+        try check("a661b8f/entries", try StateSamples.firstEntries())
+        try check("a661b8f/markers", StateSamples.firstMarkers())
+    }
+
+    @Test("what 49d030c wrote besides is read, and written as it wrote it")
+    func lives() throws {
+        try check("49d030c/entries", try StateSamples.laterEntries())
+        try check("49d030c/markers", StateSamples.laterMarkers())
+    }
+
+    @Test("of an entry that a661b8f wrote with a strange trace, all but the trace is read")
+    func traces() throws {
+        let (lines, samples) = (try lines("a661b8f/traces"), StateSamples.strangeTraces())
+        #expect(lines.count == samples.count)
+        for (line, sample) in zip(lines, samples) {
+            #expect(try StateEntry(json: line) == sample.entry, "\(sample.name)")
+            #expect(text(line).contains("tracestate"), "\(sample.name)")
+        }
+    }
+
+    @Test("an entry is read as it was written, whatever it holds", arguments: 0..<300 as Range<UInt64>)
+    func entries(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let entry = try RandomState.entry(using: &generator)
+        let read = try StateEntry(json: entry.json)
+        #expect(read == entry)
+        #expect(read.json == entry.json)
+        let head = try StateEntry.head(of: entry.json)
+        #expect(head.touched == entry.touched && head.due == entry.dueAfterRestart)
+    }
+
+    @Test("a marker is read as it was written, whatever it holds", arguments: 0..<100 as Range<UInt64>)
+    func markers(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let marker = RandomState.marker(using: &generator)
+        let read = try StateMarker(json: marker.json)
+        #expect(read == marker)
+        #expect(read.json == marker.json)
+    }
+
+    @Test(
+        "what is missing, and what is of a newer form, is named",
+        arguments: [
+            (#"{"form":2,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
+            (#"{"form":1,"version":{"by":"a"}}"#, .invalid, "version.number"),
+            (#"{"form":1,"version":{"number":1}}"#, .invalid, "version.by"),
+            (#"{"form":1,"delivered":{"requestId":"a"}}"#, .invalid, "delivered.at"),
+            (#"{"form":1,"sending":{"requestId":"a","attempt":1}}"#, .invalid, "sending.since"),
+            (#"{"form":1,"knownTexts":[{"id":"a"}]}"#, .invalid, "knownTexts.0.closed"),
+            (#"{"form":1,"pending":{"timer":{"interval":1}}}"#, .invalid, "pending.timer.anchor"),
+            (#"{"form":1,"pending":{"timer":"helt"}}"#, .invalid, "pending.timer"),
+            (#"{"form":1,"pending":{"tracestate":1}}"#, .invalid, "pending.tracestate"),
+        ]
+    )
+    func refused(_ json: String, _ reason: ReasonCode, _ field: String) {
+        let error = failure { () throws(ModelError) in try StateEntry(json: bytes(json)) }
+        #expect(error?.reason == reason && error?.field == field, "\(String(describing: error))")
+        guard field == "form" else { return }
+        #expect(failure { () throws(ModelError) in try StateEntry.head(of: bytes(json)) } == error)
+    }
+
+    @Test(
+        "what a marker lacks, and a newer form, is named",
+        arguments: [
+            (#"{"form":2,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":0}"#, .invalid, "form"),
+            (#"{"offsets":{}}"#, .invalid, "form"),
+            (#"{"form":1}"#, .invalid, "offsets"),
+            (#"{"form":1,"offsets":{}}"#, .invalid, "wallTime"),
+            (#"{"form":1,"offsets":{},"wallTime":"2026-11-21T09:00:00.000Z"}"#, .invalid, "partitions"),
+            (#"{"form":1,"replay":{"a":1,"b":"2"}}"#, .invalid, "replay.b"),
+            (#"{"form":1,"firedThrough":"now"}"#, .invalid, "firedThrough"),
+        ]
+    )
+    func refusedMarker(_ json: String, _ reason: ReasonCode, _ field: String) {
+        let error = failure { () throws(ModelError) in try StateMarker(json: bytes(json)) }
+        #expect(error?.reason == reason && error?.field == field, "\(String(describing: error))")
+    }
+
+    @Test("fields that are not known are passed over at each level")
+    func unknown() throws {
+        for sample in try StateSamples.firstEntries() + StateSamples.laterEntries() {
+            // Each object gets a field in front, the requests' contents excepted: they are kept as they are.
+            let added = text(sample.entry.json)
+                .replacing("{\"", with: #"{"later":{"form":[9]},""#)
+                .replacing(
+                    text(StateSamples.content).replacing("{\"", with: #"{"later":{"form":[9]},""#),
+                    with: text(StateSamples.content)
+                )
+            #expect(try StateEntry(json: bytes(added)) == sample.entry, "\(sample.name)")
+        }
+    }
+}

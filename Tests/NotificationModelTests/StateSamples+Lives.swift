@@ -1,0 +1,42 @@
+import NotificationModel
+
+// What the commit 49d030c could write besides: removals of everything a recipient has, lives of a topic, the end of a replay.
+extension StateSamples {
+    static func laterEntries() throws -> [(name: String, entry: StateEntry)] {
+        let text = try RequestID(text: "r-1")
+        return [
+            ("life", entry { $0.life = 1 }),
+            (
+                "removals",
+                entry {
+                    $0.removals = [
+                        .init(id: uuid(1), offset: -1, closed: now), .init(id: text, offset: .max, closed: later),
+                    ]
+                }
+            ),
+            (
+                "everything",
+                entry {
+                    $0.life = .max
+                    $0.version = .init(number: 7, by: uuid(1))
+                    $0.pending = pending(.held, trace)
+                    $0.sending = sending(.inFlight(since: now))
+                    $0.delivered = .init(requestID: uuid(5), at: now)
+                    $0.known = known([uuid(6), text])
+                    $0.removals = [.init(id: text, offset: 0, closed: now)]
+                }
+            ),
+        ]
+    }
+
+    static func laterMarkers() -> [(name: String, marker: StateMarker)] {
+        let requests = "carillon.requests"
+        var again = marker([requests: 42], replay: [requests: 7])
+        again.replayEnd = [requests: 30]
+        var second = marker([requests: 42])
+        second.lives = [requests: 1]
+        var all = marker([requests: 42, "b": 1], firedThrough: now, lineage: "l", replay: [requests: 7, "b": 0])
+        (all.replayEnd, all.lives) = ([requests: 30, "b": 1], [requests: .max, "b": 2])
+        return [("the end of a replay", again), ("a second life", second), ("everything", all)]
+    }
+}

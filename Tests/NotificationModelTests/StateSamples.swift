@@ -1,0 +1,194 @@
+import NotificationModel
+
+/// Entries and markers of every shape that the changelog can hold, each under a name.
+///
+/// `Fixtures/state` holds the JSON of each, in the same order, as the version in the folder's name wrote it. New shapes get a
+/// folder of their own: a file of the fixtures never changes, and this version reads them all.
+enum StateSamples {
+    static let now = Timestamp(rawValue: 1_795_251_600_123)
+    static let later = Timestamp(rawValue: 1_795_255_200_000)
+    static let content = bytes(#"{ "title": "Grüße \u00e9\n\"x\"", "userInfo": {"a": [1.50, null, {}]} }"#)[...]
+    static let traceparent = bytes("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    static let trace = CarriedTrace(traceparent: traceparent, tracestate: bytes(#"vendor=a"b\c"#))
+
+    static func uuid(_ number: UInt64) -> RequestID {
+        .uuid(UUIDValue(high: 0x0d8f_4e6c_53a5_5f0e &+ number, low: 0x9d0b_6a1f_6f1c_2a11))
+    }
+
+    static func entry(_ change: (inout StateEntry) throws -> Void) rethrows -> StateEntry {
+        var entry = StateEntry()
+        (entry.touched, entry.appliedThrough) = (now, 41)
+        try change(&entry)
+        return entry
+    }
+
+    static func pending(_ timer: StateEntry.Timer, _ trace: CarriedTrace = .none) -> StateEntry.Pending {
+        .init(requestID: uuid(1), content: content, expiration: nil, trace: trace, timer: timer, due: later)
+    }
+
+    static func sending(_ phase: StateEntry.Sending.Phase, _ trace: CarriedTrace = .none) -> StateEntry.Sending {
+        .init(
+            requestID: uuid(2),
+            occurrence: nil,
+            content: content,
+            expiration: nil,
+            trace: trace,
+            closes: true,
+            phase: phase
+        )
+    }
+
+    static func known(_ ids: [RequestID]) -> [StateEntry.KnownRequest] {
+        ids.enumerated().map { .init(id: $1, closed: Timestamp(rawValue: now.rawValue + Int64($0))) }
+    }
+
+    static func marker(
+        _ offsets: [String: Int64],
+        firedThrough: Timestamp? = nil,
+        lineage: String? = nil,
+        replay: [String: Int64] = [:]
+    ) -> StateMarker {
+        StateMarker(
+            offsets: offsets,
+            wallTime: now,
+            partitions: 8,
+            timeZoneDataVersion: "2025b",
+            firedThrough: firedThrough,
+            lineage: lineage,
+            replay: replay
+        )
+    }
+}
+
+// What the commit a661b8f could write.
+extension StateSamples {
+    static func firstEntries() throws -> [(name: String, entry: StateEntry)] {
+        let text = try RequestID(text: #"order "1" \ é"#)
+        let interval = IntervalSchedule(interval: 1, anchor: now, repeats: false, misfire: nil, jitter: 0)
+        let once = IntervalSchedule(interval: 3_600_000, anchor: now, repeats: true, misfire: .once, jitter: 30_000)
+        let next = IntervalSchedule(interval: .max, anchor: now, repeats: true, misfire: .next, jitter: .max)
+        let drop = IntervalSchedule(interval: 60_000, anchor: now, repeats: true, misfire: .drop, jitter: 0)
+        return [
+            ("nothing", StateEntry()),
+            ("touched", entry { _ in }),
+            ("pending, held", entry { $0.pending = pending(.held) }),
+            (
+                "pending, its turn is next",
+                entry {
+                    $0.pending = pending(.turn)
+                    $0.sending = sending(.inFlight(since: now))
+                }
+            ),
+            ("pending, an interval", entry { $0.pending = pending(.interval(interval, occurrence: later)) }),
+            ("pending, a repeat, once", entry { $0.pending = pending(.interval(once, occurrence: later)) }),
+            ("pending, a repeat, next", entry { $0.pending = pending(.interval(next, occurrence: later)) }),
+            ("pending, a repeat, drop", entry { $0.pending = pending(.interval(drop, occurrence: later)) }),
+            (
+                "pending with all fields",
+                entry {
+                    $0.pending = .init(
+                        requestID: text,
+                        content: content,
+                        expiration: .latest,
+                        trace: trace,
+                        timer: .interval(once, occurrence: now),
+                        due: later,
+                        isInDoubt: true
+                    )
+                }
+            ),
+            ("sending, in flight", entry { $0.sending = sending(.inFlight(since: now)) }),
+            ("sending, waiting", entry { $0.sending = sending(.waiting(until: later)) }),
+            (
+                "sending with all fields",
+                entry {
+                    $0.sending = .init(
+                        requestID: text,
+                        occurrence: later,
+                        content: content,
+                        expiration: later,
+                        trace: trace,
+                        closes: false,
+                        attempt: Int(Int32.max),
+                        phase: .inFlight(since: now),
+                        isInDoubt: true,
+                        cancelledBy: uuid(3),
+                        recalledBy: text
+                    )
+                }
+            ),
+            (
+                "sending a recall",
+                entry {
+                    $0.sending = sending(.waiting(until: later))
+                    $0.sending?.content = nil
+                    $0.sending?.attempt = 3
+                }
+            ),
+            ("delivered", entry { $0.delivered = .init(requestID: uuid(4), at: now) }),
+            ("delivered, an occurrence", entry { $0.delivered = .init(requestID: text, occurrence: later, at: now) }),
+            ("known, UUIDs", entry { $0.known = known((0..<128).map { uuid($0) }) }),
+            (
+                "known, instants at the ends",
+                entry {
+                    $0.known = [
+                        .init(id: .uuid(UUIDValue(high: 0, low: 0)), closed: Timestamp(rawValue: .min)),
+                        .init(id: .uuid(UUIDValue(high: .max, low: .max)), closed: Timestamp(rawValue: .max)),
+                    ]
+                }
+            ),
+            ("known, texts", entry { $0.known = known([text]) }),
+            (
+                "known, both",
+                try entry { $0.known = known([uuid(1), text, uuid(2), try RequestID(text: "b"), uuid(3)]) }
+            ),
+            ("version", entry { $0.version = .init(number: 0, by: uuid(1)) }),
+            ("version, the highest", entry { $0.version = .init(number: .max, by: text) }),
+            (
+                "everything",
+                entry {
+                    ($0.touched, $0.appliedThrough) = (.earliest, .max)
+                    $0.version = .init(number: 7, by: uuid(1))
+                    $0.pending = pending(.interval(once, occurrence: later), trace)
+                    $0.sending = sending(.waiting(until: later), CarriedTrace(traceparent: traceparent))
+                    $0.delivered = .init(requestID: uuid(5), occurrence: now, at: now)
+                    $0.known = known([uuid(6), text])
+                }
+            ),
+        ]
+    }
+
+    /// Traces that are left behind now, since they are no W3C trace context: what is read has none, or no tracestate.
+    static func strangeTraces() -> [(name: String, entry: StateEntry)] {
+        let parent = CarriedTrace(traceparent: traceparent)
+        return [
+            ("a trace that is none", entry { $0.pending = pending(.held) }),
+            ("a tracestate alone", entry { $0.sending = sending(.inFlight(since: now)) }),
+            ("a tracestate that is too long", entry { $0.pending = pending(.held, parent) }),
+            ("a tracestate that is not ASCII", entry { $0.sending = sending(.inFlight(since: now), parent) }),
+        ]
+    }
+
+    static func firstMarkers() -> [(name: String, marker: StateMarker)] {
+        let (requests, signals) = ("carillon.requests", "carillon.signals")
+        return [
+            ("nothing read", marker([:])),
+            ("offsets", marker([signals: 0, requests: .max])),
+            ("fired", marker([requests: 42], firedThrough: later)),
+            ("lineage", marker([requests: 42], lineage: "0d8f4e6c-53a5-4f0e-9d0b-6a1f6f1c2a11")),
+            ("replay", marker([requests: 42, signals: 9], replay: [requests: 7, signals: 0])),
+            (
+                "everything",
+                StateMarker(
+                    offsets: [requests: 42],
+                    wallTime: .latest,
+                    partitions: .max,
+                    timeZoneDataVersion: #"a "b" é"#,
+                    firedThrough: .earliest,
+                    lineage: "l",
+                    replay: [requests: 0]
+                )
+            ),
+        ]
+    }
+}
