@@ -40,7 +40,7 @@ extension ServiceScenarios {
         #expect(counts["deliveries"] as? Int ?? 0 >= 4)
     }
 
-    @Test("what the README's table of bounds says is seen in metrics is there")
+    @Test("what the page of bounds says is seen in metrics is there")
     func boundsInMetrics() async throws {
         let stack = try Stack.shared()
         let pages = try await stack.producer.metrics + stack.consumer.metrics

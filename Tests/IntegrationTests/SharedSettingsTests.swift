@@ -3,8 +3,8 @@ import Testing
 
 @Suite("One settings file for both services", .timeLimit(.minutes(3)))
 struct SharedSettingsTests {
-    @Test("the README's file starts both", .disabled(if: Cluster.isReal, "it would need the file's security"))
-    func readme() async throws {
+    @Test("the file of the page of settings starts both", .disabled(if: Cluster.isReal, "it would need the file's security"))
+    func file() async throws {
         let cluster = try await Cluster.start()
         do {
             try await start(cluster)
@@ -16,11 +16,10 @@ struct SharedSettingsTests {
     }
 
     private func start(_ cluster: Cluster) async throws {
-        let readme = try Readme()
         let folder = try TemporaryFolder()
-        let rules = try folder.write(try readme.block("yaml", containing: "rules:\n  - event:"), to: "rules.yaml")
+        let rules = try folder.write(try Page.rules().block("yaml", containing: "rules:\n  - event:"), to: "rules.yaml")
         // Only what is of that machine and that cluster is replaced.
-        var yaml = try readme.block("yaml", containing: "kafka:\n  bootstrap:")
+        var yaml = try Page.settings().block("yaml", containing: "kafka:\n  bootstrap:")
         for (written, here) in [
             ("kafka:9092", cluster.bootstrapServers), ("/var/lib/carillon", folder.file("store")),
             ("/etc/carillon/rules.yaml", rules),

@@ -6,7 +6,7 @@ import NotificationModel
 import NotificationPublisher
 import Testing
 
-@Suite("The example of the README")
+@Suite("The example of the page Sending")
 struct PublisherExampleTests {
     @Test("It publishes a request and cancels it")
     func example() async throws {
@@ -14,7 +14,7 @@ struct PublisherExampleTests {
         let brokers = broker.bootstrapServers
         let logger = Logger(label: "example")
 
-        // README begins
+        // Example begins
         let client = KafkaClientConfiguration(bootstrapServers: brokers)
         let producer = try KafkaProducer(configuration: .init(client: client), logger: logger)
         let publisher = NotificationPublisher(
@@ -26,7 +26,7 @@ struct PublisherExampleTests {
         let receipt = try await publisher.publish(content, to: "user-42", as: "order-1001", trigger: inAnHour)
         try await publisher.remove("order-1001", of: "user-42", .pending)
         await producer.shutDown(within: .seconds(5))
-        // README ends
+        // Example ends
 
         #expect(receipt.topic == "carillon.requests")
         var records: [KafkaConsumerRecord] = []
@@ -46,16 +46,17 @@ struct PublisherExampleTests {
         await broker.shutDown()
     }
 
-    @Test("The README shows the lines that run here")
-    func readme() throws {
+    @Test("The page shows the lines that run here")
+    func page() throws {
         let here = URL(filePath: #filePath)
         let source = try String(contentsOf: here, encoding: .utf8)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        let begin = try #require(source.range(of: "// README begins\n"))
-        let end = try #require(source.range(of: "        // README ends", range: begin.upperBound..<source.endIndex))
+        let place = "Sources/carillon/carillon.docc/Sending.md"
+        let page = try String(contentsOf: root.appending(path: place), encoding: .utf8)
+        let begin = try #require(source.range(of: "// Example begins\n"))
+        let end = try #require(source.range(of: "        // Example ends", range: begin.upperBound..<source.endIndex))
         let lines = source[begin.upperBound..<end.lowerBound].split(separator: "\n").map { $0.dropFirst(8) }
         #expect(lines.count >= 10)
-        #expect(readme.contains(lines.joined(separator: "\n")))
+        #expect(page.contains(lines.joined(separator: "\n")))
     }
 }

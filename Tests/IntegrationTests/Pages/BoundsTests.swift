@@ -1,7 +1,7 @@
 import ServiceSupport
 import Testing
 
-/// The README's bounds against the settings that the code declares.
+/// The page of bounds against the settings that the code declares.
 @Suite("The table of bounds")
 struct BoundsTests {
     /// What is no bound: addresses, and how often a status is shown.
@@ -27,7 +27,7 @@ struct BoundsTests {
         #expect(named.count == rows.count)
         for setting in declared.values where setting.kind == .integer || setting.kind == .duration {
             guard !Self.others.contains(setting.key) else { continue }
-            #expect(named.contains(setting.key), "\(setting.key) is not in the README's table")
+            #expect(named.contains(setting.key), "\(setting.key) is not in the table")
         }
         for row in rows {
             // Those of the process itself are declared by its main program.

@@ -2,12 +2,12 @@ import Foundation
 import Kafka
 import Testing
 
-@Suite("The README's partition rule", .timeLimit(.minutes(2)))
+@Suite("The partition rule of the contracts", .timeLimit(.minutes(2)))
 struct PartitionRuleTests {
     @Test("its lines of Python hold their own vectors and agree with the client, for every length of the last block")
     func python() async throws {
         let folder = try TemporaryFolder()
-        let lines = try Readme().block("python", containing: "def partition(")
+        let lines = try Page.contracts().block("python", containing: "def partition(")
         let names = [
             "a", "ab", "abc", "abcd", "abcde", "ana", "ana/1", "user-42", "北京", "Zoë", "😀", "%41", " ",
             String(repeating: "x", count: 255),
