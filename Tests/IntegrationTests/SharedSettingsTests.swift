@@ -3,7 +3,10 @@ import Testing
 
 @Suite("One settings file for both services", .timeLimit(.minutes(3)))
 struct SharedSettingsTests {
-    @Test("the file of the page of settings starts both", .disabled(if: Cluster.isReal, "it would need the file's security"))
+    @Test(
+        "the file of the page of settings starts both",
+        .disabled(if: Cluster.isReal, "it would need the file's security")
+    )
     func file() async throws {
         let cluster = try await Cluster.start()
         do {

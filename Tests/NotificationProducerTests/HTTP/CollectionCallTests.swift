@@ -1,6 +1,7 @@
 import HTTPTesting
 import Kafka
 import NotificationModel
+import ServiceSupport
 import Testing
 
 @testable import NotificationProducer

@@ -1,5 +1,6 @@
 import HTTPTesting
 import NotificationModel
+import ServiceSupport
 import Testing
 
 @testable import NotificationProducer

@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import NotificationModel
+import ServiceSupport
 import Synchronization
 import Testing
 
