@@ -1,5 +1,6 @@
 import NotificationConsumer
 import NotificationModel
+import ServiceSupport
 
 /// A run of a world in which a seed decides everything: deployment, workload, and what goes wrong; in the end all is calm and
 /// everything is counted.
