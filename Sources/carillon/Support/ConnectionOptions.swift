@@ -75,9 +75,12 @@ struct ConnectionOptions: ParsableArguments {
         do {
             var settings = try ServiceSettings(environment: variables, file: nil)
             var connection = Connection(
-                bootstrapServers: settings.bootstrapServers(),
-                properties: settings.dictionary("kafka.properties", isName: KafkaClientConfiguration.isProperty),
-                topics: settings.topicNames(["businessEvents", "requests", "deliveries", "state", "deadLetters"]),
+                bootstrapServers: SharedConfiguration.bootstrapServers(&settings),
+                properties: SharedConfiguration.kafkaProperties(&settings),
+                topics: SharedConfiguration.topicNames(
+                    &settings,
+                    ["businessEvents", "requests", "deliveries", "state", "deadLetters"]
+                ),
                 defaultApplication: settings.string("application.default", default: "default"),
                 timeout: timeout.duration
             )

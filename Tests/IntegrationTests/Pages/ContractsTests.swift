@@ -50,7 +50,8 @@ struct ContractsTests {
             case "trigger":
                 _ = try RequestRecord.scan(request(with: example), key: NotificationKey(encoded: Array("a/r/i".utf8)))
             case "delivery-event":
-                let name = try #require(DeliveryEventName(rawValue: #require(example.name)))
+                let text = try #require(example.name)
+                let name = try #require(DeliveryEventName(rawValue: text))
                 names.insert(name)
                 let event = try DeliveryEvent(json: json, name: name)
                 #expect(try JSONValue.parse(event.json) == JSONValue.parse(json), "\(example.json)")

@@ -62,19 +62,8 @@ extension SharedConfiguration {
         guarantee aboutGuarantee: String,
         instance aboutInstance: String? = nil
     ) {
-        let servers = settings.list("kafka.bootstrap.servers", default: [], about: "Brokers as host:port. Required.")
-        self.init(bootstrapServers: servers)
-        if bootstrapServers.isEmpty {
-            settings.reject("kafka.bootstrap.servers", "is required: the brokers as host:port, with commas between")
-        }
-        kafkaProperties = settings.dictionary(
-            "kafka.properties",
-            about: """
-                Any librdkafka property; wins over the service's own choices. In the variable a comma within a value is \
-                written `\\,`.
-                """,
-            isName: KafkaClientConfiguration.isProperty
-        )
+        self.init(bootstrapServers: Self.bootstrapServers(&settings))
+        kafkaProperties = Self.kafkaProperties(&settings)
         topics = Self.topicNames(&settings, used)
         let named = settings.string(
             "deployment",
@@ -103,8 +92,31 @@ extension SharedConfiguration {
         )
     }
 
-    /// `topics.prefix`, and `topics.<name>` of each topic that the service uses.
-    private static func topicNames(_ settings: inout ServiceSettings, _ used: Set<String>) -> TopicNames {
+    // MARK: - Settings of a connection, which the command line reads, too
+
+    /// `kafka.bootstrap.servers`.
+    package static func bootstrapServers(_ settings: inout ServiceSettings) -> [String] {
+        let servers = settings.list("kafka.bootstrap.servers", default: [], about: "Brokers as host:port. Required.")
+        if servers.isEmpty {
+            settings.reject("kafka.bootstrap.servers", "is required: the brokers as host:port, with commas between")
+        }
+        return servers
+    }
+
+    /// `kafka.properties`.
+    package static func kafkaProperties(_ settings: inout ServiceSettings) -> [String: String] {
+        settings.dictionary(
+            "kafka.properties",
+            about: """
+                Any librdkafka property; wins over the service's own choices. In the variable a comma within a value is \
+                written `\\,`.
+                """,
+            isName: KafkaClientConfiguration.isProperty
+        )
+    }
+
+    /// `topics.prefix`, and `topics.<name>` of each topic that is used.
+    package static func topicNames(_ settings: inout ServiceSettings, _ used: Set<String>) -> TopicNames {
         let prefix = settings.string(
             "topics.prefix",
             default: TopicNames.defaultPrefix,
