@@ -34,12 +34,13 @@ struct DrainTests {
         let broker = MemoryBroker(partitions: 1)
         broker.marker(in: 0, of: 1)
         broker.bytesPerSecond = 1000
-        let value = Array(#"{"requestId":"q","content":{"title":"T"}}"#.utf8)
-        broker.requests[0].records.append((key("order").encoded, value))
         let (channel, steps) = (SlowChannel(), Steps())
         let link = FaultyLink(MemoryLink(broker, transactionTimeout: .seconds(10))) { steps.all.append($0) }
         let lane = Lane.over(link, .exactlyOnce, channel: channel)
         try lane.start()
+        try lane.turn()
+        let value = Array(#"{"requestId":"q","content":{"title":"T"}}"#.utf8)
+        broker.requests[0].records.append((key("order").encoded, value))
         for _ in 0..<100 where channel.sends.isEmpty || lane.ledger.checkpoint.allowsWork { try lane.turn() }
         #expect(channel.sends.count == 1 && steps.all == [.entry, .marker])
         channel.accept()
