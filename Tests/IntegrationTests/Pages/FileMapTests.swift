@@ -49,7 +49,7 @@ struct FileMapTests {
             }
             for function in codes(in: row[2]) {
                 let isThere = function == "init" ? text.contains("init(") : text.contains("func \(function)")
-                #expect(isThere, "\(function) is not in \(row[1])")
+                #expect(isThere, "\(row[1]) has no \(function)")
             }
         }
     }
