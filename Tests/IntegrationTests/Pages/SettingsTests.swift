@@ -16,7 +16,8 @@ struct SettingsTests {
             let head = try #require(lines.first).components(separatedBy: "  ")
             try #require(head.count == 2 && head[1].hasPrefix("CARILLON_"), "\(block)")
             let text = lines.dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
-            found[head[0]] = text.firstMatch(of: /; default (\S+)/).map { String($0.1) }
+            let written: String? = text.firstMatch(of: /; default (\S+)/).map { String($0.1) }
+            found.updateValue(written, forKey: head[0])
         }
         try #require(found.count > 20)
         return found
