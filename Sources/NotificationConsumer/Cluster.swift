@@ -30,21 +30,14 @@ struct Cluster: Sendable {
     ) throws -> Cluster? {
         let consumer = try KafkaConsumer(configuration: configuration.stateConsumer(uncommitted: false), logger: logger)
         defer { consumer.close(within: .seconds(2)) }
-        while !stop.isRequested {
-            guard let id = try consumer.clusterID(within: .seconds(1)) else {
-                health.notReady("waiting for the broker: it did not say what cluster it is of")
-                continue
-            }
-            let isMock = KafkaMockCluster.isMock(clusterID: id)
-            let guarantee = configuration.guarantee ?? (isMock ? .atLeastOnce : .exactlyOnce)
-            let why =
-                configuration.guarantee != nil
-                ? "configured" : isMock ? "the embedded broker cannot give more" : "the default"
-            health.ready()
-            logger.info("delivery guarantee: \(guarantee.rawValue)", metadata: ["why": "\(why)"])
-            if let warning = Self.warning(of: guarantee, isEmbedded: isMock) { logger.warning("\(warning)") }
-            return Cluster(id: id, guarantee: guarantee)
+        let wait = BrokerWait(health: health, stop: stop, logger: logger)
+        guard let id = try wait.until({ try consumer.clusterID() }) else { return nil }
+        let (guarantee, why) = DeliveryGuarantee.choose(asked: configuration.guarantee, on: id)
+        health.ready()
+        logger.info("delivery guarantee: \(guarantee.rawValue)", metadata: ["why": "\(why)"])
+        if let warning = Self.warning(of: guarantee, isEmbedded: KafkaMockCluster.isMock(clusterID: id)) {
+            logger.warning("\(warning)")
         }
-        return nil
+        return Cluster(id: id, guarantee: guarantee)
     }
 }

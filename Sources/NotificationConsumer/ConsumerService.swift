@@ -137,13 +137,14 @@ public struct ConsumerService: Service {
     ) async throws {
         try await KafkaThread.run(name: "lane-\(number)") {
             let metrics = LaneMetrics(factory: metrics, lane: number)
-            var pause = Duration.seconds(1)
-            // Why the lane before ended, while another process may have the instance's id.
-            var fenced: InstanceFencedError?
-            defer { component.rest() }
-            while !stop.isRequested {
-                component.beat()
-                do {
+            var supervisor = Supervisor(
+                .init(name: "lane-\(number)", restartsFrom: "its marker"),
+                stop: stop,
+                health: component,
+                logger: logger
+            )
+            try supervisor.run(
+                { fenced, hasWorked in
                     guard
                         let link = try KafkaLink(
                             configuration: configuration,
@@ -165,39 +166,14 @@ public struct ConsumerService: Service {
                         health: component,
                         metrics: metrics,
                         logger: logger,
-                        fenced: fenced?.description
+                        fenced: fenced
                     )
-                    try Self.run(Lane(context: context, link: link), until: stop) {
-                        (pause, fenced) = (.seconds(1), nil)
-                    }
-                } catch let refusal as ConsumerRefusal {
-                    component.notReady("\(refusal)")
-                    logger.critical("the consumer service cannot go on", metadata: ["error": "\(refusal)"])
-                    stop.request()
-                    throw refusal
-                } catch let error as EntryStoreError where error.isOfConfiguration {
-                    component.notReady("\(error)")
-                    logger.critical("the store cannot be used", metadata: ["error": "\(error)"])
-                    stop.request()
-                    throw error
-                } catch let error as KafkaError where error.code == .invalidArgument {
-                    // A property that librdkafka does not take will not be taken the next time either.
-                    stop.request()
-                    throw error
-                } catch {
-                    metrics.countRestart()
-                    if let found = fencing(error, lane: number) { fenced = found }
-                    let error = fenced ?? error
-                    component.notReady("the lane failed and starts again: \(error)")
-                    logger.error(
-                        "a lane failed and starts again from its marker",
-                        metadata: ["lane": "\(number)", "error": "\(error)", "pause": "\(pause)"]
-                    )
-                    component.beat()
-                    stop.wait(pause)
-                    pause = min(pause * 2, .seconds(30))
-                }
-            }
+                    try Self.run(Lane(context: context, link: link), until: stop, whenWorking: hasWorked)
+                },
+                isFinal: LaneEnd.isFinal,
+                fencing: { fencing($0, lane: number) },
+                onRestart: metrics.countRestart
+            )
         }
     }
 

@@ -1,3 +1,5 @@
+import Kafka
+
 /// Why a lane begins anew.
 package enum LaneEnd: Error, Equatable, CustomStringConvertible {
     case assignmentLost
@@ -17,6 +19,19 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
         case .firstMarkersNotWritten:
             "the first markers of the assigned partitions were not acknowledged in time"
         case .storeFailed(let reason): "the local store failed: \(reason)"
+        }
+    }
+}
+
+extension LaneEnd {
+    /// Whether no lane may follow one that threw this: going on would lose or guess something, or a setting is wrong.
+    static func isFinal(_ error: any Error) -> Bool {
+        switch error {
+        case is ConsumerRefusal: true
+        case let error as EntryStoreError: error.isOfConfiguration
+        // A property that librdkafka does not take now it does not take the next time either.
+        case let error as KafkaError: error.code == .invalidArgument
+        default: false
         }
     }
 }

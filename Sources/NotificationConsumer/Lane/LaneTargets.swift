@@ -28,33 +28,24 @@ struct LaneTargets {
         health: HealthComponent,
         _ logger: Logger
     ) throws -> LaneTargets? {
-        var lastReason: String?
-        while !stop.isRequested {
-            health.beat()
-            do {
-                func target(_ name: String) throws -> Target {
-                    let count = try producer.partitionCount(of: name, within: .seconds(2))
-                    return .init(handle: try producer.topic(name), partitions: count)
-                }
-                let requests = try producer.partitionCount(of: topics.requests, within: .seconds(2))
-                let state = try target(topics.state)
-                guard state.partitions == requests else {
-                    throw ConsumerRefusal.partitionCountsDiffer(requests: requests, state: state.partitions)
-                }
-                return LaneTargets(
-                    requestPartitions: requests,
-                    targets: [try target(topics.deliveries), try target(topics.deadLetters), state]
-                )
-            } catch let error as KafkaError where !error.isFatal {
-                if lastReason != error.reason {
-                    logger.warning("waiting for the broker and its topics", metadata: ["error": "\(error.reason)"])
-                    lastReason = error.reason
-                }
-                health.notReady("waiting for the broker and its topics: \(error.reason)")
-                // Metadata of a missing topic comes back at once.
-                producer.serveReports(within: .milliseconds(250)) { _ in }
-            }
+        // Metadata of a missing topic comes back at once.
+        let wait = BrokerWait(health: health, stop: stop, logger: logger) {
+            producer.serveReports(within: .milliseconds(250)) { _ in }
         }
-        return nil
+        return try wait.until {
+            func target(_ name: String) throws -> Target {
+                let count = try producer.partitionCount(of: name, within: .seconds(2))
+                return .init(handle: try producer.topic(name), partitions: count)
+            }
+            let requests = try producer.partitionCount(of: topics.requests, within: .seconds(2))
+            let state = try target(topics.state)
+            guard state.partitions == requests else {
+                throw ConsumerRefusal.partitionCountsDiffer(requests: requests, state: state.partitions)
+            }
+            return LaneTargets(
+                requestPartitions: requests,
+                targets: [try target(topics.deliveries), try target(topics.deadLetters), state]
+            )
+        }
     }
 }

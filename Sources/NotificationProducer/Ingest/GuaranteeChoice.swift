@@ -10,14 +10,11 @@ final class GuaranteeChoice {
         chosen = asked
     }
 
-    /// - Returns: Nil when the cluster did not say in time what it is.
-    func choose(for consumer: KafkaConsumer, _ logger: Logger) throws(KafkaError) -> DeliveryGuarantee? {
+    /// Throws `.timedOut` when the cluster did not say in time what it is.
+    func choose(for consumer: KafkaConsumer, _ logger: Logger) throws(KafkaError) -> DeliveryGuarantee {
         if let chosen { return chosen }
-        guard let cluster = try consumer.clusterID(within: .seconds(2)) else { return nil }
-        let isMock = KafkaMockCluster.isMock(clusterID: cluster)
-        let guarantee: DeliveryGuarantee = isMock ? .atLeastOnce : .exactlyOnce
-        let reason = isMock ? "the embedded broker cannot give more" : "the default"
-        logger.info("delivery guarantee of ingest: \(guarantee.rawValue)", metadata: ["why": "\(reason)"])
+        let (guarantee, why) = DeliveryGuarantee.choose(asked: nil, on: try consumer.clusterID())
+        logger.info("delivery guarantee of ingest: \(guarantee.rawValue)", metadata: ["why": "\(why)"])
         chosen = guarantee
         return guarantee
     }

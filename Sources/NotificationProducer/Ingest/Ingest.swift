@@ -18,7 +18,6 @@ struct Ingest: Sendable {
     func run() async {
         let stop = StopSignal()
         await withTaskCancellationOrGracefulShutdownHandler {
-            // The closure does not throw.
             try? await KafkaThread.run(name: "carillon-ingest") { runSessions(stop) }
         } onCancelOrGracefulShutdown: {
             stop.request()
@@ -28,13 +27,15 @@ struct Ingest: Sendable {
 
     private func runSessions(_ stop: StopSignal) {
         let choice = GuaranteeChoice(asked: configuration.guarantee)
-        var failures = 0
-        var fenced: InstanceFencedError?
-        defer { health.rest() }
-        while !stop.isRequested {
-            health.beat()
-            let started = ContinuousClock.now
-            do {
+        var supervisor = Supervisor(
+            .init(name: "ingest", restartsFrom: "the committed offsets"),
+            stop: stop,
+            health: health,
+            logger: logger,
+            firstPause: configuration.restartDelay
+        )
+        try? supervisor.run(
+            { fenced, hasWorked in
                 let session = try IngestSession(
                     configuration: configuration,
                     rules: rules,
@@ -45,23 +46,13 @@ struct Ingest: Sendable {
                     stop: stop,
                     logger: logger,
                     now: now,
-                    fenced: fenced?.description
+                    fenced: fenced
                 )
+                defer { if session?.hasCommitted == true { hasWorked() } }
                 try session?.run()
-            } catch {
-                fenced = error as? InstanceFencedError
-                // A session that ran for a while was fine; one that fails at once is not tried again in a hurry.
-                failures = ContinuousClock.now - started > .seconds(60) ? 1 : failures + 1
-                let delay = min(configuration.restartDelay * (1 << min(failures - 1, 5)), .seconds(30))
-                metrics.countIngestRestart()
-                health.notReady("ingest failed and starts anew: \(error)")
-                logger.error(
-                    "ingest failed; it starts anew from the committed offsets",
-                    metadata: [LogMetadata.error: "\(error)", "delay": "\(delay)"]
-                )
-                health.beat()
-                stop.wait(delay)
-            }
-        }
+            },
+            fencing: { $0 as? InstanceFencedError },
+            onRestart: metrics.countIngestRestart
+        )
     }
 }

@@ -24,11 +24,11 @@ struct IngestClients {
         _ stop: StopSignal,
         _ logger: Logger
     ) throws -> IngestClients? {
-        let wait = Wait(health: health, stop: stop, logger: logger)
+        let wait = BrokerWait(health: health, stop: stop, logger: logger)
         let consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
         var lane: KafkaLaneProducer?
         do {
-            let clients = try connect(configuration, choice, ceiling, consumer, &lane, wait)
+            let clients = try connect(configuration, choice, ceiling, consumer, &lane, wait, logger)
             if clients == nil { close(consumer, lane) }
             return clients
         } catch {
@@ -43,33 +43,30 @@ struct IngestClients {
         _ ceiling: KafkaRecordCeiling,
         _ consumer: KafkaConsumer,
         _ lane: inout KafkaLaneProducer?,
-        _ wait: Wait
+        _ wait: BrokerWait,
+        _ logger: Logger
     ) throws -> IngestClients? {
         let topics = configuration.topics
-        let found = try wait.until { () throws(KafkaError) in
+        let found = try wait.until {
             _ = try consumer.partitionCount(of: topics.businessEvents, within: .seconds(2))
             let requests = try consumer.partitionCount(of: topics.requests, within: .seconds(2))
             let deadLetters = try consumer.partitionCount(of: topics.deadLetters, within: .seconds(2))
-            let guarantee = try choice.choose(for: consumer, wait.logger)
-            guard let guarantee else {
-                throw KafkaError(code: .timedOut, reason: "the cluster does not say its id", isRetriable: true)
-            }
-            return (requests, deadLetters, guarantee)
+            return (requests, deadLetters, try choice.choose(for: consumer, logger))
         }
         guard let (requests, deadLetters, guarantee) = found else { return nil }
         var producer = configuration.producer
         if guarantee == .exactlyOnce { producer.transactionalID = configuration.transactionalID }
-        let made = try KafkaLaneProducer(configuration: producer, ceiling: ceiling, logger: wait.logger)
+        let made = try KafkaLaneProducer(configuration: producer, ceiling: ceiling, logger: logger)
         lane = made
         // Otherwise the first records would wait for it.
-        let isKnown: Void? = try wait.until { () throws(KafkaError) in
+        let isKnown: Void? = try wait.until {
             for topic in [topics.requests, topics.deadLetters] {
                 _ = try made.partitionCount(of: topic, within: .seconds(2))
             }
         }
         guard isKnown != nil else { return nil }
         if guarantee == .exactlyOnce {
-            let isReady: Void? = try wait.until({ () throws(KafkaError) in
+            let isReady: Void? = try wait.until({
                 try made.initTransactions(within: .seconds(2))
             }) {
                 KafkaTransactionPolicy.decision(after: $0, in: .initialize) == .repeatCall
@@ -88,37 +85,5 @@ struct IngestClients {
     private static func close(_ consumer: KafkaConsumer, _ lane: KafkaLaneProducer?) {
         consumer.close(within: .seconds(1))
         lane?.close(within: .zero)
-    }
-}
-
-/// Asks the broker until it answers, and says once why it has to wait.
-private struct Wait {
-    let health: HealthComponent
-    let stop: StopSignal
-    let logger: Logger
-
-    /// - Parameter isWorthIt: whether waiting can mend the error.
-    /// - Returns: Nil when it was told to stop.
-    func until<Result>(
-        _ ask: () throws(KafkaError) -> Result,
-        isWorthIt: (KafkaError) -> Bool = { _ in true }
-    ) throws(KafkaError) -> Result? {
-        var said = ""
-        while !stop.isRequested {
-            health.beat()
-            do throws(KafkaError) {
-                return try ask()
-            } catch {
-                guard isWorthIt(error) else { throw error }
-                let reason = "\(error)"
-                health.notReady("waiting for the broker: \(reason)")
-                if reason != said {
-                    logger.warning("waiting for the broker", metadata: [LogMetadata.error: "\(reason)"])
-                    said = reason
-                }
-                stop.wait(.milliseconds(500))
-            }
-        }
-        return nil
     }
 }

@@ -36,6 +36,8 @@ final class IngestSession {
     /// Why the session before ended, when another process may have the instance's id: ready again only after a commit, or after
     /// a while in which the other one did not show itself.
     private(set) var fenced: String?
+    /// A transaction of this session is committed.
+    private(set) var hasCommitted = false
     /// Why the session has to end.
     var failure: (any Error)?
     /// What a record of this session may have.
@@ -283,7 +285,7 @@ final class IngestSession {
     private static let fencedTime = Duration.seconds(30)
 
     /// The instance's id is this process's.
-    func noteCommit() { fenced = nil }
+    func noteCommit() { (fenced, hasCommitted) = (nil, true) }
 
     /// Without traffic nobody else would notice that the broker is away, or that it is back.
     private func probeWhenQuiet() {
