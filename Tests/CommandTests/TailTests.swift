@@ -167,8 +167,8 @@ struct TailTests {
             content: Array(#"{"title":"On its \u200fway\u001b[1m"}"#.utf8)[...],
             expiration: nil,
             trace: .none,
-            timer: .interval(
-                .init(interval: 60_000, anchor: entry.touched, repeats: true, misfire: nil, jitter: 0),
+            timer: .scheduled(
+                .interval(.init(interval: 60_000, anchor: entry.touched, repeats: true, misfire: nil, jitter: 0)),
                 occurrence: due
             ),
             due: due

@@ -84,13 +84,13 @@ struct IntakeTests {
         let value = #"{"content":{"title":"T"},"trigger":{"type":"timeInterval","timeInterval":0.0001}}"#
         for (time, anchor) in [(-5000 as Int64?, at(-5000)), (nil, at(0))] {
             guard case .request(let request) = try intake.input(from: record("shop/ana/a", value, at: time), at: at(0)),
-                case .interval(let schedule) = request.plan
+                case .scheduled(let schedule) = request.plan
             else {
-                Issue.record("not an interval request")
+                Issue.record("not a scheduled request")
                 return
             }
             // A fraction of a millisecond rounds up: never early.
-            #expect(schedule.firstOccurrence.rawValue == anchor.rawValue + 1)
+            #expect(schedule.first.rawValue == anchor.rawValue + 1)
         }
     }
 }

@@ -6,18 +6,21 @@ import Testing
 /// Each occurrence is judged by its own instant, which its jitter moves.
 struct JitterTests {
     private struct Plan {
-        var schedule: IntervalSchedule
-        var plan: CenterInput.Plan { .interval(schedule) }
+        let interval: Int64
+        let schedule: Schedule
+        var plan: CenterInput.Plan { .scheduled(schedule) }
 
         /// Jitter up to and beyond the interval.
         init(_ random: inout SeededGenerator) {
-            let interval = Int64.random(in: 60_000...200_000, using: &random)
-            schedule = IntervalSchedule(
-                interval: interval,
-                anchor: at(0),
-                repeats: true,
-                misfire: [nil, .once, .next, .drop].randomElement(using: &random) ?? nil,
-                jitter: Int64.random(in: interval / 2...interval * 2, using: &random)
+            interval = Int64.random(in: 60_000...200_000, using: &random)
+            schedule = .interval(
+                .init(
+                    interval: interval,
+                    anchor: at(0),
+                    repeats: true,
+                    misfire: [nil, .once, .next, .drop].randomElement(using: &random) ?? nil,
+                    jitter: Int64.random(in: interval / 2...interval * 2, using: &random)
+                )
             )
         }
     }
@@ -34,7 +37,7 @@ struct JitterTests {
         var bench = Bench()
         bench.apply(request("q", plan.plan), 0)
         var now: Int64 = 0
-        while now < 20 * plan.schedule.interval {
+        while now < 20 * plan.interval {
             // A busy second, or a restart of a few, is not an outage.
             now += Int64.random(in: 1...9_000, using: &random)
             for event in bench.fire(now) {
@@ -46,7 +49,7 @@ struct JitterTests {
             }
         }
         let sent = Self.occurrences(bench.events)
-        let expected = (1...).lazy.map { at($0 * plan.schedule.interval) }
+        let expected = (1...).lazy.map { at($0 * plan.interval) }
         #expect(sent == Array(expected.prefix(sent.count)) && sent.count >= 18)
     }
 
@@ -58,7 +61,7 @@ struct JitterTests {
         bench.apply(request("q", plan.plan), 0)
         var now: Int64 = 0
         for _ in 0..<10 {
-            now += Int64.random(in: 1...5 * plan.schedule.interval, using: &random)
+            now += Int64.random(in: 1...5 * plan.interval, using: &random)
             bench.fire(now)
             for event in bench.events {
                 let last = event.name == .missed ? event.last : event.occurrence
@@ -67,20 +70,21 @@ struct JitterTests {
             }
         }
         // Sent or missed, each once, in order.
-        var next = at(plan.schedule.interval)
+        var next = at(plan.interval)
         for event in bench.events where event.name != .scheduled {
             #expect((event.first ?? event.occurrence) == next)
             let last = event.last ?? event.occurrence ?? next
             #expect(event.count.map { plan.schedule.count(from: next, through: last) == $0 } ?? true)
-            next = last.adding(milliseconds: plan.schedule.interval)
+            next = last.adding(milliseconds: plan.interval)
         }
         #expect(plan.schedule.due(for: next, of: id("q")) > at(now))
     }
 
     @Test func `a restart of five seconds spreads nothing away`() throws {
-        let schedule = IntervalSchedule(interval: 60_000, anchor: at(0), repeats: true, misfire: nil, jitter: 59_000)
+        let interval = IntervalSchedule(interval: 60_000, anchor: at(0), repeats: true, misfire: nil, jitter: 59_000)
+        let schedule = Schedule.interval(interval)
         var bench = Bench()
-        bench.apply(request("q", .interval(schedule)), 0)
+        bench.apply(request("q", .scheduled(schedule)), 0)
         try bench.commit()
         let first = schedule.due(for: at(60_000), of: id("q"))
         let late = first.rawValue - at(0).rawValue + 5_000

@@ -61,10 +61,15 @@ func interval(
     misfire: MisfirePolicy? = nil,
     jitter: Double = 0
 ) -> CenterInput.Plan {
-    .interval(
-        IntervalSchedule(
-            .init(timeInterval: seconds, repeats: repeats, misfire: misfire, jitter: jitter),
-            anchor: anchor
+    .scheduled(
+        .interval(
+            .init(
+                interval: Int64((seconds * 1000).rounded(.up)),
+                anchor: anchor,
+                repeats: repeats,
+                misfire: misfire,
+                jitter: Int64((jitter * 1000).rounded(.up))
+            )
         )
     )
 }

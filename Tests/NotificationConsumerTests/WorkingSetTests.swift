@@ -76,7 +76,7 @@ struct WorkingSetTests {
         var fired: [Int64] = []
         while let slot = set.popDue(at: at(1_000_000)) {
             let key = set.key(of: slot)
-            fired.append((set.entry(of: slot).pending?.due.rawValue ?? 0) - at(0).rawValue)
+            fired.append((set.entry(of: slot).pending?.due?.rawValue ?? 0) - at(0).rawValue)
             #expect(due.removeValue(forKey: key) == fired.last)
             set.update(slot, at: at(0)) { entry in
                 entry.pending = nil
@@ -138,6 +138,36 @@ struct WorkingSetTests {
         set.settle(slots, horizon: at(100))
         #expect(set.slots.map { set.key(of: $0).identifier }.sorted() == ["changed", "near"])
         #expect(set.totals.pending == 3 && set.armed == 2)
+    }
+
+    @Test func `what waits without a time may leave once it is committed, what has a timer or is being sent stays`() {
+        var set = WorkingSet()
+        var slots: [WorkingSet.Slot] = []
+        for name in ["timed", "timeless", "sending"] {
+            set.insert(key(name), at: at(0)) { entry in
+                entry.pending = Self.pending(name, 50)
+                if name != "timed" { entry.pending?.due = nil }
+                if name == "sending" {
+                    entry.sending = .init(
+                        requestID: id("s"),
+                        occurrence: nil,
+                        content: [],
+                        expiration: nil,
+                        trace: .none,
+                        closes: true,
+                        phase: .inFlight(since: at(0))
+                    )
+                }
+                return ((), changed: true)
+            }
+        }
+        set.cut(patience: .latest, maximumLazy: 0) { slot, _, _, _ in slots.append(slot) }
+        for _ in 0..<8 { set.evict(beyond: 0) }
+        #expect(set.count == 3)
+        set.settle(slots, horizon: at(100))
+        for _ in 0..<8 { set.evict(beyond: 0) }
+        #expect(set.slots.map { set.key(of: $0).identifier }.sorted() == ["sending", "timed"])
+        #expect(set.totals.pending == 3)
     }
 
     @Test func `the room of a burst is given back, and what stays is found as before`() {

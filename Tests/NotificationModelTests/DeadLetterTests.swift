@@ -199,7 +199,7 @@ struct RecordBoundTests {
             content: content,
             expiration: time,
             trace: trace,
-            timer: .interval(schedule, occurrence: time),
+            timer: .scheduled(.interval(schedule), occurrence: time),
             due: time,
             isInDoubt: true
         )

@@ -108,7 +108,7 @@ enum RandomState {
                 misfire: maybe(&generator) { MisfirePolicy.allCases.randomElement(using: &$0) ?? .once },
                 jitter: chance(&generator) ? 0 : count(&generator)
             )
-            return .interval(schedule, occurrence: instant(&generator))
+            return .scheduled(.interval(schedule), occurrence: instant(&generator))
         }
     }
 
@@ -119,7 +119,7 @@ enum RandomState {
             expiration: maybe(&generator, instant),
             trace: trace(&generator),
             timer: timer(&generator),
-            due: instant(&generator),
+            due: maybe(&generator, instant),
             isInDoubt: chance(&generator)
         )
     }

@@ -65,6 +65,20 @@ struct StateCodecTests {
         #expect(head.touched == entry.touched && head.due == entry.dueAfterRestart)
     }
 
+    @Test("an entry is written in the oldest form that can say it")
+    func oldestForm() throws {
+        for sample in try StateSamples.firstEntries() + StateSamples.laterEntries() {
+            #expect(text(sample.entry.json).hasPrefix(#"{"form":1,"#), "\(sample.name)")
+        }
+        // Readers of form 1 need a due time.
+        let timeless = StateSamples.entry {
+            $0.pending = StateSamples.pending(.turn)
+            $0.pending?.due = nil
+        }
+        #expect(text(timeless.json).hasPrefix(#"{"form":2,"#))
+        #expect(try StateEntry.head(of: timeless.json).due == nil)
+    }
+
     @Test("a marker is read as it was written, whatever it holds", arguments: 0..<100 as Range<UInt64>)
     func markers(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -77,7 +91,7 @@ struct StateCodecTests {
     @Test(
         "what is missing, and what is of a newer form, is named",
         arguments: [
-            (#"{"form":2,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":3,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
             (#"{"form":1,"version":{"by":"a"}}"#, .invalid, "version.number"),
             (#"{"form":1,"version":{"number":1}}"#, .invalid, "version.by"),
@@ -99,7 +113,7 @@ struct StateCodecTests {
     @Test(
         "what a marker lacks, and a newer form, is named",
         arguments: [
-            (#"{"form":2,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":3,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"form":0}"#, .invalid, "form"),
             (#"{"offsets":{}}"#, .invalid, "form"),
             (#"{"form":1}"#, .invalid, "offsets"),

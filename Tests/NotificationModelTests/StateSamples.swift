@@ -22,6 +22,15 @@ enum StateSamples {
         return entry
     }
 
+    static func schedule(
+        every interval: Int64,
+        repeats: Bool = false,
+        misfire: MisfirePolicy? = nil,
+        jitter: Int64 = 0
+    ) -> Schedule {
+        .interval(.init(interval: interval, anchor: now, repeats: repeats, misfire: misfire, jitter: jitter))
+    }
+
     static func pending(_ timer: StateEntry.Timer, _ trace: CarriedTrace = .none) -> StateEntry.Pending {
         .init(requestID: uuid(1), content: content, expiration: nil, trace: trace, timer: timer, due: later)
     }
@@ -64,10 +73,10 @@ enum StateSamples {
 extension StateSamples {
     static func firstEntries() throws -> [(name: String, entry: StateEntry)] {
         let text = try RequestID(text: #"order "1" \ é"#)
-        let interval = IntervalSchedule(interval: 1, anchor: now, repeats: false, misfire: nil, jitter: 0)
-        let once = IntervalSchedule(interval: 3_600_000, anchor: now, repeats: true, misfire: .once, jitter: 30_000)
-        let next = IntervalSchedule(interval: .max, anchor: now, repeats: true, misfire: .next, jitter: .max)
-        let drop = IntervalSchedule(interval: 60_000, anchor: now, repeats: true, misfire: .drop, jitter: 0)
+        let interval = schedule(every: 1)
+        let once = schedule(every: 3_600_000, repeats: true, misfire: .once, jitter: 30_000)
+        let next = schedule(every: .max, repeats: true, misfire: .next, jitter: .max)
+        let drop = schedule(every: 60_000, repeats: true, misfire: .drop)
         return [
             ("nothing", StateEntry()),
             ("touched", entry { _ in }),
@@ -79,10 +88,10 @@ extension StateSamples {
                     $0.sending = sending(.inFlight(since: now))
                 }
             ),
-            ("pending, an interval", entry { $0.pending = pending(.interval(interval, occurrence: later)) }),
-            ("pending, a repeat, once", entry { $0.pending = pending(.interval(once, occurrence: later)) }),
-            ("pending, a repeat, next", entry { $0.pending = pending(.interval(next, occurrence: later)) }),
-            ("pending, a repeat, drop", entry { $0.pending = pending(.interval(drop, occurrence: later)) }),
+            ("pending, an interval", entry { $0.pending = pending(.scheduled(interval, occurrence: later)) }),
+            ("pending, a repeat, once", entry { $0.pending = pending(.scheduled(once, occurrence: later)) }),
+            ("pending, a repeat, next", entry { $0.pending = pending(.scheduled(next, occurrence: later)) }),
+            ("pending, a repeat, drop", entry { $0.pending = pending(.scheduled(drop, occurrence: later)) }),
             (
                 "pending with all fields",
                 entry {
@@ -91,7 +100,7 @@ extension StateSamples {
                         content: content,
                         expiration: .latest,
                         trace: trace,
-                        timer: .interval(once, occurrence: now),
+                        timer: .scheduled(once, occurrence: now),
                         due: later,
                         isInDoubt: true
                     )
@@ -149,7 +158,7 @@ extension StateSamples {
                 entry {
                     ($0.touched, $0.appliedThrough) = (.earliest, .max)
                     $0.version = .init(number: 7, by: uuid(1))
-                    $0.pending = pending(.interval(once, occurrence: later), trace)
+                    $0.pending = pending(.scheduled(once, occurrence: later), trace)
                     $0.sending = sending(.waiting(until: later), CarriedTrace(traceparent: traceparent))
                     $0.delivered = .init(requestID: uuid(5), occurrence: now, at: now)
                     $0.known = known([uuid(6), text])

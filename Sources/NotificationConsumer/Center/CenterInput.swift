@@ -31,7 +31,8 @@ enum CenterInput: Sendable {
     enum Plan: Sendable {
         /// Now, or after a collapse window of so many milliseconds.
         case immediate(collapseWindow: Int64)
-        case interval(IntervalSchedule)
+        /// At the occurrences of a schedule.
+        case scheduled(Schedule)
     }
 
     /// A removal of one identifier, or of all of a recipient's when the key's identifier is empty.

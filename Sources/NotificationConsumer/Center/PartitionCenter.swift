@@ -106,7 +106,8 @@ struct PartitionCenter {
     mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
         let entry = try StateEntry(json: json)
         let slot = inUse.load(key, entry)
-        if let pending = entry.pending, pending.content.count > rules.contentBytes, pending.due > now {
+        let isDue = entry.pending?.due.map { $0 <= now } ?? false
+        if let pending = entry.pending, pending.content.count > rules.contentBytes, !isDue {
             // It cannot be written again, so it is suppressed before the next cut: timers up to the last marker may fire by then.
             inUse.update(slot, at: now, from: .clock) { entry in
                 entry.pending?.due = min(now, entry.touched)
@@ -298,7 +299,7 @@ struct PartitionCenter {
 extension StateEntry {
     /// What was pending up to the instant, or being sent, may be on the device.
     mutating func putInDoubt(through instant: Timestamp, at now: Timestamp) {
-        if let pending, pending.due <= instant { self.pending?.isInDoubt = true }
+        if let due = pending?.due, due <= instant { self.pending?.isInDoubt = true }
         guard sending != nil else { return }
         sending?.isInDoubt = true
         if case .inFlight = sending?.phase { sending?.phase = .waiting(until: now) }

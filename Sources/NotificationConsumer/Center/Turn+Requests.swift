@@ -24,7 +24,7 @@ extension Turn {
             switch request.plan {
             case .immediate(let window) where window > 0: hold(request, window: window, replacing: replaced)
             case .immediate: send(request, leavesDoubt: leavesDoubt)
-            case .interval(let schedule): arm(request, schedule, replacing: replaced)
+            case .scheduled(let schedule): arm(request, schedule, replacing: replaced)
             }
         }
         // What may be on the device was replaced by something that is not sent now.
@@ -95,16 +95,16 @@ extension Turn {
 
     private mutating func arm(
         _ request: CenterInput.Request,
-        _ schedule: IntervalSchedule,
+        _ schedule: Schedule,
         replacing replaced: StateEntry.Pending?
     ) {
-        let occurrence = schedule.firstOccurrence
+        let occurrence = schedule.first
         let due = schedule.due(for: occurrence, of: request.id)
         // What can never be sent is answered at once, not when it would be due.
         if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
         wait(
             request,
-            for: .interval(schedule, occurrence: occurrence),
+            for: .scheduled(schedule, occurrence: occurrence),
             until: due,
             isInDoubt: mayHaveBeenSent && due <= now
         )
@@ -122,7 +122,7 @@ extension Turn {
     ) {
         var due = now.adding(milliseconds: window)
         // A stream of updates must not move the end of the window for ever.
-        if let replaced, case .held = replaced.timer { due = min(due, max(now, replaced.due)) }
+        if let replaced, case .held = replaced.timer, let end = replaced.due { due = min(due, max(now, end)) }
         if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
         wait(request, for: .held, until: due, isInDoubt: mayHaveBeenSent)
         publish(.held, of: request.id, closes: false, request.trace) {

@@ -25,8 +25,8 @@ extension Turn {
         case .held, .turn:
             entry.pending = nil
             deliver(pending, occurrence: nil, closes: true)
-        case .interval(let schedule, let occurrence):
-            fire(pending, schedule, from: occurrence, through: end ?? now)
+        case .scheduled(let schedule, let occurrence):
+            fire(pending, schedule, from: occurrence, due: due, through: end ?? now)
         }
     }
 
@@ -43,17 +43,18 @@ extension Turn {
     /// machine slept: while the first is on time it is sent by itself, and the next is judged in its own turn.
     private mutating func fire(
         _ pending: StateEntry.Pending,
-        _ schedule: IntervalSchedule,
+        _ schedule: Schedule,
         from first: Timestamp,
+        due firstDue: Timestamp,
         through end: Timestamp
     ) {
         // An occurrence in doubt is sent by itself, too; those after it are judged afterwards.
-        let isAlone = pending.isInDoubt || now.rawValue - pending.due.rawValue <= Self.onTimeGrace
-        let last = isAlone ? first : schedule.lastOccurrence(dueAt: end, from: first, of: pending.requestID)
-        let due = last == first ? pending.due : schedule.due(for: last, of: pending.requestID)
+        let isAlone = pending.isInDoubt || now.rawValue - firstDue.rawValue <= Self.onTimeGrace
+        let last = isAlone ? first : schedule.lastDue(at: end, from: first, of: pending.requestID)
+        let due = last == first ? firstDue : schedule.due(for: last, of: pending.requestID)
         let sendsLast = pending.isInDoubt || isSent(due, of: schedule)
         if !sendsLast || last > first {
-            let lastMissed = sendsLast ? Timestamp(rawValue: last.rawValue - schedule.interval) : last
+            let lastMissed = sendsLast ? schedule.previous(through: last.adding(milliseconds: -1), from: first) : last
             publish(.missed, of: pending.requestID, closes: false, pending.trace) {
                 // A repeat can miss more than one run: the first occurrence tells their events apart.
                 $0.occurrence = first
@@ -62,18 +63,16 @@ extension Turn {
                 $0.count = schedule.count(from: first, through: lastMissed)
             }
         }
-        if schedule.repeats {
-            rearm(pending, schedule, after: last)
-        } else {
-            entry.pending = nil
-        }
-        if sendsLast { deliver(pending, occurrence: last, closes: !schedule.repeats) }
-        // Nothing left to wait for: a one-shot that its policy drops, or a repeat whose next occurrence is too late.
-        if entry.pending == nil, schedule.repeats || !sendsLast { expire(pending.requestID, pending.trace) }
+        let next = schedule.next(after: last)
+        entry.pending = nil
+        if let next { rearm(pending, schedule, at: next) }
+        if sendsLast { deliver(pending, occurrence: last, closes: next == nil) }
+        // Nothing left to wait for: a last occurrence that the policy drops, or a next one that comes after the expiration.
+        if entry.pending == nil, next != nil || !sendsLast { expire(pending.requestID, pending.trace) }
     }
 
     /// The misfire policy, for the last occurrence that is due, and was at that instant.
-    private func isSent(_ due: Timestamp, of schedule: IntervalSchedule) -> Bool {
+    private func isSent(_ due: Timestamp, of schedule: Schedule) -> Bool {
         let late = now.rawValue - due.rawValue
         switch schedule.misfire {
         case .once: return true
@@ -82,21 +81,13 @@ extension Turn {
         }
     }
 
-    /// Arms the next occurrence, or leaves nothing pending when the request expires before it.
-    private mutating func rearm(
-        _ pending: StateEntry.Pending,
-        _ schedule: IntervalSchedule,
-        after occurrence: Timestamp
-    ) {
-        let next = Timestamp(rawValue: occurrence.rawValue + schedule.interval)
-        let due = schedule.due(for: next, of: pending.requestID)
-        if let expiration = pending.expiration, expiration <= due {
-            entry.pending = nil
-            return
-        }
-        entry.pending?.timer = .interval(schedule, occurrence: next)
-        entry.pending?.due = due
-        entry.pending?.isInDoubt = false
+    /// Arms an occurrence, unless the request expires before it is due.
+    private mutating func rearm(_ pending: StateEntry.Pending, _ schedule: Schedule, at occurrence: Timestamp) {
+        let due = schedule.due(for: occurrence, of: pending.requestID)
+        if let expiration = pending.expiration, expiration <= due { return }
+        var next = pending
+        (next.timer, next.due, next.isInDoubt) = (.scheduled(schedule, occurrence: occurrence), due, false)
+        entry.pending = next
     }
 
     private mutating func deliver(_ pending: StateEntry.Pending, occurrence: Timestamp?, closes: Bool) {

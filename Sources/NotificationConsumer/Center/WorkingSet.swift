@@ -204,7 +204,9 @@ struct WorkingSet {
         while count > maximum, looked < 256 {
             looked += 1
             hand = hand + 1 < standings.count ? hand + 1 : 0
-            guard standings[hand].isUsed, standings[hand].state == .logged, entries[hand].isIdle else { continue }
+            guard standings[hand].isUsed, standings[hand].due == nil, entries[hand].sending == nil,
+                standings[hand].state.subtracting(.urgent) == .logged
+            else { continue }
             if standings[hand].isRecent {
                 standings[hand].isRecent = false
             } else {

@@ -112,18 +112,10 @@ package struct Intake: Sendable {
     }
 
     private func plan(of request: ScannedRequest, anchor: Timestamp) throws(ModelError) -> CenterInput.Plan {
-        switch request.trigger {
-        case .push:
+        guard let schedule = try Schedule(request.trigger, anchor: anchor) else {
             return .immediate(collapseWindow: request.collapseWindow ?? 0)
-        case .timeInterval(let trigger):
-            return .interval(IntervalSchedule(trigger, anchor: anchor))
-        case .calendar, .location:
-            throw ModelError(
-                .unsupportedForm,
-                field: "trigger.type",
-                "this release runs push and timeInterval triggers; calendar and location triggers are not run yet"
-            )
         }
+        return .scheduled(schedule)
     }
 
     private func removal(

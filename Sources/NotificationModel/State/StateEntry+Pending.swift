@@ -11,8 +11,8 @@ extension StateEntry {
         public var trace: CarriedTrace
         /// What it waits for.
         public var timer: Timer
-        /// When it is handed to a channel: never before this instant.
-        public var due: Timestamp
+        /// When it is handed to a channel: never before this instant. Nil while it waits for something that has no time.
+        public var due: Timestamp?
         /// A former owner of the partition may have sent it.
         public var isInDoubt: Bool
 
@@ -23,7 +23,7 @@ extension StateEntry {
             expiration: Timestamp?,
             trace: CarriedTrace,
             timer: Timer,
-            due: Timestamp,
+            due: Timestamp?,
             isInDoubt: Bool = false
         ) {
             self.requestID = requestID
@@ -42,7 +42,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
         case requestId, due, timer, expiration, inDoubt, content
     }
 
-    var form: Int { max(timer.form, trace.form) }
+    var form: Int { max(due == nil ? StateForm.withoutDue : StateForm.first, max(timer.form, trace.form)) }
 
     /// - Parameter source: what is scanned, for the slice of it that is kept.
     init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
@@ -67,7 +67,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
             expiration: expiration,
             trace: trace.trace,
             timer: try scanner.required(timer, Field.timer),
-            due: try scanner.required(due, Field.due),
+            due: due,
             isInDoubt: isInDoubt
         )
     }

@@ -5,31 +5,8 @@ extension StateEntry {
         case held
         /// The end of a send of the same identifier that is under way.
         case turn
-        /// The next nominal instant of a time interval.
-        case interval(IntervalSchedule, occurrence: Timestamp)
-    }
-}
-
-/// The instants of a time-interval trigger: `anchor + k × interval`, k ≥ 1.
-public struct IntervalSchedule: Hashable, Sendable {
-    /// Milliseconds, at least 1.
-    public var interval: Int64
-    /// The request record's timestamp.
-    public var anchor: Timestamp
-    /// Whether there is another occurrence after each.
-    public var repeats: Bool
-    /// What to do with missed occurrences.
-    public var misfire: MisfirePolicy?
-    /// Milliseconds over which occurrences are spread; 0 for none.
-    public var jitter: Int64
-
-    /// The instants of a trigger.
-    public init(interval: Int64, anchor: Timestamp, repeats: Bool, misfire: MisfirePolicy?, jitter: Int64) {
-        self.interval = interval
-        self.anchor = anchor
-        self.repeats = repeats
-        self.misfire = misfire
-        self.jitter = jitter
+        /// The next occurrence of a schedule.
+        case scheduled(Schedule, occurrence: Timestamp)
     }
 }
 
@@ -37,7 +14,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
     var form: Int {
         switch self {
         case .held, .turn: 1
-        case .interval: 1
+        case .scheduled(.interval, _): 1
         }
     }
 
@@ -85,14 +62,14 @@ extension StateEntry.Timer: StatePart, JSONWritable {
             misfire: misfire,
             jitter: jitter
         )
-        return .interval(schedule, occurrence: try scanner.required(occurrence, IntervalField.occurrence))
+        return .scheduled(.interval(schedule), occurrence: try scanner.required(occurrence, IntervalField.occurrence))
     }
 
     func writeJSON(to out: inout [UInt8]) {
         switch self {
         case .held: Self.write(.held, to: &out)
         case .turn: Self.write(.turn, to: &out)
-        case .interval(let schedule, let occurrence):
+        case .scheduled(.interval(let schedule), let occurrence):
             var object = JSONObjectWriter()
             object.member(IntervalField.interval, schedule.interval, &out)
             object.member(IntervalField.anchor, schedule.anchor, &out)

@@ -94,7 +94,10 @@ extension StateEntry: StatePart {
             case .due, nil: try scanner.skipValue()
             }
         }
-        _ = try scanner.required(form, Field.form)
+        let written = try scanner.required(form, Field.form)
+        if written < StateForm.withoutDue, let pending = entry.pending, pending.due == nil {
+            throw scanner.missing("pending.due")
+        }
         if hasTexts { entry.known.sort { $0.closed < $1.closed } }
         self = entry
     }

@@ -92,7 +92,7 @@ struct NotificationsHandler: Sendable {
         }
         let bytes = try await body.read(upTo: bodyLimit)
         let scanned = try RequestBody.scan(bytes, key: key)
-        try SupportedTriggers.check(scanned.trigger)
+        try Schedule.check(scanned.trigger)
         if let expiration = scanned.expiration, expiration <= now() {
             throw ModelError(.invalid, field: "expiration", "is in the past: \(expiration.rfc3339)")
         }

@@ -145,7 +145,7 @@ struct RuleEngine: Sendable {
             guard case .request(let request) = try RequestRecord.scan(value, key: key) else {
                 throw ModelError(.invalid, "the rule did not give a request")
             }
-            try SupportedTriggers.check(request.trigger)
+            try Schedule.check(request.trigger)
             return Output(key: key, requestID: id, isRemoval: false, value: value)
         case .cancel(let scope):
             JSONWriter.append("{\"requestId\":\"", to: &value)

@@ -57,11 +57,11 @@ enum StateNote {
     }
 
     private static func wait(of pending: StateEntry.Pending) -> String {
-        let due = "due \(moment(pending.due))"
+        let due = pending.due.map { "due \(moment($0))" } ?? "without a time"
         switch pending.timer {
         case .held: return "held, \(due)"
         case .turn: return "after the one that is being sent"
-        case .interval(let schedule, _):
+        case .scheduled(.interval(let schedule), _):
             guard schedule.repeats else { return due }
             return "\(due), every \(Double(schedule.interval) / 1_000) s"
         }

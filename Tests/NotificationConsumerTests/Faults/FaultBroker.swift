@@ -61,7 +61,7 @@ struct FaultBroker {
             content: content,
             expiration: nil,
             trace: .none,
-            timer: .interval(schedule, occurrence: due),
+            timer: .scheduled(.interval(schedule), occurrence: due),
             due: due
         )
         let key = key("i\(number)", recipient: "recipient")
