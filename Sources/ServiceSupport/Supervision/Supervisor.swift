@@ -57,7 +57,7 @@ package struct Supervisor {
                     pause.noteWork()
                     fenced = nil
                 }
-            } catch  where isFinal(error) {
+            } catch let error where isFinal(error) {
                 health.notReady("\(error)")
                 logger.critical("\(worker.name) cannot go on", metadata: [LogMetadata.error: "\(error)"])
                 stop.request()
