@@ -25,8 +25,13 @@ struct BeginningTests {
     private static var other: Int32 { 1 - mine }
 
     /// - Returns: how many of the two requests came out.
-    private static func run(_ broker: MemoryBroker) throws -> Int {
-        let lane = Lane.over(MemoryLink(broker, share: [mine]), .atLeastOnce)
+    private static func run(
+        _ broker: MemoryBroker,
+        start: ConsumerServiceConfiguration.Start = .refuse
+    ) throws -> Int {
+        var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
+        configuration.start = start
+        let lane = Lane.over(MemoryLink(broker, share: [mine]), .atLeastOnce, configuration: configuration)
         do {
             try lane.start()
             for _ in 0..<200 { try lane.turn() }
@@ -69,11 +74,16 @@ struct BeginningTests {
         }
     }
 
-    @Test func `a partition that was added is not taken for a new one`() throws {
+    @Test(arguments: ConsumerServiceConfiguration.Start.allCases, [false, true])
+    func `a partition that was added is not taken for a new one`(
+        start: ConsumerServiceConfiguration.Start,
+        isEmpty: Bool
+    ) throws {
         let broker = Self.broker()
+        if isEmpty { broker.requests[Int(Self.mine)].records = [] }
         broker.marker(in: Self.other, of: 1)
         #expect(throws: ConsumerRefusal.partitionCountChanged(Self.other, marker: 1, now: 2)) {
-            try Self.run(broker)
+            try Self.run(broker, start: start)
         }
     }
 

@@ -9,8 +9,6 @@ import NotificationModel
 /// 1. Its part of `requests` still begins at offset 0.
 /// 2. Its part of `state` begins at offset 0 and holds no committed record.
 /// 3. The group has committed no offset for it. Every checkpoint leaves one; with one, `state` was made again.
-/// 4. No other partition has a marker of another partition count, as far as the end of its changelog shows; with one,
-///    partitions were added.
 struct Beginning {
     /// How much of the end of another partition's changelog is read for its last marker, in offsets.
     static let tail: Int64 = 1000
@@ -29,17 +27,21 @@ struct Beginning {
     let rules: Restore.Rules
 
     /// - Returns: the partitions, of those given, that may be read from offset 0 on.
-    /// - Throws: `ConsumerRefusal` when partitions were added; what the link throws.
     func partitions(_ found: [Int32: Partition], over link: some LaneLink) throws -> Set<Int32> {
         let untouched = found.filter { $0.value.isUntouched }.map(\.key).sorted()
         guard !untouched.isEmpty else { return [] }
-        try checkCount(except: untouched, over: link)
         let committed = try link.committedOffsets(of: untouched, within: Restore.brokerDeadline)
         return Set(untouched).subtracting(committed.keys)
     }
 
-    private func checkCount(except untouched: [Int32], over link: some LaneLink) throws {
-        let others = Set(0..<rules.partitions).subtracting(untouched).sorted()
+    /// Checks that a partition without a marker was not added to others that are in use: no other one may have a marker of
+    /// another partition count, as far as the end of its changelog shows. An added one is empty at first, and no setting says
+    /// that recipients may move.
+    ///
+    /// - Parameter own: what is being restored; of these the marker is known.
+    /// - Throws: `ConsumerRefusal` when partitions were added; what the link throws.
+    func checkCount(without own: [Int32], over link: some LaneLink) throws {
+        let others = Set(0..<rules.partitions).subtracting(own).sorted()
         guard !others.isEmpty else { return }
         let bounds = try link.stateBounds(of: others, within: Restore.brokerDeadline)
         let ends = bounds.filter { $0.value.low < $0.value.high }.mapValues { low, high in

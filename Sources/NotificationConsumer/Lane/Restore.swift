@@ -13,8 +13,8 @@ import ServiceSupport
 /// 3. Committed records from there to the end go into the store; the last marker counts. What is left at the end that cannot
 ///    be read, not replaced and not removed by a later record of its key, refuses.
 /// 4. The marker is checked against the topic of requests: partition count, and whether what comes after it is still there.
-///    Without one, an empty topic begins, one that nothing was ever done with begins at its first request (`Beginning`), and
-///    any other begins only as told.
+///    Without one, no other partition may have a marker of another partition count; then an empty topic begins, one that
+///    nothing was ever done with begins at its first request (`Beginning`), and any other begins only as told.
 ///    A topic that ends before the marker has begun again: in a new life of it, which the next marker names, all offsets are new.
 /// 5. The centre begins. Requests from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished
 ///    at once and the changelog was not told is made again, and nothing of it is published.
@@ -84,6 +84,9 @@ struct Restore {
         try found.judge()
         // What a store counts is what it has written.
         for (_, store) in stores.sorted(by: { $0.key < $1.key }) { try store.flush() }
+        if stores.keys.contains(where: { found[$0].marker == nil }) {
+            try Beginning(rules: rules).checkCount(without: stores.keys.sorted(), over: link)
+        }
         let held = try link.requestBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
         let untouched = try untouched(bounds, held, found, over: link)
         var results: [Int32: Result] = [:]
