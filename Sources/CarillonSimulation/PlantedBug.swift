@@ -47,7 +47,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     /// A version that a request brings counts for nothing.
     case ignoresVersions = "ignores-versions"
-    /// What has expired is sent.
+    /// What has expired within the last hour is sent.
     case ignoresExpiration = "ignores-expiration"
     /// A removal of what is pending takes what is delivered as well.
     case widensRemovals = "widens-removals"
@@ -76,12 +76,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     // MARK: Taking over
     //
-    // No run has shown any of these yet; why each may be harmless by itself:
-    // - `readsToLastStable`: what an owner before leaves open is aborted at the latest with its session, and what is decided is
-    //   written within a fraction of a second.
-    // - `resumesFromGroup`: in `exactly-once` marker and offsets are one transaction; without it, entries tell what was applied.
-    // - `leavesOutUnchanged`, `commitsAfterLoss`: a transaction that an owner left open runs out no later than its session, and
-    //   offsets that moved are refused in an older generation.
+    // A commit of what was done before the assignment was lost is no bug of its own: the offsets of an older generation are
+    // refused, and with them the transaction.
 
     /// The changelog is read to where a `read_committed` client sees its end.
     case readsToLastStable = "reads-to-last-stable"
@@ -89,6 +85,4 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case resumesFromGroup = "resumes-from-group"
     /// Offsets that did not move are left out of the transaction.
     case leavesOutUnchanged = "leaves-out-unchanged"
-    /// What was done is committed although the assignment is lost.
-    case commitsAfterLoss = "commits-after-loss"
 }

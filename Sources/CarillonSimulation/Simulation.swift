@@ -6,10 +6,14 @@ package enum Simulation {
         package var seed: UInt64
         /// `exactly-once`, or `at-least-once`.
         package var isExactlyOnce: Bool
-        package var bug: PlantedBug?
+        package var bugs: Set<PlantedBug>
 
         package init(seed: UInt64, isExactlyOnce: Bool = true, bug: PlantedBug? = nil) {
-            (self.seed, self.isExactlyOnce, self.bug) = (seed, isExactlyOnce, bug)
+            self.init(seed: seed, isExactlyOnce: isExactlyOnce, bugs: bug.map { [$0] } ?? [])
+        }
+
+        package init(seed: UInt64, isExactlyOnce: Bool, bugs: Set<PlantedBug>) {
+            (self.seed, self.isExactlyOnce, self.bugs) = (seed, isExactlyOnce, bugs)
         }
     }
 

@@ -189,6 +189,28 @@ struct GroupCoordinatorTests {
         #expect(assignment("b") == [0, 1, 2])
     }
 
+    @Test func `added partitions are shared out once all have joined again`() {
+        group.join("a")
+        cluster.timeline.advance(to: 1_000_000)
+        group.add(partitions: 5)
+        #expect(group.standing(of: "a") == .mustRejoin)
+        group.join("a")
+        #expect(assignment("a") == [0, 1, 2, 3, 4])
+    }
+
+    @Test func `offsets are set from outside only while nobody is a member`() throws {
+        group.join("a")
+        cluster.timeline.advance(to: 1_000_000)
+        try group.commit([(0, 3)], from: "a", generation: 1)
+        group.reset(0, to: 1)
+        #expect(group.committed(0) == 3)
+        group.leave("a")
+        group.reset(0, to: 1)
+        #expect(group.committed(0) == 1)
+        group.reset(0, to: nil)
+        #expect(group.committed(0) == nil)
+    }
+
     @Test func `offsets are taken from the generation only`() throws {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)

@@ -145,6 +145,96 @@ struct ObserverTests {
         #expect(broken2 == .nothingLost)
     }
 
+    @Test func `where nobody goes on, what was read by the marker is closed, or in the changelog`() throws {
+        let desk = try Desk(usesChannel: true)
+        desk.request("q")
+        desk.request("unread")
+        let (broker, topics) = (desk.cluster.broker, desk.cluster.topics)
+        for value in ["q", "unread"] { broker.log(topics.requests, 0).append(record("k", value)) }
+        let state = StateObserver(broker: broker, topics: topics, isExactlyOnce: true, isDisturbed: false) { _ in 0 }
+        func counted(_ entry: StateEntry) throws -> Violation.Rule? {
+            var marker = StateMarker(
+                offsets: [topics.requests: 1],
+                wallTime: SimulatedClock.beginning,
+                partitions: 1,
+                timeZoneDataVersion: ""
+            )
+            marker.firedThrough = SimulatedClock.beginning.adding(milliseconds: 1000)
+            for (key, value) in [(desk.key.encoded, entry.json), (StateMarker.key, marker.json)] {
+                broker.log(topics.state, 0).append(LogRecord(timestamp: 0, key: key, value: value))
+            }
+            return Desk.broken {
+                try desk.observer.follow()
+                try state.follow(desk.observer)
+                try desk.observer.checkCounting(isEnd: false, isExactlyOnce: true, asOf: state)
+            }
+        }
+        var entry = StateEntry()
+        let now = SimulatedClock.beginning
+        entry.sending = .init(
+            requestID: Desk.id("q"),
+            occurrence: nil,
+            content: Array("{}".utf8)[...],
+            expiration: nil,
+            trace: .none,
+            closes: true,
+            phase: .inFlight(since: now)
+        )
+        #expect(try counted(entry) == nil)
+        entry.sending = nil
+        entry.pending = .init(
+            requestID: Desk.id("q"),
+            content: Array("{}".utf8)[...],
+            expiration: nil,
+            trace: .none,
+            timer: .held,
+            due: now
+        )
+        #expect(try counted(entry) == .nothingLost)
+        entry.pending?.timer = .turn
+        #expect(try counted(entry) == nil)
+        #expect(try counted(StateEntry()) == .state)
+    }
+
+    @Test(arguments: [(true, nil), (false, Violation.Rule.state)])
+    func `without transactions an owner that stood still can overwrite what came after it`(
+        isDisturbed: Bool,
+        expected: Violation.Rule?
+    ) throws {
+        let desk = try Desk(isExactlyOnce: false)
+        desk.request("q") { $0.interval = 1000 }
+        let (broker, topics) = (desk.cluster.broker, desk.cluster.topics)
+        broker.log(topics.requests, 0).append(record("k", "q"))
+        try desk.event(.scheduled, "q") { $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 1000) }
+        var newer = StateEntry()
+        newer.appliedThrough = 0
+        newer.pending = .init(
+            requestID: Desk.id("q"),
+            content: Array("{}".utf8)[...],
+            expiration: nil,
+            trace: .none,
+            timer: .held,
+            due: SimulatedClock.beginning
+        )
+        var marker = StateMarker(
+            offsets: [topics.requests: 1],
+            wallTime: SimulatedClock.beginning,
+            partitions: 1,
+            timeZoneDataVersion: ""
+        )
+        marker.firedThrough = SimulatedClock.beginning.adding(milliseconds: 1000)
+        let (late, key) = (StateEntry().json, desk.key.encoded)
+        for (key, value) in [
+            (key, newer.json), (StateMarker.key, marker.json), (key, late), (StateMarker.key, marker.json),
+        ] {
+            broker.log(topics.state, 0).append(LogRecord(timestamp: 0, key: key, value: value))
+        }
+        let state = StateObserver(broker: broker, topics: topics, isExactlyOnce: false, isDisturbed: isDisturbed) { _ in
+            0
+        }
+        #expect(Desk.broken { try state.follow(desk.observer) } == expected)
+    }
+
     @Test func `a repeat may wait, until everything was removed`() throws {
         let desk = try Desk()
         desk.request("q") {

@@ -68,6 +68,48 @@ struct SimulatedLinkTests {
         #expect(throws: LaneEnd.stoodStill) { try a.poll(seconds: 5) }
     }
 
+    @Test func `a member that the group does not hear loses its partitions, and its producer works on`() throws {
+        let a = try Reader(cluster.link("a", transactionalID: "a"))
+        try a.poll(seconds: 5)
+        try a.link.initTransactions(within: .seconds(10))
+        #expect(!a.link.isOutOfTouch)
+        a.link.beUnheard(for: 30_000_000)
+        #expect(a.link.isOutOfTouch)
+        try a.link.beginTransaction()
+        try a.link.publish("k", "unheard")
+        a.link.settle()
+        try a.link.sendOffsets([0: 1], within: .seconds(10))
+        try a.link.commitTransaction(within: .seconds(10))
+        #expect(cluster.state() == ["unheard"])
+        #expect(throws: KafkaError.self) { try a.link.committedOffsets(of: [0], within: .seconds(1)) }
+        try a.poll(seconds: 20)
+        #expect(a.hooks == ["assign [0, 1]", "lost [0, 1]"])
+        #expect(a.link.isOutOfTouch)
+        try a.poll(seconds: 20)
+        #expect(a.owned == [0, 1])
+        #expect(!a.link.isOutOfTouch)
+    }
+
+    @Test func `a member that is heard again within its session keeps what it has`() throws {
+        let reader = try Reader(cluster.link())
+        try reader.poll(seconds: 5)
+        reader.link.beUnheard(for: 4_000_000)
+        try reader.poll(seconds: 20)
+        #expect(reader.hooks == ["assign [0, 1]"])
+    }
+
+    @Test func `a slow broker takes what is written before, one byte after the other`() throws {
+        cluster.broker.bytesPerSecond = 1000
+        let began = cluster.timeline.now
+        let link = cluster.link()
+        for tag in 0..<4 { try link.publish("k", String(repeating: "x", count: 500), tag: UInt(tag)) }
+        link.settle()
+        let time = cluster.timeline.now - began
+        #expect(time > 2_000_000)
+        #expect((2_000_000...time).contains(cluster.broker.busyTime(since: began)))
+        #expect(cluster.broker.busyTime(since: cluster.timeline.now) == 0)
+    }
+
     @Test func `paused reading gives nothing, and goes on where it was`() throws {
         let reader = try Reader(cluster.link())
         try reader.poll(seconds: 4)

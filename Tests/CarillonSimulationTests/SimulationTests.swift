@@ -54,6 +54,23 @@ struct SimulationTests {
         }
     }
 
+    @Test("nobody goes on when partitions are added, and nothing that was done is lost", arguments: [true, false])
+    func growth(isExactlyOnce: Bool) {
+        let running = Self.seeds(4) { $0.growth != nil && $0.growsWhileRunning }
+        for seed in running + Self.seeds(4, where: { $0.growth != nil && !$0.growsWhileRunning }) {
+            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+        }
+    }
+
+    @Test("a broker that takes few bytes a second is enough", arguments: [true, false])
+    func slowBroker(isExactlyOnce: Bool) {
+        for seed in Self.seeds(6, where: { $0.bytesPerSecond.map { $0 < 60_000 } ?? false }) {
+            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+        }
+    }
+
     /// How many seeds it takes at most, from the first on; the same seeds pass without the bug.
     @Test(
         "a planted bug is found",
@@ -64,7 +81,8 @@ struct SimulationTests {
             (.losesEntry, 10), (.swallowsTombstones, 40), (.losesDeadLetter, 10), (.reordersEvents, 20),
             (.duplicatesDelivery, 10), (.replaysTooLate, 30), (.replaysPart, 60), (.ignoresVersions, 20),
             (.widensRemovals, 20), (.forgetsEarly, 10), (.capsEarly, 10), (.anchorsAtReading, 10), (.firesEarly, 10),
-            (.firesLate, 60), (.storeIsStale, 10), (.storeForgets, 10), (.storeMissesDue, 30),
+            (.firesLate, 60), (.ignoresExpiration, 20), (.readsToLastStable, 60), (.resumesFromGroup, 30),
+            (.leavesOutUnchanged, 20), (.storeIsStale, 10), (.storeForgets, 10), (.storeMissesDue, 30),
         ] as [(PlantedBug, UInt64)]
     )
     func found(bug: PlantedBug, within seeds: UInt64) {

@@ -123,8 +123,8 @@ struct TimeChecksTests {
         desk.request("q") { $0.interval = 60_000 }
         desk.request("r") { ($0.interval, $0.repeats) = (60_000, true) }
         try desk.event(.delivered, "q", closes: true, at: 60_000) { $0.occurrence = Self.instant(60_000) }
-        func checked(at now: Int64, disturbed: Int64 = 0) -> Violation.Rule? {
-            var checks = PunctualityChecks()
+        func checked(at now: Int64, disturbed: Int64 = 0, busy: Int64 = 0) -> Violation.Rule? {
+            var checks = PunctualityChecks { max(0, min(busy, 61_000_000 - $0)) }
             checks.disturb(at: disturbed)
             return Desk.broken {
                 try checks.check(desk.observer, at: now, slack: 0, areClocksRight: true, usesChannel: false)
@@ -133,6 +133,8 @@ struct TimeChecksTests {
         #expect(checked(at: 61_400_000) == nil)
         #expect(checked(at: 61_600_000) == .punctual)
         #expect(checked(at: 61_600_000, disturbed: 40_000_000) == nil)
+        #expect(checked(at: 62_400_000, busy: 1_000_000) == nil)
+        #expect(checked(at: 62_600_000, busy: 5_000_000) == .punctual)
         #expect(checked(at: 90_000_000, disturbed: 40_000_000) == .punctual)
         try desk.event(.missed, "r", at: 1_000_000) {
             ($0.occurrence, $0.first, $0.last, $0.count) = (

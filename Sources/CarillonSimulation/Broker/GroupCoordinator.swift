@@ -116,7 +116,18 @@ final class GroupCoordinator {
         for (partition, offset) in new { offsets[partition] = offset }
     }
 
+    /// Somebody sets the offset of a partition, or takes it away: possible only while there are no members.
+    func reset(_ partition: Int32, to offset: Int64?) {
+        if members.isEmpty { offsets[partition] = offset }
+    }
+
     // MARK: - Rounds
+
+    /// The topic has more partitions: whoever shares them out notices, and all join again.
+    func add(partitions count: Int32) {
+        partitions = count
+        if state == .stable, !members.isEmpty { prepare(waiting: 0) }
+    }
 
     private func prepare(waiting: Int64) {
         guard state == .stable else { return }

@@ -9,9 +9,6 @@ final class SimulatedBroker {
         var deleteRetention: Int64 = 24 * 3600 * 1000
     }
 
-    /// What a record may have, by its clients' and its own measure.
-    static let maximumRecordBytes = RecordBound.least
-
     let timeline: Timeline
     private var topics: [String: [PartitionLog]] = [:]
     private let nothing = PartitionLog()
@@ -36,16 +33,30 @@ final class SimulatedBroker {
     /// Milliseconds since 1970 by the broker's clock.
     var wall: Int64 { timeline.clock.wall.rawValue }
 
+    /// What a record may have, by its clients' and its own measure.
+    var maximumRecordBytes = RecordBound.least
     /// What it takes of all producers together; nil for any number.
     var bytesPerSecond: Int64?
-    /// When it is done with what it was given, in microseconds.
-    private var busyUntil: Int64 = 0
+    /// When it takes, or took, what it was given, in microseconds: the last of them, in order.
+    private var busy: [Range<Int64>] = []
+    private static let busyRanges = 64
 
     /// Microseconds until so many bytes more are taken.
     func timeToTake(_ bytes: Int) -> Int64 {
         guard let bytesPerSecond else { return 0 }
-        busyUntil = max(busyUntil, timeline.now) + Int64(bytes) * 1_000_000 / bytesPerSecond
-        return busyUntil - timeline.now
+        let (now, time) = (timeline.now, Int64(bytes) * 1_000_000 / bytesPerSecond)
+        if let last = busy.last, last.upperBound >= now {
+            busy[busy.count - 1] = last.lowerBound..<last.upperBound + time
+        } else {
+            busy.append(now..<now + time)
+        }
+        if busy.count > Self.busyRanges { busy.removeFirst() }
+        return (busy.last?.upperBound ?? now) - now
+    }
+
+    /// Microseconds since an instant in which it took what it was given, and could take nothing else.
+    func busyTime(since instant: Int64) -> Int64 {
+        busy.reduce(0) { $0 + max(0, min($1.upperBound, timeline.now) - max($1.lowerBound, instant)) }
     }
 
     /// Clients that wait for something, so that others may not take it for quiet.
@@ -79,6 +90,11 @@ final class SimulatedBroker {
 
     func addTopic(_ name: String, partitions: Int32) {
         topics[name] = (0..<partitions).map { _ in PartitionLog() }
+    }
+
+    /// Adds empty partitions to a topic until it has so many.
+    func addPartitions(_ name: String, upTo count: Int32) {
+        while partitionCount(of: name) < count { topics[name]?.append(PartitionLog()) }
     }
 
     func partitionCount(of topic: String) -> Int32 { Int32(topics[topic]?.count ?? 0) }

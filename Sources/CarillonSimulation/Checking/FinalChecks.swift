@@ -5,20 +5,42 @@ extension Observer {
     /// - Parameters:
     ///   - isEnd: everything was removed: nothing may wait any more.
     ///   - horizon: what is due later may wait; nil when all was waited for.
-    func checkCounting(isEnd: Bool, isExactlyOnce: Bool, horizon: Timestamp? = nil) throws(Violation) {
+    ///   - state: for a run in which nobody goes on: what its markers do not cover is nobody's yet, and what it holds waits.
+    func checkCounting(
+        isEnd: Bool,
+        isExactlyOnce: Bool,
+        horizon: Timestamp? = nil,
+        asOf state: StateObserver? = nil
+    ) throws(Violation) {
+        func isRead(_ place: Place) -> Bool { state.map { place.offset < $0.resumption(place.partition) } ?? true }
         for id in model.order where !lost.contains(id) {
             guard let entry = model.requests[id], let key = entry.record.key else { continue }
             let name = "\(id.text.prefix(8)) \(key.text) at \(entry.record.place)"
-            guard !events(of: id).isEmpty else { throw Violation(.nothingLost, "\(name) has no event") }
+            guard isRead(entry.record.place) else {
+                // Without transactions events are there before the marker.
+                guard !isExactlyOnce || events(of: id).isEmpty else {
+                    throw Violation(.state, "\(name) has an event, and by the marker it was not read")
+                }
+                continue
+            }
+            let isForChannel = state?.isForChannel(id, of: key, in: entry.record.partition) ?? false
+            guard isForChannel || !events(of: id).isEmpty else { throw Violation(.nothingLost, "\(name) has no event") }
             guard closings[id] == nil else { continue }
+            if let state {
+                guard state.holds(id, of: key, in: entry.record.partition) else {
+                    throw Violation(.nothingLost, "\(name) is neither closed nor in the changelog")
+                }
+                continue
+            }
             let isLater = horizon.map { entry.request.nominal(from: entry.record.timestamp) > $0 } ?? false
             let waits = !isEnd && (entry.request.repeats || isLater) && model.mayWait(key, before: .max) == id
             guard waits else { throw Violation(.nothingLost, "\(name) is not closed") }
         }
-        for (place, reason) in model.bad.sorted(by: { $0.key < $1.key }) where deadLetters[place] == nil {
+        for (place, reason) in model.bad.sorted(by: { $0.key < $1.key })
+        where isRead(place) && deadLetters[place] == nil {
             throw Violation(.deadLetters, "\(place) (\(reason.rawValue)) is not among them")
         }
-        try checkRemovals()
+        try checkRemovals(isRead)
         try checkOccurrences(isExactlyOnce: isExactlyOnce)
     }
 
@@ -26,7 +48,7 @@ extension Observer {
     var unburied: Place? { model.bad.keys.first { deadLetters[$0] == nil } }
 
     /// Every removal had an effect or was answered.
-    private func checkRemovals() throws(Violation) {
+    private func checkRemovals(_ isRead: (Place) -> Bool) throws(Violation) {
         var answered: Set<RequestID> = []
         for observed in events {
             answered.insert(observed.event.requestID)
@@ -34,6 +56,7 @@ extension Observer {
         }
         for id in model.removals.keys.sorted(by: { $0.text < $1.text }) where !answered.contains(id) {
             let place = model.removals[id]?.place
+            guard place.map(isRead) != false else { continue }
             throw Violation(.removalAnswered, "\(id.text.prefix(8)) at \(place.map { "\($0)" } ?? "?")")
         }
     }

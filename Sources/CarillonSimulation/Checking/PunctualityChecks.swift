@@ -15,6 +15,10 @@ struct PunctualityChecks {
     private var checked = 0
     /// When a transaction of another producer last kept requests from being read, in microseconds.
     private var blockedAt: Int64 = 0
+    /// Microseconds since an instant in which a slow broker took what was written before: nobody is seen sooner.
+    private let busyTime: (_ since: Int64) -> Int64
+
+    init(busyTime: @escaping (_ since: Int64) -> Int64 = { _ in 0 }) { self.busyTime = busyTime }
 
     mutating func disturb(at now: Int64) { disturbedAt = max(disturbedAt, now) }
 
@@ -25,7 +29,8 @@ struct PunctualityChecks {
     /// - Parameters:
     ///   - due: when it may be handed over, in microseconds.
     mutating func check(due: Int64, at now: Int64, _ text: @autoclosure () -> String) throws(Violation) {
-        let late = now - max(due, blockedAt, disturbedAt + Self.settling)
+        let since = max(due, blockedAt, disturbedAt + Self.settling)
+        let late = now - since - busyTime(since)
         longest = max(longest, late)
         guard late <= Self.limit else {
             throw Violation(.punctual, "\(text()), \(late / 1000) ms late while nothing is wrong")

@@ -6,6 +6,8 @@ final class StateObserver {
     private struct Partition {
         var position: Int64 = 0
         var entries: [NotificationKey: StateEntry] = [:]
+        /// What an owner that stood still has overwritten with an older entry: nothing fences the changelog without transactions.
+        var overwritten: [NotificationKey: StateEntry] = [:]
         var marker: StateMarker?
         /// What its offset is counted from.
         var base: Int64 = 0
@@ -57,6 +59,9 @@ final class StateObserver {
         return found.base + first..<found.base + end
     }
 
+    /// Whether every partition was worked on.
+    var hasAllMarkers: Bool { partitions.allSatisfy { $0.marker != nil } }
+
     /// Whether a send, or a recall, is under way or between two attempts.
     var isSending: Bool { partitions.contains { $0.entries.values.contains { $0.sending != nil } } }
 
@@ -80,6 +85,7 @@ final class StateObserver {
             }
             partitions[number].isNew = true
         }
+        try checkAddedPartitions()
         // A transaction that another lane has open hides committed events behind it.
         guard isExactlyOnce, isStable(topics.deliveries) else { return }
         for number in partitions.indices where partitions[number].isNew {
@@ -88,6 +94,27 @@ final class StateObserver {
             partitions[number].isNew = false
             try compare(number, observer)
         }
+    }
+
+    private func checkAddedPartitions() throws(Violation) {
+        for number in Int32(partitions.count)..<max(Int32(partitions.count), broker.partitionCount(of: topics.state)) {
+            let log = broker.log(topics.state, number)
+            guard log.lastStable > 0, let record = log.read(from: 0, committed: true, atMost: 1).records.first else {
+                continue
+            }
+            throw Violation(.partitionCount, "\(number)/\(record.offset), in a partition that was added")
+        }
+    }
+
+    /// Whether the changelog keeps a request from being lost.
+    func holds(_ id: RequestID, of key: NotificationKey, in partition: Int32) -> Bool {
+        partitions[Int(partition)].entries[key]?.holds(id) ?? false
+    }
+
+    /// Whether a channel has a request, or it is the next of its key that a channel gets: no event tells of it before its outcome.
+    func isForChannel(_ id: RequestID, of key: NotificationKey, in partition: Int32) -> Bool {
+        guard let entry = partitions[Int(partition)].entries[key] else { return false }
+        return entry.sending?.requestID == id || entry.pending?.requestID == id && entry.pending?.timer == .turn
     }
 
     private func isStable(_ topic: String) -> Bool {
@@ -108,6 +135,7 @@ final class StateObserver {
                 let key = try NotificationKey(encoded: bytes)
                 var entry: StateEntry?
                 if let value = record.value { entry = try StateEntry(json: value) }
+                noteOverwritten(key, with: entry, number)
                 partitions[number].entries[key] = entry
             }
         } catch {
@@ -117,11 +145,24 @@ final class StateObserver {
         return bytes == StateMarker.key
     }
 
+    private func noteOverwritten(_ key: NotificationKey, with entry: StateEntry?, _ number: Int) {
+        guard !isExactlyOnce, isDisturbed, let entry, let old = partitions[number].entries[key],
+            entry.life == old.life, entry.appliedThrough < old.appliedThrough
+        else {
+            partitions[number].overwritten[key] = nil
+            return
+        }
+        partitions[number].overwritten[key] = old
+    }
+
     private func take(_ marker: StateMarker, _ number: Int, _ offset: Int64) throws(Violation) {
         let next = marker.offsets[topics.requests] ?? 0
         let (before, nextBefore) = (partitions[number].marker, resumption(Int32(number)))
         (partitions[number].marker, partitions[number].base) = (marker, base(Int32(number)))
         let name = "\(number)/\(offset)"
+        guard Int(marker.partitions) == partitions.count else {
+            throw Violation(.partitionCount, "\(name) says \(marker.partitions) instead of \(partitions.count)")
+        }
         guard next <= broker.log(topics.requests, Int32(number)).lastStable else {
             throw Violation(.marker, "\(name) says \(next), which is not there yet")
         }
@@ -154,7 +195,11 @@ final class StateObserver {
                 entry.record.offset < next
             else { continue }
             expected.append(id)
-            guard let key = entry.record.key, let kept = partitions[number].entries[key], kept.holds(id) else {
+            guard let key = entry.record.key,
+                [partitions[number].entries[key], partitions[number].overwritten[key]].contains(where: {
+                    $0?.holds(id) ?? false
+                })
+            else {
                 throw Violation(
                     .state,
                     "\(id.text.prefix(8)) at \(entry.record.place) is open and not in the changelog as of \(next)"

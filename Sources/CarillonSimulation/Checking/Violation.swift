@@ -25,6 +25,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case punctual = "while nothing is wrong what is due is handed over soon, and no lane fails"
         case rest = "the pipeline comes to rest"
         case refusal = "a lane goes on"
+        case partitionCount = "nobody works with another partition count than before"
     }
 
     package var rule: Rule

@@ -140,16 +140,16 @@ final class SimulatedStores: EntryStores, @unchecked Sendable {
     private let process: SimulatedProcess
     private var random: SeededGenerator
     private var parked: [Int32: any EntryStore] = [:]
-    private let bug: PlantedBug?
+    private let bugs: Set<PlantedBug>
 
     init(
         disk: SimulatedDisk,
         timeline: Timeline,
         process: SimulatedProcess,
         random: SeededGenerator,
-        bug: PlantedBug?
+        bugs: Set<PlantedBug>
     ) {
-        self.bug = bug
+        self.bugs = bugs
         (self.disk, self.timeline, self.process, self.random) = (disk, timeline, process, random)
     }
 
@@ -161,9 +161,10 @@ final class SimulatedStores: EntryStores, @unchecked Sendable {
             timeline: timeline,
             process: process,
             random: random.split(),
-            writesPositionFirst: bug == .storePositionFirst
+            writesPositionFirst: bugs.contains(.storePositionFirst)
         )
-        guard let bug, [.storeIsStale, .storeForgets, .storeMissesDue].contains(bug) else { return store }
+        let faulty: [PlantedBug] = [.storeIsStale, .storeForgets, .storeMissesDue]
+        guard let bug = faulty.first(where: bugs.contains) else { return store }
         return FaultyStore(store, bug, random: random.split())
     }
 

@@ -7,8 +7,10 @@ import ServiceSupport
 extension SimulatedLink {
     private var bugs: Set<PlantedBug> { configuration.bugs }
 
-    /// Whether it notices by itself that it stood still. Where the fence is missing it is to be the only one that could.
-    var noticesStanding: Bool { bugs.isDisjoint(with: [.dropsFence, .leavesOutUnchanged]) }
+    /// Where the fence is missing it is to be the only one that could notice.
+    var noticesStanding: Bool {
+        configuration.noticesStanding && bugs.isDisjoint(with: [.dropsFence, .leavesOutUnchanged])
+    }
 
     // MARK: - Taking over
 
@@ -28,8 +30,6 @@ extension SimulatedLink {
         bugs.contains(.resumesFromGroup) ? broker.group.committed(partition) ?? start : start
     }
 
-    func rewrite(isLost: Bool) -> Bool { isLost && !bugs.contains(.commitsAfterLoss) }
-
     /// Whether a record that is read again is left out.
     func leavesOut(_ record: LogRecord) -> Bool { bugs.contains(.replaysPart) && record.offset % 2 == 1 }
 
@@ -40,7 +40,7 @@ extension SimulatedLink {
         guard !bugs.isEmpty, let value = record.value else { return record }
         var (record, text) = (record, String(decoding: value, as: UTF8.self))
         if bugs.contains(.ignoresVersions) { text = text.removing(from: "\"version\":", through: ",") }
-        if bugs.contains(.ignoresExpiration) { text = text.removing(from: ",\"expiration\":\"", through: "\"") }
+        if bugs.contains(.ignoresExpiration) { text = text.expiringLater() }
         if bugs.contains(.widensRemovals) {
             text = text.replacing("\"remove\":\"pending\"", with: "\"remove\":\"all\"")
         }
@@ -162,6 +162,16 @@ extension SimulatedLink {
 }
 
 extension String {
+    /// With an expiration that is an hour later: without one a repeat would go on for ever.
+    fileprivate func expiringLater() -> String {
+        let member = "\"expiration\":\""
+        guard let first = firstRange(of: member), let last = self[first.upperBound...].firstRange(of: "\""),
+            let told = Timestamp(rfc3339: String(self[first.upperBound..<last.lowerBound]))
+        else { return self }
+        let later = told.adding(milliseconds: 3_600_000).rfc3339
+        return String(self[..<first.upperBound]) + later + String(self[last.lowerBound...])
+    }
+
     /// Without what stands between two texts, and without them.
     fileprivate func removing(from start: String, through end: String) -> String {
         guard let first = firstRange(of: start), let last = self[first.upperBound...].firstRange(of: end) else {

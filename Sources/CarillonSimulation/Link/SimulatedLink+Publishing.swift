@@ -61,10 +61,11 @@ extension SimulatedLink {
             // Nobody waits: whatever becomes of it, nobody hears of it.
             guard enter(.commitOffsets) == nil else { return try checkAlive() }
             try checkAlive()
-            guard !broker.isAway else { return }
+            guard !broker.isAway, !isUnheard else { return }
             try? broker.group.commit(sorted, from: memberID, generation: generation)
             return
         }
+        try awaitHearing(within: time)
         try ask(.commitOffsets, within: time) { () throws(KafkaError) in
             try broker.group.commit(sorted, from: memberID, generation: generation)
         }

@@ -12,7 +12,8 @@ extension SimulatedLink {
     }
 
     func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
-        try ask(.bounds, within: time) { () throws(KafkaError) in
+        try awaitHearing(within: time)
+        return try ask(.bounds, within: time) { () throws(KafkaError) in
             Dictionary(
                 uniqueKeysWithValues: partitions.compactMap { partition in
                     broker.group.committed(partition).map { (partition, $0) }

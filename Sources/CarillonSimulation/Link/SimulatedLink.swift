@@ -16,6 +16,9 @@ final class SimulatedLink: LaneLink {
         var revokeBudget: Int64 = 7_500_000
         /// Microseconds.
         var heartbeatInterval: Int64 = 3_000_000
+        /// Whether it notices by itself that it stood still for longer than a session, as the shipping link does; without that
+        /// only the fence keeps what it does then from counting.
+        var noticesStanding = true
         var bugs: Set<PlantedBug> = []
     }
 
@@ -47,19 +50,23 @@ final class SimulatedLink: LaneLink {
 
     // Of the member.
     var memberID: String
-    private var joins = 0
+    var joins = 0
     var generation = -1
     var owned: [Int32] = []
     var positions: [Int32: Int64] = [:]
-    private var isMember = false
-    private var isReadingPaused = false
-    private(set) var isClosed = false
-    private var nextHeartbeat: Int64 = 0
+    var isMember = false
+    var isReadingPaused = false
+    var isClosed = false
+    var nextHeartbeat: Int64 = 0
+    /// Its heartbeats do not reach the group until then, in microseconds.
+    var unheardUntil: Int64 = 0
+    /// When the client counts its session as over, while it is not heard.
+    var sessionEnd: Int64 = 0
     private var lastPoll: Int64?
     private var hasStoodStill = false
-    private var isInHook = false
-    private var onAssign: (([Int32]) throws -> [Int32: Int64])?
-    private var onRevoke: ((_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void)?
+    var isInHook = false
+    var onAssign: (([Int32]) throws -> [Int32: Int64])?
+    var onRevoke: ((_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void)?
 
     init(
         name: String,
@@ -102,7 +109,7 @@ final class SimulatedLink: LaneLink {
         broker.group.fallSilent(id)
         process.whenResumed { [weak self] in
             guard let self, !isDead, !process.isPaused else { return }
-            broker.group.speak(id)
+            if !isUnheard { broker.group.speak(id) }
             nextHeartbeat = timeline.now + random.number(0...self.configuration.heartbeatInterval)
         }
     }
@@ -198,77 +205,6 @@ final class SimulatedLink: LaneLink {
         }
     }
 
-    // MARK: - The group
-
-    func subscribe(
-        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
-        onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
-    ) throws {
-        _ = enter(.subscribe)
-        try checkAlive()
-        (self.onAssign, self.onRevoke) = (onAssign, onRevoke)
-        join()
-    }
-
-    private func join() {
-        if !isMember {
-            joins += 1
-            memberID = "\(name)-\(joins)"
-            isMember = true
-        }
-        note("joins the group as \(memberID)")
-        broker.group.join(memberID)
-    }
-
-    /// What the heartbeats have told since the last call; hooks run here.
-    private func followGroup() throws {
-        guard onAssign != nil, !isInHook, !broker.isAway, timeline.now >= nextHeartbeat else { return }
-        isInHook = true
-        defer { isInHook = false }
-        switch broker.group.standing(of: memberID) {
-        case .stable(let generation, let partitions):
-            nextHeartbeat = timeline.now + configuration.heartbeatInterval
-            guard generation != self.generation else { return }
-            self.generation = generation
-            try assign(partitions)
-        case .mustRejoin:
-            revoke(lost: false)
-            try checkAlive()
-            if broker.group.standing(of: memberID) == .unknown { isMember = false }
-            join()
-        case .waiting:
-            nextHeartbeat = timeline.now
-        case .unknown:
-            revoke(lost: true)
-            try checkAlive()
-            isMember = false
-            join()
-        }
-    }
-
-    private func assign(_ partitions: [Int32]) throws {
-        note("is assigned \(partitions) in generation \(generation)")
-        broker.noteActivity()
-        owned = partitions
-        isReadingPaused = false
-        do {
-            let starts = try onAssign?(partitions) ?? [:]
-            for partition in partitions { positions[partition] = rewrite(start: starts[partition] ?? 0, of: partition) }
-        } catch {
-            owned = []
-            throw error
-        }
-        try checkAlive()
-    }
-
-    private func revoke(lost: Bool) {
-        guard !owned.isEmpty else { return }
-        note("\(lost ? "lost" : "gives back") \(owned)")
-        onRevoke?(owned, rewrite(isLost: lost), now.advanced(by: .microseconds(configuration.revokeBudget)))
-        owned = []
-        positions = [:]
-    }
-
     // MARK: - Reading
 
     func poll(
@@ -357,23 +293,4 @@ final class SimulatedLink: LaneLink {
 
     func pauseReading() { isReadingPaused = true }
     func resumeReading() { isReadingPaused = false }
-
-    // MARK: - The end
-
-    func close(within time: Duration) {
-        guard !isClosed else { return }
-        _ = enter(.close)
-        if !isDead, isMember {
-            let standing = broker.group.standing(of: memberID)
-            isInHook = true
-            revoke(lost: standing == .unknown)
-            if !isDead {
-                if broker.isAway { broker.group.fallSilent(memberID) } else { broker.group.leave(memberID) }
-            }
-        }
-        (onAssign, onRevoke) = (nil, nil)
-        isMember = false
-        isClosed = true
-        if !isDead { producer.close() }
-    }
 }

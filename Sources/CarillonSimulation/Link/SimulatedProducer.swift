@@ -28,6 +28,8 @@ final class SimulatedProducer {
         /// Sent and not reported to the client yet.
         var inFlight: [Outgoing] = []
         var isSending = false
+        /// The broker is taking what is in flight, which is not written yet.
+        var isTaken = false
         var sequence: Int64 = 0
     }
 
@@ -51,7 +53,7 @@ final class SimulatedProducer {
     /// Records that it takes before it is full.
     var capacity = 1000
     /// What it counts of a record at most.
-    let maximumRecordBytes = SimulatedBroker.maximumRecordBytes
+    var maximumRecordBytes: Int { broker.maximumRecordBytes }
     /// Microseconds of one way to the broker, at most.
     var latency: Int64 = 3_000
 
@@ -125,6 +127,7 @@ final class SimulatedProducer {
         let batch = Array(queues[index].waiting.prefix(count))
         queues[index].waiting.removeFirst(count)
         queues[index].inFlight = batch
+        queues[index].isTaken = true
         let time = broker.timeToTake(batch.reduce(0) { $0 + $1.record.wireBytes })
         guard time > 0 else { return write(batch, index, life, fault) }
         timeline.add(after: time) { [self] in write(batch, index, life, fault) }
@@ -132,6 +135,7 @@ final class SimulatedProducer {
 
     private func write(_ batch: [Outgoing], _ index: Int, _ life: Int, _ fault: LinkFault?) {
         guard life == self.life, !process.isDead, !isClosed else { return }
+        queues[index].isTaken = false
         var answers: [KafkaDeliveryReport] = []
         for item in batch {
             answers.append(report(item, queues[index].topic, queues[index].partition, fault))
@@ -206,13 +210,17 @@ final class SimulatedProducer {
             reports += queues[index].inFlight.map { .init(tag: $0.tag, error: sent, partition: partition, offset: -1) }
             reports += queues[index].waiting.map { .init(tag: $0.tag, error: queued, partition: partition, offset: -1) }
             (queues[index].inFlight, queues[index].waiting, queues[index].isSending) = ([], [], false)
+            queues[index].isTaken = false
         }
     }
 
     /// The process ended: of each queue a part was on the wire, and arrives later.
     func abandon() {
-        for queue in queues where !queue.waiting.isEmpty {
-            let late = Array(queue.waiting.prefix(random.index(queue.waiting.count + 1)))
+        for queue in queues where !queue.waiting.isEmpty || queue.isTaken {
+            // What a slow broker is still taking comes before the rest, or nothing of the queue comes.
+            let taken = queue.isTaken ? queue.inFlight : []
+            guard taken.isEmpty || random.chance(500) else { continue }
+            let late = taken + queue.waiting.prefix(random.index(queue.waiting.count + 1))
             timeline.add(after: random.number(1_000...2_000_000)) { [self] in
                 guard !broker.isAway else { return }
                 for item in late { _ = report(item, queue.topic, queue.partition, nil) }

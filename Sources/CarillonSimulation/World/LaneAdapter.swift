@@ -20,9 +20,7 @@ final class LaneAdapter: LaneDriver {
     func drain() { lane.drain() }
     func close(after error: (any Error)?) { lane.close(after: error) }
 
-    func refusal(_ error: any Error) -> String? {
-        (error as? ConsumerRefusal).map { "\($0)" }
-    }
+    func refusal(_ error: any Error) -> ConsumerRefusal? { error as? ConsumerRefusal }
 }
 
 extension World {
@@ -33,11 +31,12 @@ extension World {
         configuration.gap = seat.settings.gap
         let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
         configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
-        configuration.retention = options.bug == .forgetsEarly ? .seconds(5) : .milliseconds(scenario.retention)
-        configuration.maximumEntries = options.bug == .capsEarly ? 2 : scenario.maximumEntries
+        configuration.retention = options.bugs.contains(.forgetsEarly) ? .seconds(5) : .milliseconds(scenario.retention)
+        configuration.maximumEntries = options.bugs.contains(.capsEarly) ? 2 : scenario.maximumEntries
         configuration.residentEntries = scenario.residentEntries
         configuration.entriesPerPiece = scenario.entriesPerPiece
-        let clockError: Int64 = options.bug == .firesEarly ? 2_000 : options.bug == .firesLate ? -3_000 : 0
+        let clockError: Int64 =
+            options.bugs.contains(.firesEarly) ? 2_000 : options.bugs.contains(.firesLate) ? -3_000 : 0
         let context = LaneContext(
             configuration: configuration,
             guarantee: options.isExactlyOnce ? .exactlyOnce : .atLeastOnce,

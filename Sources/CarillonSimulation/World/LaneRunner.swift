@@ -1,3 +1,5 @@
+import NotificationConsumer
+
 /// A lane as its service runs it.
 protocol LaneDriver: AnyObject {
     func start() throws
@@ -10,7 +12,7 @@ protocol LaneDriver: AnyObject {
     /// - Parameter error: what `turn` threw: what is not committed is given up.
     func close(after error: (any Error)?)
     /// Why no other lane may begin after this error; nil when one may.
-    func refusal(_ error: any Error) -> String?
+    func refusal(_ error: any Error) -> ConsumerRefusal?
 }
 
 /// One lane of one process, run as `ConsumerService` does: a lane that fails is closed, and another one begins after a pause
@@ -23,7 +25,7 @@ final class LaneRunner {
     private let makeLane: () throws -> any LaneDriver
     private let note: (String) -> Void
     private let onFailure: (any Error) -> Void
-    private let onRefusal: (String) -> Void
+    private let onRefusal: (ConsumerRefusal) -> Void
     private var lane: (any LaneDriver)?
     private var pause: Int64 = 1_000_000
     private var isStopping = false
@@ -41,7 +43,7 @@ final class LaneRunner {
         makeLane: @escaping () throws -> any LaneDriver,
         note: @escaping (String) -> Void,
         onFailure: @escaping (any Error) -> Void = { _ in },
-        onRefusal: @escaping (String) -> Void
+        onRefusal: @escaping (ConsumerRefusal) -> Void
     ) {
         (self.name, self.process, self.timeline, self.random) = (name, process, timeline, random)
         (self.makeLane, self.note, self.onFailure, self.onRefusal) = (makeLane, note, onFailure, onRefusal)
@@ -112,7 +114,7 @@ final class LaneRunner {
         }
         if let refusal {
             isOver = true
-            onRefusal("\(name): \(refusal)")
+            onRefusal(refusal)
             return
         }
         onFailure(error)

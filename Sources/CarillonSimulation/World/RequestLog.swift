@@ -11,10 +11,13 @@ final class RequestLog {
     /// By partition: what the topic's offsets are counted from, and how often lanes saw that it was created again.
     private var bases: [Int64]
     private var lives: [Int64]
+    /// By which producers place records.
+    private(set) var partitions: Int32
 
     init(broker: SimulatedBroker, topics: TopicNames, note: @escaping (String) -> Void) {
         (self.broker, self.topics, self.note) = (broker, topics, note)
-        let count = Int(broker.partitionCount(of: topics.requests))
+        partitions = broker.partitionCount(of: topics.requests)
+        let count = Int(partitions)
         published = Array(repeating: [], count: count)
         (bases, lives) = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
     }
@@ -25,17 +28,25 @@ final class RequestLog {
     ///
     /// - Parameter isMarked: whether the marker of a partition is beyond its first offset: only that shows the lanes a new life.
     func beginAnew(isMarked: (Int32) -> Bool) {
-        for partition in 0..<partitions {
+        for partition in 0..<firstPartitions {
             if isMarked(partition) { lives[Int(partition)] += 1 }
             bases[Int(partition)] += broker.log(topics.requests, partition).end
         }
-        broker.addTopic(topics.requests, partitions: partitions)
+        broker.addTopic(topics.requests, partitions: firstPartitions)
     }
 
-    var partitions: Int32 { Int32(published.count) }
+    /// Partitions were added, and producers see them: recipients move.
+    func follow(partitions count: Int32) { partitions = count }
 
-    func home(of key: NotificationKey) -> Int32 {
-        key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: partitions) }
+    var hasGrown: Bool { partitions != firstPartitions }
+
+    /// How many there were when the consumer service began: by these it decides what belongs where.
+    private var firstPartitions: Int32 { Int32(published.count) }
+
+    func home(of key: NotificationKey) -> Int32 { home(of: key, among: partitions) }
+
+    private func home(of key: NotificationKey, among count: Int32) -> Int32 {
+        key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) }
     }
 
     /// - Parameters:
@@ -49,20 +60,25 @@ final class RequestLog {
         key: NotificationKey? = nil,
         _ content: PublishedRecord.Content
     ) -> PublishedRecord {
+        var (key, content) = (key, content)
+        if let moved = key, home(of: moved, among: firstPartitions) != partition {
+            (key, content) = (nil, .bad(.misrouted))
+        }
         let offset = broker.append(record, to: topics.requests, partition)
         let published = PublishedRecord(
             partition: partition,
-            offset: base(of: partition) + offset,
+            offset: (published.indices.contains(Int(partition)) ? base(of: partition) : 0) + offset,
             timestamp: Timestamp(rawValue: record.timestamp),
             id: key.map { _ in
-                let life = lives[Int(partition)]
+                let life = lives.indices.contains(Int(partition)) ? lives[Int(partition)] : 0
                 return id ?? .derive(topic: topics.requests, partition: partition, offset: offset, life: life)
             },
             key: key,
             content: content
         )
         note("writes \(published.text)")
-        self.published[Int(partition)].append(published)
+        // What is in a partition that was added nobody is to read.
+        if self.published.indices.contains(Int(partition)) { self.published[Int(partition)].append(published) }
         return published
     }
 }

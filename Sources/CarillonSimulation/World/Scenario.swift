@@ -18,6 +18,8 @@ struct Scenario {
     var restartRate: Int
     var eraseRate: Int
     var compactionRate: Int
+    /// Of processes that the group does not hear from for a while, and which work on.
+    var unheardRate = 0
     /// Entries that a partition keeps in memory although nothing of theirs is near.
     var residentEntries: Int
     /// Entries that a removal of everything a recipient has changes at a time.
@@ -28,6 +30,15 @@ struct Scenario {
     var maximumEntries = Self.manyEntries
     /// What the broker takes of all producers; nil for any number.
     var bytesPerSecond: Int64?
+    /// The ends of some transactions are written seconds after they were decided.
+    var writesEndsLate = false
+    /// Somebody sets the group's offsets while nobody runs: they only show lag.
+    var resetsOffsets = false
+    /// No lane notices by itself that it stood still: only the fence keeps what it does then from counting.
+    var isBlind = false
+    /// Partitions are added.
+    var growth: Growth?
+    var growsWhileRunning = false
     /// The stores are files.
     var usesFiles = false
     /// Gaps of weeks and months between scenes.
@@ -35,8 +46,13 @@ struct Scenario {
     /// Without a marker.
     var start: ConsumerServiceConfiguration.Start
 
+    /// Which topic gets more partitions first; in the end both have as many.
+    enum Growth: CaseIterable {
+        case requests, state, both
+    }
+
     /// No owner is left behind that wakes up later.
-    var isUndisturbed: Bool { instances > 0 && faultRate == 0 && pauseRate == 0 }
+    var isUndisturbed: Bool { instances > 0 && faultRate == 0 && pauseRate == 0 && unheardRate == 0 }
 
     /// As long as a simulation may take.
     static let longRetention: Int64 = 365 * 86_400_000
@@ -75,7 +91,14 @@ struct Scenario {
         if random.chance(200) { retention = random.number(3_600_000...14_400_000) }
         if random.chance(150) { maximumEntries = Int(random.number(1...4)) }
         usesFiles = random.chance(50)
-        if Gates.slowBroker, random.chance(100) { bytesPerSecond = random.number(20_000...200_000) }
+        if random.chance(100) { bytesPerSecond = random.number(20_000...200_000) }
+        // Each in few runs, so that they do not hide one another.
+        if random.chance(250) { unheardRate = rate(300, &random) }
+        writesEndsLate = random.chance(250) && !isCalm
+        resetsOffsets = random.chance(250)
+        isBlind = random.chance(200) && !usesChannel
+        if random.chance(80) { growth = random.pick(Growth.allCases) }
+        growsWhileRunning = random.chance(600)
     }
 
     /// Nothing happens by itself: a seed decides what nobody should notice.

@@ -13,10 +13,15 @@ package final class ScriptedRun {
         package var partitions: Int32
         /// `exactly-once`, or `at-least-once`.
         package var isExactlyOnce: Bool
-        package var bug: PlantedBug?
+        package var bugs: Set<PlantedBug>
 
         package init(seed: UInt64, partitions: Int32, isExactlyOnce: Bool = true, bug: PlantedBug? = nil) {
-            (self.seed, self.partitions, self.isExactlyOnce, self.bug) = (seed, partitions, isExactlyOnce, bug)
+            let bugs: Set = bug.map { [$0] } ?? []
+            self.init(seed: seed, partitions: partitions, isExactlyOnce: isExactlyOnce, bugs: bugs)
+        }
+
+        package init(seed: UInt64, partitions: Int32, isExactlyOnce: Bool, bugs: Set<PlantedBug>) {
+            (self.seed, self.partitions, self.isExactlyOnce, self.bugs) = (seed, partitions, isExactlyOnce, bugs)
         }
     }
 
@@ -47,11 +52,11 @@ package final class ScriptedRun {
         longestPause = random.number(5_000...40_000)
         var scenarioRandom = random.split()
         world = World(
-            Simulation.Options(seed: options.seed, isExactlyOnce: options.isExactlyOnce, bug: options.bug),
+            Simulation.Options(seed: options.seed, isExactlyOnce: options.isExactlyOnce, bugs: options.bugs),
             Scenario(partitions: options.partitions, random: &scenarioRandom),
             random: random.split()
         )
-        world.onRefusal = { [unowned self] in refused($0, $1) }
+        world.onRefusal = { [unowned self] in refused($0, "\($1)") }
     }
 
     /// Nothing more happens.

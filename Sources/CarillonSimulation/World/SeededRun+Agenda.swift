@@ -8,6 +8,12 @@ extension SeededRun {
             scene(at: at)
             at += gap()
         }
+        if let growth = world.scenario.growth, world.scenario.growsWhileRunning {
+            schedule(at: hazards.number(0...at)) { [self] in
+                // Before the first markers a count is as good as another.
+                if world.violation == nil, world.state.hasAllMarkers { grow(growth) }
+            }
+        }
         sortAgenda()
     }
 
@@ -35,6 +41,16 @@ extension SeededRun {
         add(world.scenario.clockRate, in: around) { [self] in shift(world.random.pick(world.instances)) }
         add(world.scenario.restartRate, in: around) { [self] in restart(world.random.pick(world.instances)) }
         add(world.scenario.compactionRate, in: around) { [self] in compact() }
+        guard hazards.chance(world.scenario.unheardRate) else { return }
+        schedule(at: hazards.number(around)) { [self] in
+            if world.violation == nil, !world.isCalm { cutOff(hazards.pick(world.instances)) }
+        }
+    }
+
+    private func cutOff(_ instance: Instance) {
+        guard let process = instance.process, !process.isDead else { return }
+        let isLong = hazards.chance(500)
+        world.cutOff(process, for: hazards.number(isLong ? 9_000_000...40_000_000 : 100_000...9_000_000))
     }
 
     private func add(_ rate: Int, in range: ClosedRange<Int64>, _ action: @escaping () -> Void) {
@@ -51,6 +67,8 @@ extension SeededRun {
             ? world.random.number(100_000...9_000_000) : world.random.number(9_000_000...40_000_000)
         world.note(process.name, "stands still for \(time) us")
         process.pause(for: time)
+        // It may learn only afterwards what it missed.
+        world.disturb(for: time)
         guard time > 12_000_000, world.random.chance(300) else { return }
         // Somebody starts another one in its place; the old one wakes up, and is ended soon.
         world.timeline.add(after: world.random.number(1_000_000...10_000_000)) { [self] in
@@ -77,7 +95,7 @@ extension SeededRun {
         awaitEnd(of: process, on: instance)
     }
 
-    private func awaitEnd(of process: SimulatedProcess, on instance: Instance) {
+    func awaitEnd(of process: SimulatedProcess, on instance: Instance) {
         world.timeline.add(after: 200_000) { [self] in
             guard !process.isDead, instance.process === process, world.violation == nil else { return }
             guard instance.runners.allSatisfy(\.isOver) else { return awaitEnd(of: process, on: instance) }

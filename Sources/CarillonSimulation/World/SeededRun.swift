@@ -7,7 +7,7 @@ import ServiceSupport
 final class SeededRun {
     private static let longestQuiet: Int64 = 86_400_000_000
     /// Microseconds after which what ended has been started again, and what it wrote last has arrived.
-    private static let longestRestart: Int64 = 20_000_000
+    static let longestRestart: Int64 = 20_000_000
 
     let world: World
     let workload: Workload
@@ -15,12 +15,18 @@ final class SeededRun {
     private var isRested = false
     /// When something of the agenda happens, in order.
     private var agenda: [Int64] = []
+    /// Decides what few runs have, so that it does not shift the numbers of the others.
+    var hazards: SeededGenerator
+    // When partitions are added.
+    var hasGrown = false
+    var refusals: [Int: Int] = [:]
 
     init(_ options: Simulation.Options) {
         var random = SeededGenerator(seed: options.seed)
         var scenarioRandom = random.split()
         let scenario = Scenario(random: &scenarioRandom)
         let workloadRandom = random.split()
+        hazards = SeededGenerator(seed: options.seed ^ 0x6861_7a61_7264_7321)
         world = World(options, scenario, random: random)
         workload = Workload(
             broker: world.broker,
@@ -34,7 +40,7 @@ final class SeededRun {
             if isAwaitingRest, world.happenings % 32 == 0, isAtRest { (isAwaitingRest, isRested) = (false, true) }
         }
         world.onDeath = { [unowned self] in died($0, $1) }
-        world.onRefusal = { [unowned world] in world.fail(Violation(.refusal, $1)) }
+        world.onRefusal = { [unowned self] in refused($0, $1) }
         world.quietUntil = { [unowned self] in quietUntil }
         world.isWakingLanes = { [unowned self] in isRested }
     }
@@ -48,8 +54,19 @@ final class SeededRun {
         let end = agenda.last ?? 0
         world.proceed(until: { world.timeline.now > end }, atMost: .max)
         calm()
+        if hasGrown {
+            stayRefused()
+            return result
+        }
         rest("after the workload")
         checkCounting(isEnd: false)
+        if let growth = world.scenario.growth, world.violation == nil {
+            downAll()
+            grow(growth)
+            upAll()
+            stayRefused()
+            return result
+        }
         if world.violation == nil, world.random.chance(500) {
             restartAll(erasing: world.random.chance(500))
             rest("after a restart of everything")
@@ -69,7 +86,11 @@ final class SeededRun {
             world.check { () throws(Violation) in try world.checkDevices() }
             forgetAll()
         }
-        return Simulation.Result(
+        return result
+    }
+
+    private var result: Simulation.Result {
+        Simulation.Result(
             violation: world.violation,
             trace: world.trace,
             requests: world.observer.model.order.count,
@@ -110,29 +131,16 @@ final class SeededRun {
     private func beginAnew() {
         let isInOrder = world.random.chance(500)
         world.note("world", "makes requests anew, after \(isInOrder ? "all have ended in order" : "a crash")")
-        let time = Self.longestRestart
-        for instance in world.instances {
-            instance.isDown = true
-            if isInOrder { for runner in instance.runners { runner.stop() } }
-        }
-        if isInOrder {
-            let areOver = { [world] in world.instances.allSatisfy { $0.runners.allSatisfy(\.isOver) } }
-            world.proceed(until: areOver, atMost: world.timeline.now + time)
-        }
-        for instance in world.instances { instance.process?.crash() }
-        world.proceed(until: { false }, atMost: world.timeline.now + time)
+        downAll(inOrder: isInOrder)
         // Who ends in order has time to write all that could wait, unless the broker is slow.
         let isForgetful = !isInOrder || world.scenario.bytesPerSecond != nil
         if isForgetful { forgetUntold() }
         workload.repeatNothing(onlyNewerVersions: isForgetful)
         world.requests.beginAnew { [world] in world.state.resumption($0) > world.requests.base(of: $0) }
-        for instance in world.instances {
-            instance.isDown = false
-            world.begin(instance, ProcessSettings(gap: .continue))
-        }
+        upAll(ProcessSettings(gap: .continue))
         // The lanes see an empty topic first: one that is as long as the one before could not be told from it.
         for _ in 0..<world.random.number(1...20) {
-            let instant = world.timeline.now + time + world.random.number(0...20_000_000)
+            let instant = world.timeline.now + Self.longestRestart + world.random.number(0...20_000_000)
             schedule(at: instant) { [self] in workload.publish() }
         }
         sortAgenda()
@@ -146,8 +154,45 @@ final class SeededRun {
         }
     }
 
+    /// Everything ends, and stays so until nothing of it is left.
+    private func downAll(inOrder: Bool = false) {
+        for instance in world.instances {
+            instance.isDown = true
+            if inOrder { for runner in instance.runners { runner.stop() } }
+        }
+        if inOrder {
+            let areOver = { [world] in world.instances.allSatisfy { $0.runners.allSatisfy(\.isOver) } }
+            world.proceed(until: areOver, atMost: world.timeline.now + Self.longestRestart)
+        }
+        for instance in world.instances { instance.process?.crash() }
+        world.proceed(until: { false }, atMost: world.timeline.now + Self.longestRestart)
+    }
+
+    private func upAll(_ settings: ProcessSettings = .init()) {
+        for instance in world.instances {
+            instance.isDown = false
+            world.begin(instance, settings)
+        }
+    }
+
+    /// Somebody sets the group's offsets, to anything.
+    private func resetOffsets() {
+        for partition in 0..<world.scenario.partitions {
+            let end = world.broker.log(world.topics.requests, partition).end
+            let offset = hazards.pick([nil, 0, end, hazards.number(0...end)])
+            world.note("world", "sets the group's offset of \(partition) to \(offset.map { "\($0)" } ?? "none")")
+            world.broker.group.reset(partition, to: offset)
+        }
+    }
+
     private func restartAll(erasing: Bool) {
         world.note("world", "restarts everything\(erasing ? " without disks" : "")")
+        if world.scenario.resetsOffsets {
+            downAll()
+            for instance in world.instances where erasing { instance.disk.erase() }
+            resetOffsets()
+            return upAll()
+        }
         for instance in world.instances {
             instance.process?.crash()
             if erasing { instance.disk.erase() }
@@ -217,7 +262,7 @@ final class SeededRun {
     private var quietUntil: Int64? {
         let (now, broker, observer) = (world.timeline.now, world.broker, world.observer)
         guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
-            world.devices.openCount == 0, !world.areRequestsBlocked,
+            world.devices.openCount == 0, !world.areRequestsBlocked, !world.isAnyOutOfTouch,
             world.instances.allSatisfy({ $0.isDown || $0.isRunning })
         else {
             return nil

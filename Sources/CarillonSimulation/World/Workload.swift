@@ -32,6 +32,8 @@ final class Workload {
     ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
         self.scenario = scenario
+        filler = Array(repeating: 0x61, count: broker.maximumRecordBytes - 400)
+        largeText = String(repeating: "x", count: RecordBound(broker.maximumRecordBytes).content() + 1)
         recipients = (0..<Int(self.random.number(1...4))).map { "user-\($0)" }
         identifiers = (0..<Int(self.random.number(1...4))).map { "id-\($0)" }
     }
@@ -157,6 +159,8 @@ final class Workload {
     }
 
     private func bad(_ key: NotificationKey) {
+        // What moves is bad enough.
+        guard !requests.hasGrown else { return }
         let good = PublishedRecord.Request(content: "{\"title\":\"bad\"}").json(id: nil)
         var (bytes, value, reason): ([UInt8]?, String?, ReasonCode) = (key.encoded, good, .invalid)
         var (partition, timestamp) = (requests.home(of: key), broker.wall)
@@ -168,9 +172,9 @@ final class Workload {
         case 3: (value, reason) = ("{\"content\":{\"title\":\"x\"},\"colour\":\"red\"}", .unknownField)
         case 4: (timestamp, reason) = (broker.wall + 400 * 86_400_000, .inFuture)
         // Records that are as large as records can be.
-        case 5: bytes = Array("shop/".utf8) + Array(repeating: 0x61, count: SimulatedBroker.maximumRecordBytes - 150)
-        case 6: (value, headers) = ("{", [KafkaHeader(name: "large", value: Self.filler)])
-        case 7: (value, reason) = ("{\"content\":{\"body\":\"\(Self.largeText)\"}}", .tooLarge)
+        case 5: bytes = Array("shop/".utf8) + Array(repeating: 0x61, count: broker.maximumRecordBytes - 150)
+        case 6: (value, headers) = ("{", [KafkaHeader(name: "large", value: filler)])
+        case 7: (value, reason) = ("{\"content\":{\"body\":\"\(largeText)\"}}", .tooLarge)
         default:
             guard requests.partitions > 1 else { return }
             partition = (partition + 1) % requests.partitions
@@ -184,12 +188,9 @@ final class Workload {
     }
 
     /// As much as a record can carry beside little else.
-    private static let filler = [UInt8](repeating: 0x61, count: SimulatedBroker.maximumRecordBytes - 400)
+    private let filler: [UInt8]
     /// More than an entry of the changelog has room for, and a valid request.
-    private static let largeText = String(
-        repeating: "x",
-        count: RecordBound(SimulatedBroker.maximumRecordBytes).content() + 1
-    )
+    private let largeText: String
 
     /// A producer's transaction that is aborted: nobody may act on it.
     private func abandoned(_ key: NotificationKey) {
@@ -229,7 +230,7 @@ final class Workload {
             ? []
             : [
                 KafkaHeader(name: "traceparent", text: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
-                KafkaHeader(name: "tracestate", value: Self.filler),
+                KafkaHeader(name: "tracestate", value: filler),
             ]
         let record = requests.append(
             LogRecord(timestamp: timestamp, key: key.encoded, value: value, headers: trace),

@@ -29,7 +29,7 @@ final class World {
     /// Lives of centres so far.
     var epochs: UInt64 = 0
     private var isObserving = false
-    var punctuality = PunctualityChecks()
+    var punctuality: PunctualityChecks
     /// The most that a clock was ever ahead, in milliseconds.
     private var latestClock: Int64 = 0
     /// Events of the timeline so far.
@@ -46,7 +46,7 @@ final class World {
     /// Called when a process ended.
     var onDeath: (Instance, SimulatedProcess) -> Void = { _, _ in }
     /// Called when a lane says that no other may follow it.
-    var onRefusal: (Instance, String) -> Void = { _, _ in }
+    var onRefusal: (Instance, ConsumerRefusal) -> Void = { _, _ in }
     /// Asked by idle lanes: to which instant nothing will happen, in microseconds.
     var quietUntil: () -> Int64? = { nil }
     /// Whether idle lanes are to look about.
@@ -64,14 +64,9 @@ final class World {
         broker.addTopic(topics.deadLetters, partitions: 1)
         broker.group.partitions = scenario.partitions
         broker.bytesPerSecond = scenario.bytesPerSecond
-        var coordinatorRandom = SeededGenerator(seed: ~options.seed)
-        broker.transactions.writingTime = {
-            switch coordinatorRandom.index(20) {
-            case 0: coordinatorRandom.number(1_000...500_000)
-            case 1..<4: coordinatorRandom.number(1...20_000)
-            default: 0
-            }
-        }
+        punctuality = PunctualityChecks { [broker] in broker.busyTime(since: $0) }
+        // Room for larger contents where they are what takes time.
+        if scenario.bytesPerSecond != nil { broker.maximumRecordBytes = 96 * 1024 }
         let noted = Box<(String, String) -> Void> { _, _ in }
         requests = RequestLog(broker: broker, topics: topics, note: { noted.value("producer", $0) })
         observer = Observer(
@@ -97,7 +92,26 @@ final class World {
             check { () throws(Violation) in try check(number) }
         }
         timeline.afterEvent = { [unowned self] in observe() }
+        writeEndsLate()
         disturb()
+    }
+
+    /// The coordinator answers before it writes; long before where the leader of a partition is away.
+    private func writeEndsLate() {
+        var (random, late) = (SeededGenerator(seed: ~options.seed), SeededGenerator(seed: ~options.seed ^ 1))
+        broker.transactions.writingTime = { [unowned self] in
+            if scenario.writesEndsLate, !isCalm, late.chance(15) {
+                let time = late.number(500_000...20_000_000)
+                note("broker", "writes the end of a transaction \(time) us late")
+                disturb(for: time)
+                return time
+            }
+            switch random.index(20) {
+            case 0: return random.number(1_000...500_000)
+            case 1..<4: return random.number(1...20_000)
+            default: return 0
+            }
+        }
     }
 
     private final class Box<Value> {
@@ -190,7 +204,7 @@ final class World {
     func calm() {
         isCalm = true
         disturb()
-        for link in links { link.faults.calm() }
+        for link in links { link.calm() }
         for channel in channels { channel.rates = .init() }
     }
 
@@ -199,11 +213,12 @@ final class World {
         if let instance = instances.first(where: { !$0.isDown && !$0.isRunning }) {
             return "\(instance.name) does not run"
         }
-        if !broker.group.isQuiet { return "the group is being shared out" }
+        if !broker.group.isQuiet || isAnyOutOfTouch { return "the group is being shared out" }
         if let link = links.first(where: { !$0.isDead && !$0.isClosed && $0.outstanding > 0 }) {
             return
                 "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
+        if broker.transactions.isWriting { return "the end of a transaction is being written" }
         if devices.openCount > 0 { return "\(devices.openCount) sends are under way" }
         if areRequestsBlocked { return "a transaction keeps requests from being read" }
         if state.isSending { return "something is being sent" }
@@ -229,6 +244,15 @@ final class World {
     func isBetweenTransactions(_ process: SimulatedProcess) -> Bool {
         links.contains { $0.process === process && !$0.isClosed && $0.producer.state == .ready }
     }
+
+    /// The group does not hear from a process for so many microseconds.
+    func cutOff(_ process: SimulatedProcess, for time: Int64) {
+        for link in links where link.process === process { link.beUnheard(for: time) }
+        disturb(for: time)
+    }
+
+    /// Whether the group does not hear from somebody who is there, or went on without.
+    var isAnyOutOfTouch: Bool { links.contains(where: \.isOutOfTouch) }
 
     /// Ends a process at one of its next calls.
     func crash(_ process: SimulatedProcess, withinCalls calls: Int) {
@@ -291,7 +315,7 @@ final class World {
             timeline: timeline,
             process: process,
             random: random,
-            bug: options.bug
+            bugs: options.bugs
         )
     }
 
@@ -303,7 +327,7 @@ final class World {
             process: process,
             timeline: timeline,
             random: random.split(),
-            answersTheLatest: options.bug == .acceptsLateOutcomes,
+            answersTheLatest: options.bugs.contains(.acceptsLateOutcomes),
             note: { [unowned self] in note(name, $0) }
         )
         if !isCalm, scenario.faultRate > 0 {
@@ -344,7 +368,8 @@ final class World {
             configuration: .init(
                 topics: topics,
                 transactionalID: options.isExactlyOnce ? transactionalID : nil,
-                bugs: options.bug.map { [$0] } ?? []
+                noticesStanding: !(scenario.isBlind && options.isExactlyOnce),
+                bugs: options.bugs
             ),
             broker: broker,
             process: seat.process,

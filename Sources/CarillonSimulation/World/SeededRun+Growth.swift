@@ -1,0 +1,82 @@
+import NotificationConsumer
+import NotificationModel
+
+/// Partitions are added, by which recipients move: nobody may go on. What was done until then stays as it is.
+extension SeededRun {
+    /// Microseconds within which whoever shares out partitions sees that there are more.
+    private static let longestRefresh: Int64 = 60_000_000
+    private static let longestRefusal: Int64 = 3_600_000_000
+
+    /// Adds partitions to one of the topics, or to both.
+    func grow(_ growth: Scenario.Growth) {
+        hasGrown = true
+        let count = world.scenario.partitions + Int32(hazards.number(1...3))
+        if growth != .state { add(world.topics.requests, count) }
+        if growth != .requests { add(world.topics.state, count) }
+        guard growth != .both else { return }
+        // "make them equal"
+        world.timeline.add(after: hazards.number(1_000_000...120_000_000)) { [self] in
+            if world.violation == nil { add(growth == .state ? world.topics.requests : world.topics.state, count) }
+        }
+    }
+
+    private func add(_ topic: String, _ count: Int32) {
+        world.note("world", "\(topic) has \(count) partitions from now on")
+        world.disturb()
+        world.broker.addPartitions(topic, upTo: count)
+        guard topic == world.topics.requests else { return }
+        world.timeline.add(after: hazards.number(0...Self.longestRefresh)) { [self] in
+            world.requests.follow(partitions: count)
+        }
+        world.timeline.add(after: hazards.number(0...Self.longestRefresh)) { [self] in
+            world.broker.group.add(partitions: count)
+        }
+    }
+
+    private var counts: (requests: Int32, state: Int32) {
+        (world.broker.partitionCount(of: world.topics.requests), world.broker.partitionCount(of: world.topics.state))
+    }
+
+    /// A lane of the instance cannot go on: the others end in order. Somebody starts it again, a few times.
+    func refused(_ instance: Instance, _ refusal: ConsumerRefusal) {
+        world.note(instance.name, "refuses: \(refusal)")
+        guard isRight(refusal), let process = instance.process else {
+            return world.fail(Violation(.refusal, "\(instance.name): \(refusal)"))
+        }
+        world.disturb()
+        refusals[instance.number, default: 0] += 1
+        if counts.requests == counts.state, refusals[instance.number, default: 0] > 2 { instance.isDown = true }
+        for runner in instance.runners { runner.stop() }
+        awaitEnd(of: process, on: instance)
+    }
+
+    /// Whether it tells what is: counts that differ, or another one than the changelog was written with.
+    private func isRight(_ refusal: ConsumerRefusal) -> Bool {
+        switch refusal {
+        case .partitionCountsDiffer(let requests, let state):
+            hasGrown && requests != state && (requests, state) == counts
+        case .partitionCountChanged(_, let marker, let now):
+            hasGrown && marker == world.scenario.partitions && now == counts.requests && now != marker
+        default: false
+        }
+    }
+
+    /// Waits until everybody has refused for good, and checks what was done until then.
+    func stayRefused() {
+        let end = world.timeline.now + Self.longestRefusal
+        world.proceed(until: { world.instances.allSatisfy { $0.isDown && $0.process?.isDead != false } }, atMost: end)
+        guard world.violation == nil else { return }
+        if let instance = world.instances.first(where: { !$0.isDown }) {
+            return world.fail(Violation(.partitionCount, "\(instance.name) goes on"))
+        }
+        // What was left open is aborted.
+        world.proceed(until: { false }, atMost: world.timeline.now + Self.longestRestart)
+        world.check { () throws(Violation) in
+            try world.observer.checkCounting(
+                isEnd: false,
+                isExactlyOnce: world.options.isExactlyOnce,
+                asOf: world.state
+            )
+        }
+    }
+}
