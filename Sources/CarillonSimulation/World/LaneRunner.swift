@@ -1,4 +1,5 @@
 import NotificationConsumer
+import ServiceSupport
 
 /// A lane as its service runs it.
 protocol LaneDriver: AnyObject {
@@ -27,7 +28,8 @@ final class LaneRunner {
     private let onFailure: (any Error) -> Void
     private let onRefusal: (ConsumerRefusal) -> Void
     private var lane: (any LaneDriver)?
-    private var pause: Int64 = 1_000_000
+    private var pause = RestartPause()
+    private var began: Int64 = 0
     private var isStopping = false
     private var isInTurn = false
     /// It ended in order, or for good.
@@ -94,13 +96,14 @@ final class LaneRunner {
         }
         guard let lane else {
             starts += 1
+            began = timeline.now
             let lane = try makeLane()
             self.lane = lane
             try lane.start()
             return
         }
         try lane.turn()
-        if lane.commits == 1 { pause = 1_000_000 }
+        if lane.commits == 1 { pause.noteWork() }
     }
 
     private func fail(_ error: any Error) {
@@ -118,7 +121,7 @@ final class LaneRunner {
             return
         }
         onFailure(error)
-        schedule(after: pause)
-        pause = min(pause * 2, 30_000_000)
+        let delay = pause.noteFailure(after: .microseconds(timeline.now - began))
+        schedule(after: delay.components.seconds * 1_000_000 + delay.components.attoseconds / 1_000_000_000_000)
     }
 }
