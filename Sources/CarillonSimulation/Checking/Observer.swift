@@ -80,6 +80,9 @@ final class Observer {
         }
     }
 
+    /// Requests that no owner knows of any more.
+    func lose(_ ids: Set<RequestID>) { lost.formUnion(ids) }
+
     /// Requests and removals whose events are published, while nothing that is left tells what became of their entries.
     func forget(_ partition: Int32, _ offsets: Range<Int64>) {
         for record in published()[Int(partition)] where offsets.contains(record.offset) {

@@ -6,8 +6,9 @@ final class StateObserver {
     private struct Partition {
         var position: Int64 = 0
         var entries: [NotificationKey: StateEntry] = [:]
-        /// What an owner that stood still has overwritten with an older entry: nothing fences the changelog without transactions.
-        var overwritten: [NotificationKey: StateEntry] = [:]
+        /// Requests of entries that an owner that stood still replaced by older ones: nothing fences the changelog without
+        /// transactions, and a later owner does not know of them.
+        var overwritten: Set<RequestID> = []
         var marker: StateMarker?
         /// What its offset is counted from.
         var base: Int64 = 0
@@ -148,11 +149,8 @@ final class StateObserver {
     private func noteOverwritten(_ key: NotificationKey, with entry: StateEntry?, _ number: Int) {
         guard !isExactlyOnce, isDisturbed, let entry, let old = partitions[number].entries[key],
             entry.life == old.life, entry.appliedThrough < old.appliedThrough
-        else {
-            partitions[number].overwritten[key] = nil
-            return
-        }
-        partitions[number].overwritten[key] = old
+        else { return }
+        partitions[number].overwritten.formUnion(Set(old.held).subtracting(entry.held))
     }
 
     private func take(_ marker: StateMarker, _ number: Int, _ offset: Int64) throws(Violation) {
@@ -189,17 +187,14 @@ final class StateObserver {
     /// What is open by the events is in the changelog, and in exactly-once nothing else is.
     private func compare(_ number: Int, _ observer: Observer) throws(Violation) {
         let next = resumption(Int32(number))
+        observer.lose(partitions[number].overwritten)
         var expected: [RequestID] = []
         for id in observer.open {
             guard let entry = observer.model.requests[id], entry.record.partition == Int32(number),
                 entry.record.offset < next
             else { continue }
             expected.append(id)
-            guard let key = entry.record.key,
-                [partitions[number].entries[key], partitions[number].overwritten[key]].contains(where: {
-                    $0?.holds(id) ?? false
-                })
-            else {
+            guard let key = entry.record.key, partitions[number].entries[key]?.holds(id) == true else {
                 throw Violation(
                     .state,
                     "\(id.text.prefix(8)) at \(entry.record.place) is open and not in the changelog as of \(next)"
