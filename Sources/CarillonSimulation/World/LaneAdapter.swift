@@ -36,6 +36,8 @@ extension World {
         configuration.retention = options.bug == .forgetsEarly ? .seconds(5) : .milliseconds(scenario.retention)
         configuration.maximumEntries = options.bug == .capsEarly ? 2 : scenario.maximumEntries
         configuration.residentEntries = scenario.residentEntries
+        configuration.concurrentSends = scenario.concurrentSends
+        if options.bug == .neverTimesOut { configuration.sendTimeout = .seconds(100 * 365 * 86_400) }
         configuration.entriesPerPiece = scenario.entriesPerPiece
         let clockError: Int64 = options.bug == .firesEarly ? 2_000 : options.bug == .firesLate ? -3_000 : 0
         let context = LaneContext(

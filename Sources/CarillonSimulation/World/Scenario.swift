@@ -28,6 +28,8 @@ struct Scenario {
     var maximumEntries = Self.manyEntries
     /// What the broker takes of all producers; nil for any number.
     var bytesPerSecond: Int64?
+    /// Sends that a lane's channel has at one time.
+    var concurrentSends = 500
     /// The stores are files.
     var usesFiles = false
     /// Gaps of weeks and months between scenes.
@@ -75,6 +77,8 @@ struct Scenario {
         if random.chance(200) { retention = random.number(3_600_000...14_400_000) }
         if random.chance(150) { maximumEntries = Int(random.number(1...4)) }
         usesFiles = random.chance(50)
+        // What waits for another one is late, which is checked where nothing goes wrong.
+        if faultRate > 0, random.chance(250) { concurrentSends = Int(random.number(1...2)) }
         if Gates.slowBroker, random.chance(100) { bytesPerSecond = random.number(20_000...200_000) }
     }
 
