@@ -105,6 +105,11 @@ let package = Package(
                 sqlite,
             ]
         ),
+        // What sends to devices, so that no client of another protocol enters the core.
+        .target(
+            name: "NotificationChannels",
+            dependencies: ["NotificationConsumer", "NotificationModel", "ServiceSupport", deque]
+        ),
         .target(
             name: "CarillonBench",
             dependencies: [
@@ -131,13 +136,16 @@ let package = Package(
             ]
         ),
         .executableTarget(name: "carillon-producer", dependencies: ["NotificationProducer", "ServiceSupport"]),
-        .executableTarget(name: "carillon-consumer", dependencies: ["NotificationConsumer", "ServiceSupport"]),
+        .executableTarget(
+            name: "carillon-consumer",
+            dependencies: ["NotificationChannels", "NotificationConsumer", "ServiceSupport"]
+        ),
         .executableTarget(
             name: "carillon",
             dependencies: [
                 "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher",
-                "NotificationProducer", "NotificationConsumer", "ServiceSupport", log, lifecycle, unixSignals,
-                argumentParser,
+                "NotificationProducer", "NotificationChannels", "NotificationConsumer", "ServiceSupport", log,
+                lifecycle, unixSignals, argumentParser,
             ]
         ),
         // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
@@ -187,6 +195,10 @@ let package = Package(
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log, grdb,
             ]
+        ),
+        .testTarget(
+            name: "NotificationChannelsTests",
+            dependencies: ["NotificationChannels", "NotificationConsumer", "NotificationModel", "ServiceSupport"]
         ),
         .testTarget(
             name: "CarillonSimulationTests",

@@ -20,6 +20,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case commitsInsteadOfAborting = "commits-instead-of-aborting"
     /// What a channel answered to an earlier life of a centre counts for the present one.
     case acceptsLateOutcomes = "accepts-late-outcomes"
+    /// What a channel does not answer is waited for.
+    case neverTimesOut = "never-times-out"
     /// A local store says where it stands before it holds what came until there.
     case storePositionFirst = "store-position-first"
 

@@ -25,7 +25,11 @@ public struct ConsumerService: Service {
     private let ceiling: KafkaRecordCeiling
     /// All of them from the start: readiness must not flicker.
     private let laneHealth: [HealthComponent]
+    /// nil for the `delivered` event itself.
+    private let channel: (any DeliveryChannel & Sendable)?
 
+    /// The service with the channel `events`.
+    ///
     /// - Parameters:
     ///   - registry: where gauges are shown; its counters too.
     ///   - clock: the owner's wall clock; no timer fires before it says so.
@@ -37,6 +41,30 @@ public struct ConsumerService: Service {
         logger: Logger,
         clock: (@Sendable () -> Timestamp)? = nil
     ) throws {
+        try self.init(
+            configuration: configuration,
+            channel: nil,
+            health: health,
+            registry: registry,
+            logger: logger,
+            clock: clock
+        )
+    }
+
+    /// - Parameter channel: what `configuration.channel` names; nil for `events`.
+    /// - Throws: `ChannelMismatch` for another one.
+    package init(
+        configuration: ConsumerServiceConfiguration,
+        channel: (any DeliveryChannel & Sendable)?,
+        health: Health,
+        registry: PrometheusRegistry,
+        logger: Logger,
+        clock: (@Sendable () -> Timestamp)? = nil
+    ) throws {
+        guard (channel?.name ?? EventsChannel.name) == configuration.channel.rawValue else {
+            throw ChannelMismatch(wanted: configuration.channel.rawValue, given: channel?.name ?? EventsChannel.name)
+        }
+        self.channel = channel
         try configuration.groupConsumer(lane: 0).check()
         let producer = configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0)
         try producer.check(leastRecordBytes: RecordBound.least)
@@ -160,6 +188,7 @@ public struct ConsumerService: Service {
                         configuration: configuration,
                         guarantee: cluster.guarantee,
                         stores: stores,
+                        channel: channel,
                         clock: clock,
                         newLineage: { UUID().uuidString.lowercased() },
                         status: status,
@@ -229,6 +258,7 @@ public struct ConsumerService: Service {
             "consumer.rebalances",
             "How often the group gave partitions to this process or took them, by what happened."
         )
+        registry.describe("sends.timed.out", "Sends that the channel did not answer in time; they are tried again.")
         registry.describe("channel.outcomes.late", "Answers of channels that came after a restart, or twice.")
         registry.collect { page in
             for (code, count) in KafkaClientErrors.counts {
@@ -254,6 +284,11 @@ public struct ConsumerService: Service {
                 "outstanding.records",
                 help: "Events that the broker has not acknowledged yet.",
                 value: Double(lanes.reduce(0) { $0 + $1.outstanding })
+            )
+            page.gauge(
+                "outstanding.sends",
+                help: "Sends that the channel has not answered yet.",
+                value: Double(lanes.reduce(0) { $0 + $1.sends })
             )
             page.gauge(
                 "oldest.due.age.seconds",

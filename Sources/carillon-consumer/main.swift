@@ -1,3 +1,4 @@
+import NotificationChannels
 import NotificationConsumer
 import ServiceSupport
 
@@ -19,6 +20,7 @@ let status = await service.run { settings in
     return { here in
         let consumer = try ConsumerService(
             configuration: configuration,
+            channel: configuration.makeChannel(),
             health: here.health,
             registry: here.registry,
             logger: here.logger

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import LocalBroker
+import NotificationChannels
 import NotificationConsumer
 import NotificationModel
 import NotificationProducer
@@ -109,6 +110,7 @@ struct LocalCommand: AsyncParsableCommand {
         )
         let consumerService = try ConsumerService(
             configuration: consumer,
+            channel: consumer.makeChannel(),
             health: here.health,
             registry: here.registry,
             logger: here.logger

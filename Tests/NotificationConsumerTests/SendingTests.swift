@@ -62,6 +62,25 @@ struct SendingTests {
         #expect(bench.sends.count == Self.rules.retry.attempts)
     }
 
+    @Test func `a removal asks once not to begin what is in flight, and is answered by its end`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        #expect(bench.apply(removal("r", key("order"), .pending), 1).isEmpty)
+        bench.apply(removal("s", key("order"), .pending), 2)
+        #expect(bench.withdrawn == [SendID(requestID: id("a"), occurrence: nil)])
+        // Withdrawn, it is as one that failed; what has begun may be accepted all the same.
+        var begun = bench
+        #expect(try bench.answer(.failed(retryAfter: nil), 3).summary == ["cancelled a!"])
+        #expect(try begun.answer(.accepted, 3).summary.first == "delivered a!")
+    }
+
+    @Test func `a removal of what is delivered lets a send begin`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        bench.apply(removal("r", key("order"), .delivered), 1)
+        #expect(bench.withdrawn.isEmpty)
+    }
+
     @Test func `a channel's wish for a longer pause is honoured`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))

@@ -100,6 +100,8 @@ struct Bench {
     var store = MemoryEntryStore()
     var events: [DeliveryEvent] = []
     var sends: [ChannelSend] = []
+    /// Sends that are not to begin any more.
+    var withdrawn: [SendID] = []
     var outcomes: [CenterInput.Outcome] = []
     /// Of the next input.
     var offset: Int64 = 0
@@ -172,6 +174,7 @@ struct Bench {
         let taken = center.takeEffects()
         events += taken.events
         sends += taken.sends
+        withdrawn += taken.withdrawn
         return taken.events
     }
 
@@ -183,14 +186,15 @@ struct Bench {
 
 extension PartitionCenter {
     /// What turns asked for since the last call; sends as a lane hands them to a channel.
-    mutating func takeEffects() -> (events: [DeliveryEvent], sends: [ChannelSend]) {
+    mutating func takeEffects() -> (events: [DeliveryEvent], sends: [ChannelSend], withdrawn: [SendID]) {
         var effects: [Effect] = []
         exchangeEffects(with: &effects)
-        var taken: (events: [DeliveryEvent], sends: [ChannelSend]) = ([], [])
+        var taken: (events: [DeliveryEvent], sends: [ChannelSend], withdrawn: [SendID]) = ([], [], [])
         for effect in effects {
             switch effect {
             case .publish(let event, _): taken.events.append(event)
             case .send(let attempt): taken.sends.append(ChannelSend(attempt, epoch: 1, partition: 0))
+            case .withdraw(let id, _): taken.withdrawn.append(id)
             }
         }
         return taken

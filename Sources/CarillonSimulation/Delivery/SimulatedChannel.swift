@@ -3,13 +3,13 @@ import NotificationModel
 
 /// A channel to `SimulatedDevices` that is slow, fails, refuses, and loses, delays or repeats what it has to tell.
 ///
-/// It belongs to a process and outlives its lanes, so an outcome may come to a lane that has not asked.
-final class SimulatedChannel: Channel {
+/// It belongs to a process and outlives its lanes, so an outcome may come to a lane that has ended.
+final class SimulatedChannel: DeliveryChannel {
     /// How often in a thousand sends.
     struct Rates {
         var failing = 0
         var rejecting = 0
-        /// The answer never comes, which the channel takes for a failure after a while.
+        /// The answer never comes.
         var losing = 0
         /// The outcome comes late, perhaps after the lane restarted.
         var delaying = 0
@@ -21,9 +21,6 @@ final class SimulatedChannel: Channel {
     /// the next owner sends.
     static let arrival: ClosedRange<Int64> = 1_000...4_000_000
 
-    /// Microseconds for which it waits for an answer.
-    private static let patience: Int64 = 100_000_000
-
     let name: String
     private let lane: String
     private let devices: SimulatedDevices
@@ -32,9 +29,8 @@ final class SimulatedChannel: Channel {
     private var random: SeededGenerator
     /// A planted bug: what was answered to an earlier attempt, or an earlier life, is told of the latest.
     private let answersTheLatest: Bool
-    private var latest: [SendID: ChannelSend] = [:]
-    private var outcomes: [ChannelOutcome] = []
-    private var open: Set<Int> = []
+    private var latest: [SendID: ChannelReply] = [:]
+    private var open: [ChannelReply: Int] = [:]
     /// When the last of each key arrives, in microseconds: what it sends of one key does not overtake itself, whichever life of
     /// a centre asked.
     private var arrivals: [NotificationKey: Int64] = [:]
@@ -57,63 +53,62 @@ final class SimulatedChannel: Channel {
         process.observe(pause: {}, death: { [weak self] in self?.died() })
     }
 
-    func begin(_ send: ChannelSend) {
+    func begin(_ send: ChannelSend, _ reply: ChannelReply) {
         guard !process.isDead else { return }
         note(send.text)
-        if answersTheLatest { latest[send.id] = send }
+        if answersTheLatest { latest[send.id] = reply }
         let number = devices.begin(send, by: lane, wall: process.clock.wall, at: timeline.now)
-        open.insert(number)
+        open[reply] = number
         let isQuick = random.chance(700)
         let drawn = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)
         let arrival = max(drawn, (arrivals[send.key] ?? 0) + 1)
         arrivals[send.key] = arrival
-        var outcome = ChannelOutcome(send: send, result: .accepted)
+        var result = ChannelOutcome.Result.accepted
         var arrives = true
         if random.chance(rates.failing) {
             // A timeout between here and the device: it may have arrived all the same.
             arrives = random.chance(300)
-            outcome.result = .failed(retryAfter: random.chance(500) ? nil : random.number(10...20_000))
+            result = .failed(retryAfter: random.chance(500) ? nil : random.number(10...20_000))
         } else if random.chance(rates.rejecting) {
             // A device that refuses a recall has nothing to show any more.
             arrives = send.kind == .recall
-            outcome.result = .rejected(.rejected)
+            result = .rejected(.rejected)
         }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }
         var told = arrival + random.number(1_000...50_000)
         if random.chance(rates.losing) {
-            outcome.result = .failed(retryAfter: nil)
-            told += Self.patience
+            note("send \(number) will not be answered")
+            return
         } else if random.chance(rates.delaying) {
             told += random.number(1_000_000...90_000_000)
         }
-        note("send \(number) will be \(outcome.result)")
+        note("send \(number) will be \(result)")
         let times = random.chance(rates.repeating) ? 2 : 1
         for time in 0..<times {
-            timeline.add(at: told + Int64(time) * 1_000) { [weak self] in self?.tell(number, outcome) }
+            timeline.add(at: told + Int64(time) * 1_000) { [weak self] in
+                self?.tell(number, of: send.id, reply, result)
+            }
         }
     }
 
-    private func tell(_ number: Int, _ outcome: ChannelOutcome) {
+    /// What it has sent arrives all the same.
+    func cancel(_ reply: ChannelReply) {
+        guard !process.isDead, let number = open.removeValue(forKey: reply) else { return }
+        note("gives up send \(number)")
+        devices.tell(number, at: timeline.now)
+    }
+
+    private func tell(_ number: Int, of id: SendID, _ reply: ChannelReply, _ result: ChannelOutcome.Result) {
         guard !process.isDead else { return }
         note("hears of send \(number)")
-        open.remove(number)
+        open[reply] = nil
         devices.tell(number, at: timeline.now)
-        var outcome = outcome
-        if let newer = latest[outcome.send.id] { outcome.send = newer }
-        outcomes.append(outcome)
+        (latest[id] ?? reply)(result)
     }
-
-    func takeOutcomes() -> [ChannelOutcome] {
-        defer { outcomes = [] }
-        return outcomes
-    }
-
-    /// Whether something is to be taken.
-    var hasOutcomes: Bool { !outcomes.isEmpty }
 
     private func died() {
-        for number in open.sorted() { devices.end(number) }
-        (open, outcomes) = ([], [])
+        for number in open.values.sorted() { devices.end(number) }
+        open = [:]
     }
 }
 

@@ -46,7 +46,9 @@ final class SimulatedDevices {
         }
     }
 
+    /// The sender knows what became of it, or has given it up.
     func tell(_ number: Int, at now: Int64) {
+        guard !records[number].isOver else { return }
         records[number].told = now
         toldAt[records[number].send.key] = now
         end(number)

@@ -36,8 +36,9 @@ final class SimulatedLink: LaneLink {
     let note: (String) -> Void
     /// Asked when nothing came within a poll: the instant to which nothing will happen, so that idle years pass in one call.
     var idleUntil: () -> Int64? = { nil }
-    /// Whether something beside Kafka has come for the lane.
+    /// Whether an idle lane is to look about.
     var isWoken: () -> Bool = { false }
+    private let bell = SimulatedBell()
     /// Called when a call meets a fault, and when that is over.
     var onFault: () -> Void = {}
     private(set) var steps = 0
@@ -130,6 +131,14 @@ final class SimulatedLink: LaneLink {
         pass(time.microseconds)
     }
 
+    var wake: @Sendable () -> Void { { [bell] in bell.ring() } }
+
+    func waitUntilWoken(_ time: Duration) {
+        _ = enter(.wait)
+        pass(time.microseconds) { bell.isRung }
+        bell.still()
+    }
+
     /// Lets time pass, at least to when the process runs again.
     func pass(_ microseconds: Int64) {
         guard !isDead else {
@@ -220,7 +229,6 @@ final class SimulatedLink: LaneLink {
         hasStoodStill = false
         defer { lastPoll = timeline.now }
         var deadline = timeline.now + time.microseconds
-        // A lane with a channel looks often whether that has answered; here it is woken.
         let isIdle = time >= Self.idlePoll
         if isIdle { deadline = max(deadline, timeline.now + Self.idleWait) }
         while true {
@@ -235,12 +243,19 @@ final class SimulatedLink: LaneLink {
                 try checkAlive()
                 return true
             }
-            guard timeline.now < deadline else { return false }
+            guard timeline.now < deadline, !bell.isRung else {
+                bell.still()
+                return false
+            }
             if isIdle, let quiet = idleUntil() {
-                pass(quiet - timeline.now, isIdle: true) { hasRecord || isWoken() || !broker.group.isQuiet }
+                pass(quiet - timeline.now, isIdle: true) {
+                    hasRecord || bell.isRung || isWoken() || !broker.group.isQuiet
+                }
             } else {
                 let beat = max(nextHeartbeat, timeline.now + 1_000)
-                pass(min(deadline, beat) - timeline.now, isIdle: isIdle) { hasRecord || isWoken() }
+                pass(min(deadline, beat) - timeline.now, isIdle: isIdle) {
+                    hasRecord || bell.isRung || isWoken()
+                }
             }
             try checkAlive()
             if noticesStanding, hasStoodStill { throw LaneEnd.stoodStill }

@@ -39,6 +39,8 @@ struct Scenario {
     /// Partitions are added.
     var growth: Growth?
     var growsWhileRunning = false
+    /// Sends that a lane's channel has at one time.
+    var concurrentSends = 500
     /// The stores are files.
     var usesFiles = false
     /// Gaps of weeks and months between scenes.
@@ -99,6 +101,8 @@ struct Scenario {
         isBlind = random.chance(200) && !usesChannel
         if random.chance(80) { growth = random.pick(Growth.allCases) }
         growsWhileRunning = random.chance(600)
+        // What waits for another one is late, which is checked where nothing goes wrong.
+        if faultRate > 0, random.chance(250) { concurrentSends = Int(random.number(1...2)) }
     }
 
     /// Nothing happens by itself: a seed decides what nobody should notice.

@@ -379,7 +379,7 @@ final class World {
         )
         link.onFault = { [unowned self] in disturb() }
         link.idleUntil = { [unowned self] in quietUntil() }
-        link.isWoken = { [unowned self] in seat.channel.hasOutcomes || isWakingLanes() }
+        link.isWoken = { [unowned self] in isWakingLanes() }
         links.removeAll { $0.isDead || $0.isClosed }
         links.append(link)
         return link

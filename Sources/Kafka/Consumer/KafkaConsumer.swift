@@ -23,6 +23,8 @@ public final class KafkaConsumer {
     let handle: RDKafkaHandle
     private let rebalance: RebalanceContext
     private let logger: Logger
+    /// Ends a poll from another thread.
+    public let waker: KafkaConsumerWaker
     private var isOpen = true
 
     /// Partitions that were read to their end since they were assigned, whatever came after; told only with
@@ -47,6 +49,7 @@ public final class KafkaConsumer {
             prepare: RebalanceContext.register(on:)
         )
         self.rebalance = rebalance
+        waker = KafkaConsumerWaker(of: handle.pointer)
         try KafkaError.check(rd_kafka_poll_set_consumer(handle.pointer), doing: "the consumer's queue")
     }
 
@@ -105,7 +108,7 @@ public final class KafkaConsumer {
 
     // MARK: - Reading
 
-    /// The next record, or nil when none came in time. Trouble that librdkafka mends itself is logged, not thrown.
+    /// The next record, or nil when none came in time, or `waker` ended the call. Trouble that librdkafka mends itself is logged, not thrown.
     ///
     /// - Throws: `KafkaError` when reading cannot go on: `.fatal`, `.topicAuthorizationFailed`, `.autoOffsetReset`, `.destroyed`
     ///   after `close`; and what an assign hook threw.
@@ -369,6 +372,7 @@ public final class KafkaConsumer {
     @discardableResult
     private func leave(within time: Duration) -> Bool {
         isOpen = false
+        waker.close()
         rebalance.isClosing.store(true, ordering: .releasing)
         rebalance.forget()
         return handle.destroyElsewhere(within: time, withoutClosingConsumer: true) { [handle] in

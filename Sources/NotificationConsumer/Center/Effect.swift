@@ -6,6 +6,8 @@ enum Effect: Sendable {
     case publish(DeliveryEvent, CarriedTrace)
     /// Begin one attempt of a channel.
     case send(SendAttempt)
+    /// Do not begin an attempt that waits for its turn; one that has begun goes on.
+    case withdraw(SendID, NotificationKey)
 }
 
 /// One attempt at a notification or a recall, as the lifecycle sees it.

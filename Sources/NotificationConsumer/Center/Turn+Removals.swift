@@ -88,6 +88,7 @@ extension Turn {
             if case .inFlight = sending.phase {
                 if sending.closes, sending.cancelledBy == nil {
                     entry.sending?.cancelledBy = removal.id
+                    withdraw(sending)
                     found = true
                 }
             } else {

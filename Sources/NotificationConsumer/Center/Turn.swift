@@ -54,6 +54,12 @@ struct Turn {
         sends += 1
     }
 
+    /// Asks not to begin what the channel does not have yet; it is answered as a send that failed.
+    mutating func withdraw(_ sending: StateEntry.Sending) {
+        let id = SendID(requestID: sending.requestID, occurrence: sending.occurrence)
+        effects.append(.withdraw(id, key))
+    }
+
     /// Notes that a request, or a removal, has ended.
     mutating func close(_ id: RequestID) {
         entry.remember(id, at: now, since: rules.horizon(now))

@@ -3,3 +3,11 @@ enum EventsChannel {
     /// As `channel` in the event.
     static let name = "events"
 }
+
+/// The service was made with another channel than its settings name.
+struct ChannelMismatch: Error, CustomStringConvertible {
+    let wanted: String
+    let given: String
+
+    var description: String { "the setting `channel` is \(wanted), and the service was made with \(given)" }
+}

@@ -15,6 +15,8 @@ package final class KafkaLink: LaneLink {
     /// Read `state`, as committed and as it is; made when first needed.
     private var stateReader: KafkaConsumer?
     private var uncommittedReader: KafkaConsumer?
+    /// Wakes this thread where it does not poll.
+    private let bell = Bell()
     /// When the group last saw this thread at work.
     private var lastPoll: ContinuousClock.Instant?
     /// Rebalances so far: what they do may take longer than a session, which librdkafka keeps alive.
@@ -66,6 +68,18 @@ package final class KafkaLink: LaneLink {
     package func wait(_ time: Duration) {
         health.beat()
         Thread.sleep(forTimeInterval: Double(time.nanoseconds) / 1e9)
+    }
+
+    package var wake: @Sendable () -> Void {
+        { [waker = consumer.waker, bell] in
+            waker.wake()
+            bell.ring()
+        }
+    }
+
+    package func waitUntilWoken(_ time: Duration) {
+        health.beat()
+        bell.wait(atMost: time)
     }
 
     // MARK: - Requests

@@ -10,6 +10,7 @@ extension Lane {
         defer { link.endReadingState() }
         epoch = context.newEpoch()
         ownedNumbers = []
+        cancelSends()
         try checkCounts(numbers)
         let began = link.now
         let stores = try context.stores.take(numbers)
@@ -163,7 +164,7 @@ extension Lane {
     /// Lets partitions go:
     ///
     /// 1. nothing more is read: this runs instead;
-    /// 2. sends that are under way get until the deadline to be answered;
+    /// 2. sends that are under way get half of the time to be answered, and are given up then;
     /// 3. what was done is checkpointed by then, or, in a transaction, aborted; what the next owner makes again from the requests
     ///    as far as there is time;
     /// 4. every timer is dropped, and the stores wait for the next owner of this process.
@@ -174,7 +175,7 @@ extension Lane {
         var isCheckpointed = false
         if !lost, !hasFailed {
             do {
-                try awaitSends(until: deadline)
+                try awaitSends(before: deadline)
                 switch try finishCheckpoint(by: deadline) {
                 case .safe: isCheckpointed = true
                 case .onlyOpenWhatCouldWait: isCheckpointed = giveUpWhatCouldWait()
@@ -188,6 +189,7 @@ extension Lane {
             abortTransaction()
             mustRestart = lost ? .assignmentLost : .notCheckpointedBeforeRevoke
         }
+        cancelSends { numbers.contains($0.partition) }
         for number in numbers { release(number, isStoreSound: true) }
         ownedNumbers.removeAll { numbers.contains($0) }
         context.health.notReady(
@@ -221,23 +223,6 @@ extension Lane {
         }
     }
 
-    /// Waits for what channels answer. A checkpoint that is under way goes first where nothing else may be published meanwhile: the
-    /// event of an answer must not be committed with an entry that is still being sent.
-    private func awaitSends(until deadline: ContinuousClock.Instant) throws {
-        func isAnySending() -> Bool {
-            ownedNumbers.contains { (owned[Int($0)]?.center.inFlight ?? 0) > 0 }
-        }
-        while isAnySending(), link.now < deadline {
-            if ledger.checkpoint.allowsWork {
-                try takeOutcomes()
-                link.wait(.milliseconds(5))
-            } else {
-                try settle(within: .milliseconds(5))
-                try advanceCheckpoint(waiting: true)
-            }
-        }
-    }
-
     // MARK: - The end
 
     /// Stops reading, lets everything read be acknowledged and checkpointed, within the bound.
@@ -246,7 +231,7 @@ extension Lane {
         link.pauseReading()
         let deadline = link.now.advanced(by: configuration.drainTimeout / 2)
         do {
-            try awaitSends(until: deadline)
+            try awaitSends(before: deadline)
             if case .open = try finishCheckpoint(by: deadline) {
                 logger.error("not everything was committed in time; it is done again at the next start")
             }
@@ -266,6 +251,7 @@ extension Lane {
         if error != nil {
             hasFailed = true
             abortTransaction()
+            cancelSends()
         }
         var isStoreSound = true
         if case .storeFailed = error as? LaneEnd {
@@ -273,6 +259,7 @@ extension Lane {
             for number in ownedNumbers { release(number, isStoreSound: false) }
         }
         link.close(within: configuration.drainTimeout / 2)
+        cancelSends()
         for number in ownedNumbers { release(number, isStoreSound: isStoreSound) }
         ownedNumbers = []
         context.metrics.flush()
@@ -288,6 +275,7 @@ extension Lane {
         context.status.update { status in
             status = LaneStatus.Snapshot()
             status.outstanding = link.outstanding
+            status.sends = sends?.count ?? 0
             for number in ownedNumbers {
                 let lag = owned[Int(number)].flatMap { link.lag(of: number, after: $0.position) }
                 status.add(number, &owned[Int(number)], lag: lag, now)

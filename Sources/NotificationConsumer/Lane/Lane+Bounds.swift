@@ -38,6 +38,7 @@ extension Lane {
             reason = storeTrouble() ?? "the disk store is behind: \(unwritten) changes are not written"
             hold = .reading
         }
+        if reason == nil { reason = sendsAtBound(isHeld: isHeld) }
         guard let reason else {
             heldSince = nil
             if isPaused {
@@ -55,6 +56,12 @@ extension Lane {
             context.health.notReady("\(reason); reading is paused")
         }
         return hold
+    }
+
+    /// What fires, too, is sent; what waits for an attempt is due like a timer.
+    private func sendsAtBound(isHeld: Bool) -> String? {
+        guard let sends, sends.count >= max(1, sends.bound / (isHeld ? 2 : 1)) else { return nil }
+        return "the channel does not answer: \(sends.count) sends have no outcome"
     }
 
     func tendStores() {

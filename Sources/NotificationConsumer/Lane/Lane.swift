@@ -44,6 +44,8 @@ package final class Lane<Link: LaneLink> {
     var epoch: UInt64 = 0
     /// What turns ask for, taken from a centre; empty between two calls of `carryOut`.
     private var effects: [Effect] = []
+    /// What the channel has to do; nil where the `delivered` event is the hand-over.
+    var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
     var isInTransaction = false
     var transactionBegan: ContinuousClock.Instant
     /// Since when a bound is reached; nil when none is.
@@ -87,6 +89,7 @@ package final class Lane<Link: LaneLink> {
             partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
         )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
+        sends = Self.sideWork(of: context, waking: link)
         let now = link.now
         (nextCheckpoint, nextStatus, transactionBegan) = (now, now, now)
     }
@@ -123,7 +126,9 @@ package final class Lane<Link: LaneLink> {
             } else if let unfinished {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
-                try read(upTo: Self.recordsPerTurn, waiting: waitingTime(isHeld: isHeld))
+                // A record asks for one send at most, apart from a removal of all. At the bound the group is still served.
+                let limit = min(Self.recordsPerTurn, max(1, sends?.room ?? .max))
+                try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
             }
             if let mustRestart { throw mustRestart }
             try takeOutcomes()
@@ -139,10 +144,15 @@ package final class Lane<Link: LaneLink> {
         if nextStatus <= link.now { reportStatus() }
     }
 
-    /// How long a read may wait: until the next timer, and shortly while acknowledgements are awaited.
+    /// How long a read may wait: until the next timer or deadline, and shortly while acknowledgements are awaited. What
+    /// becomes of sends ends the wait.
     private func waitingTime(isHeld: Bool) -> Duration {
         if ledger.checkpoint.isUnderWay || link.outstanding > 0 || isHeld { return .milliseconds(2) }
-        var wait: Int64 = context.channel == nil ? 100 : 5
+        var wait: Int64 = 100
+        if let deadline = sends?.nextDeadline() {
+            // Rounded up: before its time there is nothing to do.
+            wait = min(wait, max(0, (deadline - link.now).milliseconds + 1))
+        }
         let now = context.clock()
         for number in ownedNumbers {
             if owned[Int(number)]?.isCatchingUp == true { wait = min(wait, 5) }
@@ -284,7 +294,7 @@ package final class Lane<Link: LaneLink> {
 
     /// In small numbers where their contents may be more than the checkpoint has room for.
     private func fireTimers(of index: Int, at now: Timestamp) throws {
-        var left = Self.timersPerTurn
+        var left = min(Self.timersPerTurn, sends?.room ?? .max)
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
             let fired = owned[index]?.fireDue(at: now, limit: limit) {
@@ -301,24 +311,10 @@ package final class Lane<Link: LaneLink> {
         }
     }
 
-    /// What channels answered since the last turn.
-    func takeOutcomes() throws {
-        guard let channel = context.channel else { return }
-        for outcome in channel.takeOutcomes() {
-            let now = context.clock()
-            let index = Int(outcome.send.partition)
-            let isCurrent =
-                try outcome.send.epoch == epoch
-                && usingStore { try owned[index]?.center.apply(outcome, at: now) } == true
-            if !isCurrent { context.metrics.countLateOutcome() }
-            try carryOut(of: outcome.send.partition, at: now)
-        }
-    }
-
     /// Does what turns of a partition asked for: publishes events and begins sends.
     ///
     /// - Parameter written: the timestamp of the request that was applied.
-    private func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
+    func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
         owned[Int(number)]?.center.exchangeEffects(with: &effects)
         for effect in effects {
             switch effect {
@@ -329,8 +325,8 @@ package final class Lane<Link: LaneLink> {
                 if event.name == .delivered, let written, context.metrics.wantsLatency {
                     context.metrics.record(latency: now.rawValue - written)
                 }
-            case .send(let attempt):
-                context.channel?.begin(ChannelSend(attempt, epoch: epoch, partition: number))
+            case .send(let attempt): send(attempt, of: number)
+            case .withdraw(let id, let key): withdraw(id, of: key)
             }
         }
         effects.removeAll(keepingCapacity: true)

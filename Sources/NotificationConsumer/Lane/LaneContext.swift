@@ -9,7 +9,7 @@ package struct LaneContext {
     package var guarantee: DeliveryGuarantee
     package var stores: any EntryStores
     /// How notifications leave; nil for the `delivered` event itself.
-    package var channel: (any Channel)?
+    package var channel: (any DeliveryChannel)?
     /// The owner's wall clock: no timer fires before it says so.
     package var clock: () -> Timestamp
     /// A name that no other changelog has.
@@ -28,7 +28,7 @@ package struct LaneContext {
         configuration: ConsumerServiceConfiguration,
         guarantee: DeliveryGuarantee,
         stores: any EntryStores,
-        channel: (any Channel)? = nil,
+        channel: (any DeliveryChannel)? = nil,
         clock: @escaping () -> Timestamp,
         newLineage: @escaping () -> String,
         newEpoch: @escaping () -> UInt64 = { .random(in: 1 ... .max) },

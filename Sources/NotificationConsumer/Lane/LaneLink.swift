@@ -11,6 +11,14 @@ package protocol LaneLink: AnyObject {
     /// Lets time pass; the members of the group stay alive meanwhile.
     func wait(_ time: Duration)
 
+    // MARK: Being woken
+
+    /// Ends a wait in `poll` or `waitUntilWoken`, or the next one, so that no wake is lost. Any thread may call it at any time,
+    /// also after `close`.
+    var wake: @Sendable () -> Void { get }
+    /// Lets time pass until the link is woken, at most so long.
+    func waitUntilWoken(_ time: Duration)
+
     // MARK: Reading requests
 
     /// Joins the group. Hooks run inside `poll` and `close`: `onAssign` gives each partition the offset to start at, `onRevoke`
@@ -22,7 +30,7 @@ package protocol LaneLink: AnyObject {
 
     /// The next record of `requests`, if one comes in time; the second argument copies the whole record, for a dead letter.
     ///
-    /// - Returns: false when none came.
+    /// - Returns: false when none came, or the link was woken.
     func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
 
     /// Stops and goes on with reading all that is assigned.

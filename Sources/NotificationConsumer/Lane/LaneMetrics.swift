@@ -13,7 +13,9 @@ package final class LaneMetrics {
     private let checkpoint: Timer
     private let restore: Timer
     private let aborts: Counter
-    private let lateOutcomes: Counter
+    /// Counts an outcome that came too late, or twice; from any thread.
+    let lateOutcomeCount: @Sendable () -> Void
+    private let timedOutSends: Counter
     private let keylessState: Counter
     private let latency: Timer
     private let lastCheckpoint: Gauge
@@ -55,7 +57,9 @@ package final class LaneMetrics {
         checkpoint = Timer(label: "checkpoint.duration", factory: factory)
         restore = Timer(label: "restore.duration", factory: factory)
         aborts = counter("transactions.aborted")
-        lateOutcomes = counter("channel.outcomes.late")
+        let lateOutcomes = counter("channel.outcomes.late")
+        lateOutcomeCount = { lateOutcomes.increment() }
+        timedOutSends = counter("sends.timed.out")
         keylessState = counter("state.records.without.key")
         latency = Timer(label: "delivery.latency", factory: factory)
         lastCheckpoint = Gauge(
@@ -121,7 +125,7 @@ package final class LaneMetrics {
         if count > 0 { keylessState.increment(by: count) }
     }
 
-    func countLateOutcome() { lateOutcomes.increment() }
+    func countTimedOutSend() { timedOutSends.increment() }
 
     func record(checkpoint duration: Duration) { checkpoint.recordNanoseconds(duration.nanoseconds) }
 

@@ -16,6 +16,8 @@ package final class LaneStatus: Sendable {
         var restoring: (read: Int64, of: Int64)?
         /// Events that the broker has not acknowledged yet.
         var outstanding = 0
+        /// Sends that have no outcome yet.
+        var sends = 0
         /// Records behind the end of the log, by partition.
         package internal(set) var lag: [Int32: Int64] = [:]
         /// How late the oldest due timer is, in milliseconds; 0 when none is due.

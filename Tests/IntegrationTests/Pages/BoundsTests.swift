@@ -4,8 +4,10 @@ import Testing
 /// The page of bounds against the settings that the code declares.
 @Suite("The table of bounds")
 struct BoundsTests {
-    /// What is no bound: addresses, and how often a status is shown.
-    private static let others: Set = ["http.port", "ops.port"]
+    /// What is no bound: addresses, and what a channel without devices makes up.
+    private static let others: Set = [
+        "http.port", "ops.port", "test-channel.latency", "test-channel.rejections", "test-channel.timeouts",
+    ]
 
     private func declared() throws -> [String: DeclaredSetting] {
         let environment = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1"]

@@ -6,35 +6,35 @@ import Testing
 
 /// A lane that ends while sends are under way.
 struct DrainTests {
-    /// Keeps what it was asked, and answers when the test does.
-    private final class SlowChannel: Channel {
-        let name = "slow"
-        private(set) var sends: [ChannelSend] = []
-        private var outcomes: [ChannelOutcome] = []
-
-        func begin(_ send: ChannelSend) { sends.append(send) }
-
-        func accept() {
-            outcomes += sends.map { ChannelOutcome(send: $0, result: .accepted) }
-            sends = []
-        }
-
-        func takeOutcomes() -> [ChannelOutcome] {
-            defer { outcomes = [] }
-            return outcomes
-        }
-    }
-
     /// What a lane does, in order.
     private final class Steps {
         var all: [CheckpointStep] = []
+    }
+
+    @Test(arguments: [true, false])
+    func `a channel that does not answer leaves time to commit what was done`(isExactlyOnce: Bool) throws {
+        let broker = MemoryBroker(partitions: 1)
+        broker.marker(in: 0, of: 1)
+        let channel = HeldChannel()
+        let link = MemoryLink(broker, transactionTimeout: isExactlyOnce ? .seconds(10) : nil)
+        let lane = Lane.over(link, isExactlyOnce ? .exactlyOnce : .atLeastOnce, channel: channel)
+        try lane.start()
+        try lane.turn()
+        let value = Array(#"{"requestId":"q","content":{"title":"T"}}"#.utf8)
+        broker.requests[0].records.append((key("order").encoded, value))
+        for _ in 0..<100 where channel.sends.isEmpty { try lane.turn() }
+        #expect(broker.committed.isEmpty)
+        lane.drain()
+        #expect(broker.committed == [0: 1] && channel.sends.count == 1)
+        lane.close()
+        #expect(channel.cancelled == 1)
     }
 
     @Test func `exactly once, what a channel answers during a checkpoint is committed with the next one`() throws {
         let broker = MemoryBroker(partitions: 1)
         broker.marker(in: 0, of: 1)
         broker.bytesPerSecond = 1000
-        let (channel, steps) = (SlowChannel(), Steps())
+        let (channel, steps) = (HeldChannel(), Steps())
         let link = FaultyLink(MemoryLink(broker, transactionTimeout: .seconds(10))) { steps.all.append($0) }
         let lane = Lane.over(link, .exactlyOnce, channel: channel)
         try lane.start()

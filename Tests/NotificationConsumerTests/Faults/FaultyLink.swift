@@ -52,6 +52,8 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
 
     var now: ContinuousClock.Instant { base.now }
     func wait(_ time: Duration) { base.wait(time) }
+    var wake: @Sendable () -> Void { base.wake }
+    func waitUntilWoken(_ time: Duration) { base.waitUntilWoken(time) }
 
     func subscribe(
         onAssign: @escaping ([Int32]) throws -> [Int32: Int64],

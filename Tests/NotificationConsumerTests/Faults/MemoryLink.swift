@@ -2,6 +2,7 @@ import Kafka
 import Logging
 import NotificationModel
 import ServiceSupport
+import Synchronization
 
 @testable import NotificationConsumer
 
@@ -53,6 +54,11 @@ final class MemoryBroker {
     }
 }
 
+/// A ring is kept until the next wait.
+private final class TestBell: Sendable {
+    let isRung = Atomic(false)
+}
+
 /// A lane's connection to it.
 final class MemoryLink: LaneLink {
     struct Outgoing {
@@ -94,6 +100,27 @@ final class MemoryLink: LaneLink {
     var now: ContinuousClock.Instant { broker.now }
     func wait(_ time: Duration) { broker.now += time }
 
+    // MARK: - Being woken
+
+    private let bell = TestBell()
+    /// How long the lane has been ready to wait for a record, each time.
+    private(set) var waits: [Duration] = []
+    /// Called while the lane waits.
+    var whileWaiting: () -> Void = {}
+    var isReadingPaused = false
+
+    var wake: @Sendable () -> Void { { [bell] in bell.isRung.store(true, ordering: .relaxed) } }
+
+    /// No time passes when it is woken before.
+    func waitUntilWoken(_ time: Duration) {
+        waits.append(time)
+        whileWaiting()
+        if !bell.isRung.exchange(false, ordering: .relaxed) { wait(time) }
+    }
+
+    /// What the lane has read of a partition.
+    func position(of partition: Int32) -> Int64 { positions[partition] ?? 0 }
+
     // MARK: - The group
 
     func subscribe(
@@ -109,15 +136,16 @@ final class MemoryLink: LaneLink {
             revoke(within: .seconds(7))
             positions = try onAssign?(share) ?? [:]
             assigned = share
+            isReadingPaused = false
         }
-        for partition in assigned {
+        for partition in assigned where !isReadingPaused {
             let (log, position) = (broker.requests[Int(partition)], positions[partition] ?? 0)
             guard position < log.high else { continue }
             positions[partition] = position + 1
             try apply(record(partition, position)) { fatalRecord(partition, position) }
             return true
         }
-        wait(time)
+        waitUntilWoken(time)
         return false
     }
 
@@ -152,8 +180,8 @@ final class MemoryLink: LaneLink {
         )
     }
 
-    func pauseReading() {}
-    func resumeReading() {}
+    func pauseReading() { isReadingPaused = true }
+    func resumeReading() { isReadingPaused = false }
 
     func requestBounds(of partitions: [Int32], within: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
         bounds(of: partitions, broker.requests)
@@ -313,8 +341,9 @@ extension Lane {
         _ link: Link,
         _ guarantee: DeliveryGuarantee,
         configuration: ConsumerServiceConfiguration = .init(bootstrapServers: []),
-        channel: (any Channel)? = nil,
+        channel: (any DeliveryChannel)? = nil,
         health: Health = Health(),
+        registry: PrometheusRegistry = PrometheusRegistry(),
         fenced: String? = nil,
         logger: Logger = quiet
     ) -> Lane {
@@ -328,7 +357,7 @@ extension Lane {
             newLineage: { "test" },
             status: LaneStatus(),
             health: health.component("lane"),
-            metrics: LaneMetrics(factory: PrometheusRegistry()),
+            metrics: LaneMetrics(factory: registry),
             logger: logger,
             fenced: fenced
         )

@@ -22,6 +22,24 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
         case `continue`
     }
 
+    /// How notifications leave.
+    public enum Channel: String, CaseIterable, Sendable {
+        /// In the `delivered` event.
+        case events
+        /// To nobody, as a channel that sends would: for trying out pipelines.
+        case test
+    }
+
+    /// How the channel `test` answers.
+    public struct TestAnswers: Sendable {
+        /// From the begin of a send to its answer.
+        public var latency = Duration.milliseconds(50)
+        /// Of a thousand notifications.
+        public var rejections = 0
+        /// Of a thousand attempts.
+        public var timeouts = 0
+    }
+
     /// Those that both services have. Of the topics `requests`, `deliveries`, `state` and `deadLetters` are used.
     public var shared: SharedConfiguration
     /// The consumer group.
@@ -44,6 +62,16 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var checkpointEntries = 20_000
     /// Events of a lane that may wait for the broker.
     public var outstandingRecords = 50_000
+    /// How notifications leave.
+    public var channel = Channel.events
+    /// For the channel `test`.
+    public var testChannel = TestAnswers()
+    /// Sends of a lane that may have no outcome.
+    public var outstandingSends = 2000
+    /// Those of them that the channel has.
+    public var concurrentSends = 500
+    /// How long a channel has to answer.
+    public var sendTimeout = Duration.seconds(30)
     /// How long delivered and closed ones are remembered.
     public var retention = Duration.seconds(7 * 24 * 3600)
     /// Entries that a partition keeps.
@@ -159,6 +187,7 @@ extension ConsumerServiceConfiguration {
             in: 100...1_000_000,
             about: "Events of a lane waiting for the broker; at the bound reading pauses."
         )
+        readChannel(&settings, defaults)
         retention = settings.duration(
             "center.retention",
             default: defaults.retention,
@@ -182,6 +211,60 @@ extension ConsumerServiceConfiguration {
                 Entries of a partition that are kept in use although nothing of theirs is near; beyond it those \
                 that were not touched for longest go to the store.
                 """
+        )
+    }
+
+    private mutating func readChannel(_ settings: inout ServiceSettings, _ defaults: ConsumerServiceConfiguration) {
+        channel = settings.oneOf(
+            "channel",
+            default: defaults.channel,
+            about: """
+                How notifications leave. With `events` the `delivered` event carries the notification, for your own \
+                gateway. `test` sends to nobody and answers as a channel to devices does: for trying out pipelines and \
+                for load tests.
+                """
+        )
+        outstandingSends = settings.int(
+            "consumer.outstanding.sends",
+            default: defaults.outstandingSends,
+            in: 1...1_000_000,
+            about: """
+                Sends of a lane without an outcome; at the bound reading and timers pause. The channel `events` has none.
+                """
+        )
+        concurrentSends = settings.int(
+            "consumer.concurrent.sends",
+            default: defaults.concurrentSends,
+            in: 1...1_000_000,
+            about: """
+                Sends of a lane that the channel has at one time; the others wait, and a removal can still stop them.
+                """
+        )
+        sendTimeout = settings.duration(
+            "consumer.send.timeout",
+            default: defaults.sendTimeout,
+            in: .milliseconds(10) ... .seconds(600),
+            about: "How long the channel has to answer a send; then it has failed, and is tried again after a pause."
+        )
+        testChannel.latency = settings.duration(
+            "test-channel.latency",
+            default: defaults.testChannel.latency,
+            in: .zero ... .seconds(600),
+            about: "After how long the channel `test` answers."
+        )
+        testChannel.rejections = settings.int(
+            "test-channel.rejections",
+            default: defaults.testChannel.rejections,
+            in: 0...1000,
+            about: """
+                Of a thousand notifications, how many the channel `test` rejects: the same at every attempt and run.
+                """
+        )
+        testChannel.timeouts = settings.int(
+            "test-channel.timeouts",
+            default: defaults.testChannel.timeouts,
+            in: 0...1000,
+            about: "Of a thousand attempts, how many the channel `test` does not answer: the same at every run."
         )
     }
 }

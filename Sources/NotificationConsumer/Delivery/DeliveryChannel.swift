@@ -4,16 +4,23 @@ package import NotificationModel
 ///
 /// A send carries an id that is the same however often it is repeated, and the key of its notification to collapse by: a
 /// channel replaces by the key, so a repeat replaces itself.
-package protocol Channel: AnyObject {
+///
+/// Sends are side work of a lane (`SideWork`): the lane begins so many at a time, answers for the channel what has no
+/// outcome by its deadline, and tries again what failed. A channel that several lanes use is `Sendable`.
+package protocol DeliveryChannel: AnyObject {
     /// As `channel` in events.
     var name: String { get }
 
-    /// Begins to send; does not wait. Each send has one outcome, later or never.
-    func begin(_ send: ChannelSend)
+    /// Begins to send; does not wait. The channel replies once, from any thread, or never.
+    func begin(_ send: ChannelSend, _ reply: ChannelReply)
 
-    /// Takes the outcomes that came since the last call.
-    func takeOutcomes() -> [ChannelOutcome]
+    /// The outcome is not awaited any more: its deadline has passed, or the lane let the partition go. What is not under way
+    /// to the device is not to be sent: the next attempt, or the next owner, comes.
+    func cancel(_ reply: ChannelReply)
 }
+
+/// Takes the outcome of one attempt.
+package typealias ChannelReply = SideWorkReply<ChannelOutcome.Result>
 
 /// One attempt at one notification.
 package struct ChannelSend: Hashable, Sendable {

@@ -1,0 +1,122 @@
+import DequeModule
+package import NotificationConsumer
+import NotificationModel
+import Synchronization
+
+/// The channel `test`: it has no devices and answers as a channel to devices does, after a latency and with rejections and
+/// time-outs, for trying out pipelines and for load tests.
+///
+/// What it answers follows from the send alone, so that a run can be repeated: a rejected notification is rejected at every
+/// attempt, while of the attempts at one notification some time out.
+package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendable where Time.Duration == Duration {
+    /// In parts of a thousand.
+    package struct Answers: Sendable {
+        package var latency: Duration
+        /// Of the notifications.
+        package var rejections: Int
+        /// Of the attempts.
+        package var timeouts: Int
+
+        package init(latency: Duration, rejections: Int = 0, timeouts: Int = 0) {
+            (self.latency, self.rejections, self.timeouts) = (latency, rejections, timeouts)
+        }
+    }
+
+    private struct Answer {
+        let at: Time.Instant
+        let reply: ChannelReply
+        let result: ChannelOutcome.Result
+    }
+
+    private struct Contents {
+        /// In the order of their times, since the latency is the same for all; some of them are cancelled.
+        var answers: Deque<Answer> = []
+        var awaited: Set<ChannelReply> = []
+        /// A task waits for the first of them.
+        var isAnswering = false
+    }
+
+    package let name = "test"
+    private let answers: Answers
+    private let seed: UInt64
+    private let clock: Time
+    private let contents = Mutex(Contents())
+
+    /// - Parameter seed: another one rejects others.
+    package init(_ answers: Answers, seed: UInt64 = 0, clock: Time) {
+        (self.answers, self.seed, self.clock) = (answers, seed, clock)
+    }
+
+    package func begin(_ send: ChannelSend, _ reply: ChannelReply) {
+        guard let result = result(of: send) else { return }
+        guard answers.latency > .zero else { return reply(result) }
+        let answer = Answer(at: clock.now.advanced(by: answers.latency), reply: reply, result: result)
+        let mustStart = contents.withLock { contents in
+            contents.answers.append(answer)
+            contents.awaited.insert(reply)
+            defer { contents.isAnswering = true }
+            return !contents.isAnswering
+        }
+        if mustStart { Task { await answerAll() } }
+    }
+
+    package func cancel(_ reply: ChannelReply) {
+        contents.withLock { contents in
+            contents.awaited.remove(reply)
+            // What was cancelled must not pile up until its time.
+            guard contents.answers.count > 2 * contents.awaited.count + 64 else { return }
+            contents.answers.removeAll { !contents.awaited.contains($0.reply) }
+        }
+    }
+
+    /// What is kept of sends that are not answered.
+    var kept: Int { contents.withLock { $0.answers.count } }
+
+    /// Answers in turn, until nothing is left.
+    private func answerAll() async {
+        while let next = nextTime() {
+            // Nobody cancels this task.
+            try? await clock.sleep(until: next, tolerance: nil)
+            for answer in takeDue(at: clock.now) { answer.reply(answer.result) }
+        }
+    }
+
+    private func nextTime() -> Time.Instant? {
+        contents.withLock { contents in
+            if contents.answers.isEmpty { contents.isAnswering = false }
+            return contents.answers.first?.at
+        }
+    }
+
+    private func takeDue(at now: Time.Instant) -> [Answer] {
+        contents.withLock { contents in
+            var due: [Answer] = []
+            while let first = contents.answers.first, first.at <= now {
+                contents.answers.removeFirst()
+                if contents.awaited.remove(first.reply) != nil { due.append(first) }
+            }
+            return due
+        }
+    }
+
+    // MARK: - What is answered
+
+    /// nil when it is not answered.
+    private func result(of send: ChannelSend) -> ChannelOutcome.Result? {
+        if draw(send.id, "timeout \(send.attempt)") < answers.timeouts { return nil }
+        if case .deliver = send.kind, draw(send.id, "rejection") < answers.rejections { return .rejected(.rejected) }
+        return .accepted
+    }
+
+    /// A number below a thousand that only the send and the purpose decide.
+    private func draw(_ id: SendID, _ purpose: String) -> Int {
+        // FNV-1a, and the end of SplitMix64, which spreads what differs in the last bytes only.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed
+        for byte in "\(id.requestID)\n\(id.occurrence?.rawValue ?? 0)\n\(purpose)".utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
+        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
+        return Int((hash ^ (hash >> 31)) % 1000)
+    }
+}

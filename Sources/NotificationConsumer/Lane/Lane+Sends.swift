@@ -1,0 +1,83 @@
+import NotificationModel
+import ServiceSupport
+
+/// Sends: side work of the lane, done by its channel.
+extension Lane {
+    static func sideWork(of context: LaneContext, waking link: Link) -> SideWork<ChannelSend, ChannelOutcome.Result>? {
+        guard context.channel != nil else { return nil }
+        let mailbox = SideWorkMailbox<ChannelOutcome.Result>(wake: link.wake, onLate: context.metrics.lateOutcomeCount)
+        return SideWork(
+            concurrency: context.configuration.concurrentSends,
+            bound: context.configuration.outstandingSends,
+            mailbox: mailbox
+        )
+    }
+
+    /// Gives an attempt to the channel, or keeps it until another one has ended.
+    func send(_ attempt: SendAttempt, of number: Int32) {
+        let send = ChannelSend(attempt, epoch: epoch, partition: number)
+        sends?.add(send, within: configuration.sendTimeout)
+        beginSends()
+    }
+
+    private func beginSends() {
+        guard let channel = context.channel else { return }
+        sends?.begin(at: link.now) { channel.begin($0, $1) }
+    }
+
+    func withdraw(_ id: SendID, of key: NotificationKey) {
+        sends?.withdraw { $0.key == key && $0.id == id }
+    }
+
+    /// Applies what became of sends since the last turn.
+    func takeOutcomes() throws {
+        guard let channel = context.channel, let ended = sends?.take(at: link.now), !ended.isEmpty else { return }
+        for (send, ending) in ended {
+            switch ending {
+            case .answered(let result): try apply(ChannelOutcome(send: send, result: result))
+            case .withdrawn: try apply(ChannelOutcome(send: send, result: .failed(retryAfter: nil)))
+            case .timedOut(let reply):
+                channel.cancel(reply)
+                context.metrics.countTimedOutSend()
+                try apply(ChannelOutcome(send: send, result: .failed(retryAfter: nil)))
+            }
+        }
+        beginSends()
+    }
+
+    private func apply(_ outcome: ChannelOutcome) throws {
+        let now = context.clock()
+        let index = Int(outcome.send.partition)
+        let isCurrent =
+            try outcome.send.epoch == epoch
+            && usingStore { try owned[index]?.center.apply(outcome, at: now) } == true
+        if !isCurrent { context.metrics.lateOutcomeCount() }
+        try carryOut(of: outcome.send.partition, at: now)
+    }
+
+    /// What is sent for a partition that leaves is the next owner's.
+    func cancelSends(where isNeedless: (ChannelSend) -> Bool = { _ in true }) {
+        guard let channel = context.channel else { return }
+        for reply in sends?.cancel(where: isNeedless) ?? [] { channel.cancel(reply) }
+    }
+
+    /// Waits for what is under way, at most half of the time: a checkpoint of what was done comes after it. A checkpoint that is under way goes first where nothing else may be published meanwhile: the
+    /// event of an answer must not be committed with an entry that is still being sent.
+    func awaitSends(before end: ContinuousClock.Instant) throws {
+        let deadline = link.now.advanced(by: (end - link.now) / 2)
+        func isAnySending() -> Bool {
+            ownedNumbers.contains { (owned[Int($0)]?.center.inFlight ?? 0) > 0 }
+        }
+        while isAnySending(), link.now < deadline {
+            if ledger.checkpoint.allowsWork {
+                try takeOutcomes()
+                guard isAnySending() else { return }
+                let next = min(deadline, sends?.nextDeadline() ?? deadline)
+                link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), .milliseconds(100)))
+            } else {
+                try settle(within: .milliseconds(5))
+                try advanceCheckpoint(waiting: true)
+            }
+        }
+    }
+}

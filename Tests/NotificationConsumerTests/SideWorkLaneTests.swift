@@ -1,0 +1,196 @@
+import Foundation
+import NotificationModel
+import ServiceSupport
+import Testing
+
+@testable import NotificationConsumer
+
+/// A lane and the sends beside it, on a clock that the link moves.
+struct SideWorkLaneTests {
+    private let broker = MemoryBroker(partitions: 1)
+    private let channel = HeldChannel()
+    private let health = Health()
+    private let registry = PrometheusRegistry()
+
+    init() { broker.marker(in: 0, of: 1) }
+
+    private func ask(_ names: String...) {
+        for name in names {
+            let value = Array(#"{"requestId":"\#(name)","content":{"title":"T"}}"#.utf8)
+            broker.requests[0].records.append((key(name).encoded, value))
+        }
+    }
+
+    private func remove(_ name: String) {
+        let value = Array(#"{"requestId":"remove-\#(name)","remove":"pending"}"#.utf8)
+        broker.requests[0].records.append((key(name).encoded, value))
+    }
+
+    private func lane(
+        over link: MemoryLink,
+        concurrent: Int = 100,
+        outstanding: Int = 100
+    ) throws -> Lane<MemoryLink> {
+        var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
+        (configuration.concurrentSends, configuration.outstandingSends) = (concurrent, outstanding)
+        let lane = Lane.over(
+            link,
+            .atLeastOnce,
+            configuration: configuration,
+            channel: channel,
+            health: health,
+            registry: registry
+        )
+        try lane.start()
+        // What comes after it is no backlog, for which sends would wait.
+        try lane.turn()
+        return lane
+    }
+
+    /// Works until nothing is to be read, acknowledged or checkpointed.
+    private func settle(_ lane: Lane<MemoryLink>) throws {
+        for _ in 0..<200 {
+            try lane.turn()
+            guard broker.requests[0].high == lane.link.position(of: 0), lane.link.outstanding == 0,
+                !lane.ledger.checkpoint.isUnderWay, lane.dirtyEntries() == 0
+            else { continue }
+            return
+        }
+        Issue.record("the lane does not come to rest")
+    }
+
+    private func events() throws -> [String] {
+        try broker.deliveries.map { bytes in
+            let event = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+            return "\(event["requestId"] ?? "") \(event["channel"] ?? event["reason"] ?? "")"
+        }
+    }
+
+    private func metric(_ name: String) -> String? {
+        registry.exposition().split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+            .map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    @Test func `a lane that waits in its poll gets an outcome at once, and does not look before`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        #expect(channel.sends.count == 1 && broker.deliveries.isEmpty)
+        let before = link.waits.count
+        try lane.turn()
+        #expect(Array(link.waits[before...]) == [.milliseconds(100)], "it waits as if there were no channel")
+        let began = link.now
+        link.whileWaiting = { channel.accept() }
+        try lane.turn()
+        link.whileWaiting = {}
+        #expect(link.waits.count == before + 2 && link.now == began, "no time has passed")
+        #expect(link.outstanding == 1, "the event is on its way")
+        try settle(lane)
+        #expect(try events() == ["a held"])
+        lane.close()
+    }
+
+    @Test func `an outcome that came before the poll is not waited for`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        channel.accept()
+        let began = link.now
+        try lane.turn()
+        #expect(link.now == began && link.outstanding == 1)
+        lane.close()
+    }
+
+    @Test func `what the channel does not answer has failed at its deadline, and is tried again`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        let began = link.now
+        let first = try #require(channel.sends.first)
+        for _ in 0..<1000 where channel.cancelled == 0 { try lane.turn() }
+        #expect(channel.cancelled == 1 && link.now - began <= .seconds(30), "the wait ends at the deadline")
+        #expect(link.now - began > .seconds(29))
+        for _ in 0..<1000 where channel.begun == 1 { try lane.turn() }
+        #expect(channel.sends.map(\.attempt) == [2] && channel.sends[0].id == first.id)
+        #expect(metric("carillon_sends_timed_out_total") == "1")
+        channel.accept()
+        try settle(lane)
+        #expect(try events() == ["a held"])
+        lane.close()
+    }
+
+    @Test func `at the bound reading pauses and readiness says why, and goes on when the channel answers`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link, concurrent: 2, outstanding: 3)
+        ask("a", "b", "c", "d", "e")
+        for _ in 0..<20 { try lane.turn() }
+        #expect(channel.sends.count == 2 && link.position(of: 0) == 3, "the channel has two, and one waits")
+        for _ in 0..<5000 where !link.isReadingPaused { try lane.turn() }
+        #expect(health.notReady.contains { $0.why.contains("the channel does not answer: 3 sends have no outcome") })
+        for _ in 0..<20 {
+            channel.accept()
+            try lane.turn()
+            #expect(channel.sends.count <= 2)
+        }
+        try settle(lane)
+        #expect(health.notReady.isEmpty && !link.isReadingPaused)
+        #expect(try events() == ["a", "b", "c", "d", "e"].map { "\($0) held" })
+        lane.close()
+    }
+
+    @Test func `a removal stops a send that has not begun`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link, concurrent: 1)
+        ask("a", "b")
+        remove("b")
+        try settle(lane)
+        #expect(channel.sends.map(\.key) == [key("a")])
+        channel.accept()
+        try settle(lane)
+        #expect(try events().sorted() == ["a held", "b "] && channel.begun == 1)
+        lane.close()
+    }
+
+    @Test func `an outcome of an earlier assignment is late, and the send is made again`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        let (reply, epoch) = (try #require(channel.replies.first), channel.sends[0].epoch)
+        link.revoke(within: .zero)
+        #expect(channel.cancelled == 1 && channel.sends.isEmpty)
+        for _ in 0..<200 where channel.sends.isEmpty { try lane.turn() }
+        #expect(channel.sends.map(\.attempt) == [2] && channel.sends[0].epoch != epoch)
+        reply(.accepted)
+        try settle(lane)
+        #expect(try events().isEmpty && metric("carillon_channel_outcomes_late_total") == "1")
+        channel.accept()
+        try settle(lane)
+        #expect(try events() == ["a held"])
+        lane.close()
+    }
+
+    @Test func `a lane that ends gives up what is under way`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        lane.close(after: LaneEnd.assignmentLost)
+        #expect(channel.cancelled == 1)
+    }
+
+    @Test func `a lane that drains is woken by what it waits for`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        let before = link.waits.count
+        link.whileWaiting = { channel.accept() }
+        lane.drain()
+        #expect(link.waits.count == before + 1 && broker.deliveries.count == 1)
+        lane.close()
+    }
+}

@@ -1,0 +1,169 @@
+import Synchronization
+import Testing
+
+@testable import NotificationConsumer
+
+/// Work beside a lane: values, no lane and no time that passes by itself.
+struct SideWorkTests {
+    private final class Counts: Sendable {
+        let wakes = Atomic(0)
+        let late = Atomic(0)
+        var all: [Int] { [wakes.load(ordering: .relaxed), late.load(ordering: .relaxed)] }
+    }
+
+    private typealias Work = SideWork<String, Int>
+
+    private let counts = Counts()
+    private let start = ContinuousClock.now
+
+    private func work(concurrency: Int = 10, bound: Int = 10) -> Work {
+        let counts = counts
+        let mailbox = SideWorkMailbox<Int>(
+            wake: { counts.wakes.add(1, ordering: .relaxed) },
+            onLate: { counts.late.add(1, ordering: .relaxed) }
+        )
+        return Work(concurrency: concurrency, bound: bound, mailbox: mailbox)
+    }
+
+    private func after(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    /// Begins what may begin, and returns it with its replies.
+    private func begin(_ work: inout Work, at second: Int = 0) -> [(item: String, reply: Work.Reply)] {
+        var begun: [(item: String, reply: Work.Reply)] = []
+        work.begin(at: after(second)) { begun.append(($0, $1)) }
+        return begun
+    }
+
+    private func take(_ work: inout Work, at second: Int = 0) -> [String] {
+        work.take(at: after(second)).map { item, ending in
+            switch ending {
+            case .answered(let outcome): "\(item) \(outcome)"
+            case .timedOut: "\(item) timed out"
+            case .withdrawn: "\(item) withdrawn"
+            }
+        }
+    }
+
+    private func add(_ items: String..., to work: inout Work, within seconds: Int = 30) {
+        for item in items { work.add(item, within: .seconds(seconds)) }
+    }
+
+    @Test func `work begins in order, no more at a time than told, and the rest follows`() {
+        var work = work(concurrency: 2, bound: 4)
+        add("a", "b", "c", to: &work)
+        #expect(work.room == 1)
+        let first = begin(&work)
+        #expect(first.map(\.item) == ["a", "b"] && begin(&work).isEmpty)
+        first[1].reply(7)
+        #expect(begin(&work).isEmpty, "it has not been taken")
+        #expect(take(&work) == ["b 7"])
+        #expect(begin(&work).map(\.item) == ["c"] && work.count == 2 && work.room == 2)
+    }
+
+    @Test func `the first outcome wakes, those until it is taken do not`() {
+        var work = work()
+        add("a", "b", "c", to: &work)
+        let begun = begin(&work)
+        begun[2].reply(3)
+        begun[0].reply(1)
+        #expect(counts.all == [1, 0])
+        #expect(take(&work) == ["c 3", "a 1"])
+        #expect(take(&work).isEmpty)
+        begun[1].reply(2)
+        #expect(counts.all == [2, 0] && take(&work) == ["b 2"] && work.count == 0)
+    }
+
+    @Test func `an outcome may be there before the begin has returned`() {
+        var work = work()
+        add("a", to: &work)
+        work.begin(at: start) { $1(5) }
+        #expect(take(&work) == ["a 5"])
+    }
+
+    @Test func `what comes twice, or of what was given up, is late, wakes nothing and takes no room`() {
+        var work = work()
+        add("a", "b", to: &work)
+        let begun = begin(&work)
+        begun[0].reply(1)
+        begun[0].reply(1)
+        #expect(counts.all == [1, 1])
+        #expect(work.cancel { $0 == "b" } == [begun[1].reply])
+        begun[1].reply(2)
+        #expect(counts.all == [1, 2])
+        #expect(take(&work) == ["a 1"] && work.count == 0)
+    }
+
+    @Test func `an outcome that was not taken when its work was given up is late`() {
+        var work = work()
+        add("a", to: &work)
+        let begun = begin(&work)
+        begun[0].reply(1)
+        #expect(work.cancel { _ in true } == [begun[0].reply])
+        #expect(take(&work).isEmpty)
+        #expect(counts.all == [1, 1])
+    }
+
+    @Test func `what has no outcome by its deadline timed out, and what comes then is late`() {
+        var work = work()
+        add("a", to: &work, within: 30)
+        add("b", to: &work, within: 10)
+        let begun = begin(&work)
+        #expect(work.nextDeadline() == after(10) && take(&work, at: 9).isEmpty)
+        #expect(take(&work, at: 10) == ["b timed out"] && work.nextDeadline() == after(30))
+        begun[1].reply(2)
+        #expect(counts.all == [0, 1])
+        begun[0].reply(1)
+        #expect(take(&work, at: 60) == ["a 1"], "an outcome that came counts")
+        #expect(work.nextDeadline() == nil && work.count == 0)
+    }
+
+    @Test func `a deadline counts from the begin`() {
+        var work = work(concurrency: 1)
+        add("a", "b", to: &work, within: 10)
+        let first = begin(&work)
+        #expect(take(&work, at: 8).isEmpty)
+        first[0].reply(1)
+        #expect(take(&work, at: 8) == ["a 1"])
+        #expect(begin(&work, at: 8).count == 1 && work.nextDeadline() == after(18))
+    }
+
+    @Test func `what waits can be withdrawn, what has begun goes on`() {
+        var work = work(concurrency: 1)
+        add("a", "b", "c", to: &work)
+        let begun = begin(&work)
+        work.withdraw { $0 != "c" }
+        #expect(take(&work) == ["b withdrawn"] && take(&work).isEmpty && work.count == 2)
+        begun[0].reply(1)
+        #expect(take(&work) == ["a 1"] && begin(&work).map(\.item) == ["c"])
+    }
+
+    @Test func `what waits is given up silently`() {
+        var work = work(concurrency: 1)
+        add("a", "b", "c", to: &work)
+        let begun = begin(&work)
+        work.withdraw { $0 == "b" }
+        #expect(work.cancel { _ in true } == [begun[0].reply])
+        #expect(work.count == 0 && take(&work).isEmpty && begin(&work).isEmpty)
+    }
+
+    @Test func `deadlines of what was answered are forgotten`() {
+        var work = work(concurrency: 2)
+        for number in 0..<1000 {
+            add("\(number)", to: &work, within: 1000)
+            for begun in begin(&work) { begun.reply(0) }
+            _ = take(&work)
+        }
+        #expect(work.deadlineCount < 100 && work.nextDeadline() == nil)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `outcomes from many threads come once each`() async {
+        var work = work(concurrency: 400, bound: 400)
+        for number in 0..<400 { add("\(number)", to: &work) }
+        let replies = begin(&work).map(\.reply)
+        await withTaskGroup(of: Void.self) { group in
+            for reply in replies { for _ in 0..<2 { group.addTask { reply(1) } } }
+        }
+        #expect(Set(take(&work)) == Set((0..<400).map { "\($0) 1" }))
+        #expect(counts.all == [1, 400] && work.count == 0)
+    }
+}
