@@ -4,7 +4,7 @@ import NotificationModel
 import ServiceLifecycle
 import ServiceSupport
 
-/// Keeps an ``IngestSession`` going on a thread of its own until shutdown, and makes a new one when one fails.
+/// Runs an ``IngestSession`` on its own thread until shutdown, and starts a new one when one fails.
 struct Ingest: Sendable {
     let configuration: IngestConfiguration
     let ceiling: KafkaRecordCeiling
@@ -14,7 +14,7 @@ struct Ingest: Sendable {
     let logger: Logger
     let now: @Sendable () -> Timestamp
 
-    /// Runs until graceful shutdown or cancellation and drains either way; a broker that is away is waited for.
+    /// Runs until graceful shutdown or cancellation, and drains in both cases; waits for an unreachable broker.
     func run() async {
         let stop = StopSignal()
         await withTaskCancellationOrGracefulShutdownHandler {
@@ -50,13 +50,13 @@ struct Ingest: Sendable {
                 try session?.run()
             } catch {
                 fenced = error as? InstanceFencedError
-                // A session that ran for a while was fine; one that fails at once is not tried again in a hurry.
+                // A session that ran for a while was healthy; repeated early failures increase the pause.
                 failures = ContinuousClock.now - started > .seconds(60) ? 1 : failures + 1
                 let delay = min(configuration.restartDelay * (1 << min(failures - 1, 5)), .seconds(30))
                 metrics.countIngestRestart()
-                health.notReady("ingest failed and starts anew: \(error)")
+                health.notReady("ingest failed and is restarting: \(error)")
                 logger.error(
-                    "ingest failed; it starts anew from the committed offsets",
+                    "ingest failed; restarting from the committed offsets",
                     metadata: [LogMetadata.error: "\(error)", "delay": "\(delay)"]
                 )
                 health.beat()

@@ -3,19 +3,20 @@ import Logging
 import NotificationModel
 import ServiceSupport
 
-/// The clients of one session, connected: the broker has named the topics, and in `exactly-once` given the transactional id.
+/// The connected clients of one session: the topics are known, and with `exactly-once` the transactional id is
+/// initialized.
 struct IngestClients {
     let consumer: KafkaConsumer
     let lane: KafkaLaneProducer
-    /// nil in `at-least-once`.
+    /// nil with `at-least-once`.
     let transactions: IngestTransactions?
     let requestPartitions: Int32
     let deadLetterPartitions: Int32
 
-    /// Asks until the broker answers.
+    /// Retries until the broker answers.
     ///
-    /// - Returns: Nil when it was told to stop before that.
-    /// - Throws: `KafkaError` for what waiting does not mend.
+    /// - Returns: Nil when a stop was requested before that.
+    /// - Throws: `KafkaError` that waiting cannot resolve.
     static func connect(
         _ configuration: IngestConfiguration,
         _ choice: GuaranteeChoice,
@@ -52,7 +53,7 @@ struct IngestClients {
             let deadLetters = try consumer.partitionCount(of: topics.deadLetters, within: .seconds(2))
             let guarantee = try choice.choose(for: consumer, wait.logger)
             guard let guarantee else {
-                throw KafkaError(code: .timedOut, reason: "the cluster does not say its id", isRetriable: true)
+                throw KafkaError(code: .timedOut, reason: "the cluster does not return its id", isRetriable: true)
             }
             return (requests, deadLetters, guarantee)
         }
@@ -91,14 +92,14 @@ struct IngestClients {
     }
 }
 
-/// Asks the broker until it answers, and says once why it has to wait.
+/// Retries a request until the broker answers, and logs the reason for waiting once.
 private struct Wait {
     let health: HealthComponent
     let stop: StopSignal
     let logger: Logger
 
-    /// - Parameter isWorthIt: whether waiting can mend the error.
-    /// - Returns: Nil when it was told to stop.
+    /// - Parameter isWorthIt: whether waiting can resolve the error.
+    /// - Returns: Nil when a stop was requested.
     func until<Result>(
         _ ask: () throws(KafkaError) -> Result,
         isWorthIt: (KafkaError) -> Bool = { _ in true }
