@@ -1,15 +1,15 @@
 public import ArgumentParser
 
-/// `carillon-bench`: the benchmarks, and what compares their results.
+/// `carillon-bench`: the benchmarks, and the comparison of their results.
 public struct BenchCommand: AsyncParsableCommand {
     /// Name, help and subcommands.
     public static let configuration = CommandConfiguration(
         commandName: "carillon-bench",
         abstract: "Measure Carillon on the embedded broker, beside other programs that do the same work.",
         discussion: """
-            Build with -c release. Ratios of programs that ran one after the other on the same input are comparable between \
-            machines and days; rates and times are not. deploy/bench installs what a benchmark compares with, builds, and runs \
-            this program.
+            Build with -c release. Ratios of programs that ran one after the other on the same input can be compared \
+            between machines and days; rates and times cannot. deploy/bench installs the other programs, builds, and \
+            runs this program.
 
             Examples:
               carillon-bench pipeline --rounds 5
@@ -20,7 +20,7 @@ public struct BenchCommand: AsyncParsableCommand {
             Exit status:
               0    done
               1    the benchmark failed, or a ratio is worse than the baseline allows
-              64   wrong usage
+              64   invalid usage
               130  ended by Ctrl-C; 143 by SIGTERM
             """,
         groupedSubcommands: [
@@ -35,6 +35,6 @@ public struct BenchCommand: AsyncParsableCommand {
         ]
     )
 
-    /// As the parser makes it.
+    /// For the parser.
     public init() {}
 }

@@ -3,22 +3,22 @@ import Foundation
 import Kafka
 import UnixSignals
 
-/// The command of one benchmark: its options, and the report that they lead to.
+/// The command of one benchmark: its options, and its report.
 protocol BenchmarkCommand: AsyncParsableCommand, Sendable {
     var common: CommonOptions { get }
 
-    /// Runs the benchmark; blocking, on a thread of its own.
+    /// Runs the benchmark; blocking, on a separate thread.
     func measure(on workbench: Workbench) throws -> Report
 }
 
-/// Options that every benchmark has.
+/// Options of every benchmark.
 struct CommonOptions: ParsableArguments {
     @Flag(help: "Print one line of JSON instead of tables.")
     var json = false
 
     @Option(
         help: ArgumentHelp(
-            "Where the files of the run are, in a directory of their own that is deleted; by default the temporary directory.",
+            "The parent of the run's own directory, which is deleted at the end; by default the temporary directory.",
             valueName: "directory"
         ),
         completion: .directory
@@ -32,7 +32,7 @@ extension BenchmarkCommand {
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watcher = Task {
             for await signal in signals {
-                // The benchmark's thread may be in the middle of anything: it is not waited for.
+                // The benchmark's thread may be anywhere: do not wait for it.
                 workbench.interrupt()
                 _exit(128 + signal.rawValue)
             }
@@ -51,9 +51,9 @@ extension BenchmarkCommand {
     }
 }
 
-/// Refuses a number that is out of its range, with the name of its option.
+/// Refuses a number out of its range, with the name of its option.
 func requireRange(_ option: String, _ number: some BinaryInteger, _ range: ClosedRange<Int>) throws {
     guard let number = Int(exactly: number), range.contains(number) else {
-        throw ValidationError("\(option) takes \(range.lowerBound) to \(range.upperBound), not \(number)")
+        throw ValidationError("\(option) must be from \(range.lowerBound) to \(range.upperBound), not \(number)")
     }
 }

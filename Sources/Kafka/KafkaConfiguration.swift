@@ -1,18 +1,19 @@
 import Foundation
 
-/// How to reach a cluster; the same for producers and consumers.
+/// The connection to a cluster; the same for producers and consumers.
 public struct KafkaClientConfiguration: Sendable, Hashable {
     /// `host:port` of some brokers.
     public var bootstrapServers: [String]
-    /// What brokers show in their logs and quotas go by.
+    /// The id that brokers log and apply quotas to.
     public var clientID: String
-    /// Any property of librdkafka, by its name; wins over every default and every field here, under each of its names. A
-    /// property of the other kind of client, as `session.timeout.ms` for a producer, is left out. A name that librdkafka
-    /// does not know, or a value that it does not take, is an error of the client's initializer that names the property.
-    /// So is `transactional.id`: see `KafkaProducerConfiguration.transactionalID`.
+    /// Any librdkafka property, by its name. It overrides every default and every field here, under each of the
+    /// property's names. A property of the other kind of client, such as `session.timeout.ms` for a producer, is left
+    /// out. For a name that librdkafka does not know, or a value that it rejects, the client's initializer throws an
+    /// error that names the property. `transactional.id` is rejected too: see
+    /// `KafkaProducerConfiguration.transactionalID`.
     public var properties: [String: String]
 
-    /// Defaults for all but the brokers.
+    /// Default values for everything except the brokers.
     public init(bootstrapServers: [String], clientID: String = "carillon", properties: [String: String] = [:]) {
         self.bootstrapServers = bootstrapServers
         self.clientID = clientID
@@ -28,19 +29,19 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
             "client.id": clientID,
             // Nagle's algorithm is on by default in librdkafka before 2.10.
             "socket.nagle.disable": "true",
-            // Planned and idle disconnects are no news.
+            // Planned and idle disconnects are not worth a log line.
             "log.connection.close": "false",
         ]
     }
 
-    /// `broker.example.:9092` fails the verification of the host name in librdkafka before 2.13.
+    /// `broker.example.:9092` fails host name verification in librdkafka before 2.13.
     static func withoutTrailingDot(_ server: String) -> String {
         if server.hasSuffix(".") { return String(server.dropLast()) }
         guard let dot = server.range(of: ".:", options: .backwards) else { return server }
         return server.replacingCharacters(in: dot, with: ":")
     }
 
-    /// Defaults first and what the user set after them: the last of several names of one property counts.
+    /// Defaults first, then the user's properties: of several names of one property the last counts.
     func properties(
         over defaults: [String: String],
         except others: Set<String>
@@ -53,15 +54,15 @@ public struct KafkaClientConfiguration: Sendable, Hashable {
     }
 }
 
-/// Properties are shown by their names only: a value may be a password.
+/// Shows properties by name only: a value may be a password.
 extension KafkaClientConfiguration: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Client, brokers and the names of the properties.
     public var description: String {
         "\(clientID) at \(bootstrapServers.joined(separator: ",")), properties \(properties.keys.sorted())"
     }
-    /// The same; it is what a printed struct shows of what it contains.
+    /// The same text, for printing a struct that contains this one.
     public var debugDescription: String { description }
-    /// The same, for `dump` and for loggers that look inside.
+    /// The same text, for `dump` and for loggers that use reflection.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -69,35 +70,36 @@ extension KafkaClientConfiguration: CustomStringConvertible, CustomDebugStringCo
 public struct KafkaProducerConfiguration: Sendable, Hashable {
     /// How to reach the cluster.
     public var client: KafkaClientConfiguration
-    /// How long records are collected into a batch; whole milliseconds, rounded up, 0 to 900,000.
+    /// How long a batch collects records; whole milliseconds, rounded up, 0 to 900,000.
     public var linger: Duration = .milliseconds(5)
-    /// Records that may wait in the local queue, 1 to 10,000,000; beyond it is backpressure.
+    /// Records that may wait in the local queue, 1 to 10,000,000. A full queue means backpressure.
     public var maximumBufferedRecords = 200_000
-    /// Kibibytes that may wait in the local queue, 1 or more; beyond it is backpressure.
+    /// Kibibytes that may wait in the local queue, 1 or more. A full queue means backpressure.
     public var maximumBufferedKibibytes = 256 * 1024
-    /// How long a record may take until it fails, from when librdkafka took it; nil to wait for ever. A record that is
-    /// published again after a fatal error gets that time once more.
+    /// Time for a record, from when librdkafka accepts it until it fails; nil to wait without limit. A record that is
+    /// resent after a fatal error gets that time again.
     public var deliveryTimeout: Duration?
-    /// Requests that may be under way to one broker, 1 to 5. With 1 no record is ever ``KafkaError/Code/unconfirmed``, and
-    /// partitions wait for each other.
+    /// Requests in flight per broker, 1 to 5. With 1, no record is ever ``KafkaError/Code/unconfirmed``, but partitions
+    /// wait for each other.
     public var maximumRequestsInFlight = 5
     /// How long `KafkaProducer.send` may wait for room in the queue.
     public var queueFullTimeout: Duration = .seconds(30)
-    /// Makes a `KafkaLaneProducer` transactional. The same at each start of one instance, so that the next one ends what
-    /// the last one left; another one in each instance that runs at the same time, or they fence each other.
+    /// Makes a `KafkaLaneProducer` transactional. Keep the id of an instance across restarts: the next start completes
+    /// or aborts what the previous one left open. Instances that run at the same time need different ids, or they fence
+    /// each other.
     public var transactionalID: String?
-    /// How long a transaction may take from its first record to its commit, 1 s or more, at most what the broker allows
-    /// (15 minutes); then the coordinator aborts it. As long does an abandoned transaction hold up readers. A record of a
-    /// transaction fails when it takes longer than this, or than `deliveryTimeout` if that is shorter.
+    /// The longest time from a transaction's first record to its commit: 1 s or more, at most what the broker allows
+    /// (15 minutes). After it the coordinator aborts the transaction; an abandoned transaction blocks readers for as
+    /// long. A record of a transaction fails after this time, or after `deliveryTimeout` if that is shorter.
     public var transactionTimeout: Duration = .seconds(10)
 
-    /// Defaults for all but the client.
+    /// Default values for everything except the client.
     public init(client: KafkaClientConfiguration, deliveryTimeout: Duration? = nil) {
         self.client = client
         self.deliveryTimeout = deliveryTimeout
     }
 
-    /// What librdkafka is told, in order.
+    /// librdkafka's properties, in the order in which they are set.
     var properties: [(name: String, value: String)] {
         var properties = client.base
         properties["enable.idempotence"] = "true"
@@ -112,9 +114,9 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
             let own = client.properties["transaction.timeout.ms"].flatMap { Int32($0) }
             let timeout = own ?? transactionTimeout.librdkafkaMilliseconds
             properties["transaction.timeout.ms"] = "\(timeout)"
-            // The calls of a transaction wait for the request under way however short their time is.
+            // A transactional call waits for the request in flight, however short its own timeout is.
             properties["socket.timeout.ms"] = "\(max(timeout / 2, 10))"
-            // librdkafka takes none that is longer.
+            // librdkafka rejects a longer one.
             properties["message.timeout.ms"] = "\(min(deliveryTimeout?.librdkafkaMilliseconds ?? timeout, timeout))"
         } else {
             properties["message.timeout.ms"] = "\(deliveryTimeout?.librdkafkaMilliseconds ?? 0)"
@@ -122,7 +124,8 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
         return client.properties(over: properties, except: Self.consumerOnly)
     }
 
-    /// What librdkafka counts of a record at most, and of a batch (`message.max.bytes`, 1,000 to 1,000,000,000).
+    /// The maximum size of a record, and of a batch, as librdkafka counts it (`message.max.bytes`, 1,000 to
+    /// 1,000,000,000).
     public var maximumRecordBytes: Int {
         get {
             let own = client.properties[Self.recordBytesProperty]?.trimmingCharacters(in: .whitespaces)
@@ -132,16 +135,16 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
     }
 
     private static let recordBytesProperty = "message.max.bytes"
-    /// librdkafka's own.
+    /// librdkafka's default.
     static let usualRecordBytes = 1_000_000
 
-    /// A property may say otherwise.
+    /// A property may turn it off.
     var isIdempotent: Bool {
         let own = client.properties["enable.idempotence"]?.lowercased()
         return own.map { !["false", "f", "0"].contains($0) } ?? true
     }
 
-    /// One set of properties configures both kinds; librdkafka would warn at each start.
+    /// One set of properties configures both kinds of client; for these librdkafka would log a warning at each start.
     static let consumerOnly: Set<String> = [
         "fetch.wait.max.ms", "fetch.min.bytes", "fetch.max.bytes", "max.partition.fetch.bytes",
         "fetch.error.backoff.ms",
@@ -151,13 +154,13 @@ public struct KafkaProducerConfiguration: Sendable, Hashable {
     ]
 }
 
-/// How a consumer works: it commits only what it is told to.
+/// How a consumer works: it commits only the offsets it is given.
 public struct KafkaConsumerConfiguration: Sendable, Hashable {
-    /// What to do where no offset is known, or the known one is gone.
+    /// What to do when no offset is known, or the known one no longer exists.
     public enum OffsetReset: String, Sendable {
-        /// Read from the first record that is there.
+        /// Read from the first record that exists.
         case earliest
-        /// Read what comes from now on.
+        /// Read only records written from now on.
         case latest
         /// `poll` throws.
         case error
@@ -167,31 +170,33 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
     public var client: KafkaClientConfiguration
     /// The group; nil when partitions are assigned by hand.
     public var groupID: String?
-    /// What to do without a usable offset.
+    /// What to do without a valid offset.
     public var offsetReset: OffsetReset = .earliest
-    /// See records of open and aborted transactions too.
+    /// Return records of open and aborted transactions too.
     public var readsUncommitted = false
-    /// Where a partition ends is told, even when its last records are markers of transactions: for `lag` and `endPosition`.
+    /// Report where a partition ends, even when its last entries are transaction markers: `lag` and `endPosition` need
+    /// it.
     public var tellsEnd = false
-    /// How long the revoke hook may take; what it is told as its deadline. Stay well below `session.timeout.ms`.
+    /// Time budget of the revoke hook; the hook receives it as a deadline. Keep it well below `session.timeout.ms`.
     public var revokeTimeout: Duration = .seconds(10)
 
-    /// Defaults for all but the client.
+    /// Default values for everything except the client.
     public init(client: KafkaClientConfiguration, groupID: String? = nil) {
         self.client = client
         self.groupID = groupID
     }
 
-    /// What librdkafka is told, in order.
+    /// librdkafka's properties, in the order in which they are set.
     var properties: [(name: String, value: String)] {
         var properties = client.base
-        // librdkafka wants a group even where none is used.
+        // librdkafka requires a group id even without a group.
         properties["group.id"] = groupID ?? "\(client.clientID)-ungrouped"
         properties["enable.auto.commit"] = "false"
         properties["enable.auto.offset.store"] = "false"
         properties["auto.offset.reset"] = offsetReset.rawValue
         properties["isolation.level"] = readsUncommitted ? "read_uncommitted" : "read_committed"
-        // Equal partition numbers of several topics meet in one member; cooperative assignment has faults in 2.0.2.
+        // Gives equal partition numbers of several topics to one member. Cooperative assignment has bugs in librdkafka
+        // 2.0.2.
         properties["partition.assignment.strategy"] = "range"
         properties["enable.partition.eof"] = tellsEnd ? "true" : "false"
         return client.properties(over: properties, except: Self.producerOnly)
@@ -207,9 +212,9 @@ public struct KafkaConsumerConfiguration: Sendable, Hashable {
 }
 
 extension KafkaProducerConfiguration {
-    /// Asks librdkafka whether it takes every property, without making a client.
+    /// Checks every property with librdkafka, without creating a client.
     ///
-    /// - Parameter leastRecordBytes: what the records of the program need of `message.max.bytes`.
+    /// - Parameter leastRecordBytes: the smallest `message.max.bytes` that the program's records allow.
     /// - Throws: `KafkaError` that names the property.
     public func check(leastRecordBytes: Int = 0) throws(KafkaError) {
         try checkTransactions()
@@ -220,21 +225,21 @@ extension KafkaProducerConfiguration {
         }
     }
 
-    /// As a property it would go to every producer that shares the properties, and each would fence the others.
+    /// As a property it would reach every producer that shares the properties, and each would fence the others.
     func checkTransactions() throws(KafkaError) {
         guard client.properties["transactional.id"] == nil else {
-            let reason = "kafka property transactional.id: is not taken here; it belongs to one producer alone"
+            let reason = "kafka property transactional.id: not allowed here; each producer needs its own"
             throw KafkaError(code: .invalidArgument, reason: reason)
         }
         guard let transactionalID else { return }
         guard !transactionalID.isEmpty, !transactionalID.utf8.contains(0) else {
-            throw KafkaError(code: .invalidArgument, reason: "a transactional id is not empty and has no zero byte")
+            throw KafkaError(code: .invalidArgument, reason: "transactional id: must be nonempty, without zero bytes")
         }
     }
 }
 
 extension KafkaConsumerConfiguration {
-    /// Asks librdkafka whether it takes every property, without making a client.
+    /// Checks every property with librdkafka, without creating a client.
     ///
     /// - Throws: `KafkaError` that names the property.
     public func check() throws(KafkaError) { try RDKafkaConf.check(properties) }

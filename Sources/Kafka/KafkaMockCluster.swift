@@ -1,6 +1,6 @@
-/// librdkafka's mock cluster, told from a real one: it ignores isolation levels and stores no transactional offsets, so it
-/// cannot give what transactions promise.
+/// Recognizes librdkafka's mock cluster. It ignores isolation levels and stores no transactional offsets, so it cannot
+/// provide transactional guarantees.
 public enum KafkaMockCluster {
-    /// Whether a cluster that calls itself so is a mock one.
+    /// Whether a cluster with this id is a mock cluster.
     public static func isMock(clusterID: String) -> Bool { clusterID.hasPrefix("mockCluster") }
 }

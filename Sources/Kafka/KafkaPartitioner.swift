@@ -31,12 +31,12 @@ public enum KafkaPartitioner {
     /// The hash of the bytes of an array.
     public static func murmur2(_ bytes: [UInt8]) -> Int32 { bytes.withUnsafeBytes { murmur2($0) } }
 
-    /// The partition a key belongs to, 0 to `count` - 1; 0 when `count` is not positive.
+    /// The partition of a key, 0 to `count` - 1; 0 when `count` is not positive.
     public static func partition(forKey key: UnsafeRawBufferPointer, count: Int32) -> Int32 {
         count > 0 ? (murmur2(key) & 0x7fff_ffff) % count : 0
     }
 
-    /// The partition a key belongs to, 0 to `count` - 1.
+    /// The partition of a key, 0 to `count` - 1.
     public static func partition(forKey key: [UInt8], count: Int32) -> Int32 {
         key.withUnsafeBytes { partition(forKey: $0, count: count) }
     }

@@ -1,11 +1,11 @@
-/// A header of a record; several may have one name.
+/// A header of a record; names may repeat.
 public struct KafkaHeader: Sendable, Hashable {
-    /// UTF-8; a zero byte ends it.
+    /// UTF-8; ends at a zero byte.
     public var name: String
-    /// nil for a null value, which is not the same as an empty one.
+    /// nil for a null value, which differs from an empty one.
     public var value: [UInt8]?
 
-    /// A header with bytes, or with none.
+    /// A header with bytes, or with a null value.
     public init(name: String, value: [UInt8]?) {
         self.name = name
         self.value = value
@@ -32,11 +32,11 @@ public struct KafkaTopicPartition: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(topic)[\(partition)]" }
 }
 
-/// Offsets that mean a place instead of a number.
+/// Offsets that stand for a position.
 public enum KafkaOffset {
-    /// The first record that the partition still holds.
+    /// The first record that the partition still has.
     public static let beginning: Int64 = -2
-    /// After the last one.
+    /// After the last record.
     public static let end: Int64 = -1
 }
 
@@ -46,7 +46,7 @@ public struct KafkaProducerRecord: Sendable, Hashable {
     public var topic: String
     /// nil: by murmur2 of the key, or any partition when there is no key.
     public var partition: Int32?
-    /// nil for none, which is not the same as an empty one.
+    /// nil for no key, which differs from an empty one.
     public var key: [UInt8]?
     /// nil is a tombstone.
     public var value: [UInt8]?
@@ -73,27 +73,27 @@ public struct KafkaProducerRecord: Sendable, Hashable {
     }
 }
 
-/// Where an acknowledged record is.
+/// The position of an acknowledged record.
 public struct KafkaAcknowledgement: Sendable, Hashable {
     /// The topic's name.
     public var topic: String
-    /// The partition that it was put in.
+    /// The partition of the record.
     public var partition: Int32
-    /// Its place in the partition, from 0.
+    /// The record's offset in the partition, from 0.
     public var offset: Int64
 }
 
-/// A record that was read, with copies of its bytes.
+/// A consumed record, with copies of its bytes.
 public struct KafkaConsumerRecord: Sendable, Hashable {
     /// The topic's name.
     public var topic: String
     /// The partition's number, from 0.
     public var partition: Int32
-    /// Its place in the partition, from 0.
+    /// The record's offset in the partition, from 0.
     public var offset: Int64
     /// Milliseconds since 1970; nil when the record has none.
     public var timestamp: Int64?
-    /// nil for none, which is not the same as an empty one.
+    /// nil for no key, which differs from an empty one.
     public var key: [UInt8]?
     /// nil for a tombstone.
     public var value: [UInt8]?
@@ -118,7 +118,8 @@ public struct KafkaConsumerRecord: Sendable, Hashable {
         self.headers = headers
     }
 
-    /// The last header of that name, as text with invalid UTF-8 replaced; nil when there is none, or its value is null.
+    /// The value of the last header with this name, as text with invalid UTF-8 replaced; nil when the header is missing
+    /// or its value is null.
     public func header(_ name: String) -> String? {
         headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
     }
@@ -130,16 +131,16 @@ public struct KafkaHeaderName: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Without the terminating zero.
     var count: Int { utf8.count - 1 }
 
-    /// A name; zero bytes end it.
+    /// A name; ends at a zero byte.
     public init(_ name: String) { utf8 = Array(name.utf8CString) }
 
-    /// As `init(_:)`. A literal at each `append` would be encoded each time: keep names in constants.
+    /// As `init(_:)`. A literal at each `append` would be encoded on each call: keep names in constants.
     public init(stringLiteral value: String) { self.init(value) }
 }
 
-/// Headers of a record to publish, in one flat buffer that is used again for the next.
+/// Headers of a record to publish, in one flat buffer that is reused for the next record.
 public struct KafkaHeaderBuffer: Sendable {
-    /// Where a header's name and value lie in the buffer; nothing here is counted by reference.
+    /// The position of a header's name and value in the buffer; plain values avoid reference counting.
     struct Entry: Sendable {
         var name: Range<Int>
         /// nil for a null value.
@@ -152,12 +153,12 @@ public struct KafkaHeaderBuffer: Sendable {
     /// No headers.
     public init() {}
 
-    /// How many there are.
+    /// The number of headers.
     public var count: Int { entries.count }
-    /// Bytes of their names and values.
+    /// The size of all names and values in bytes.
     public var byteCount: Int { bytes.count }
 
-    /// Copies of the headers, for a record that is sent on its own.
+    /// Copies of the headers, for a record that is published alone.
     public var headers: [KafkaHeader] {
         entries.map { entry in
             KafkaHeader(
@@ -167,18 +168,18 @@ public struct KafkaHeaderBuffer: Sendable {
         }
     }
 
-    /// Forgets the headers and keeps the memory.
+    /// Removes the headers and keeps the memory.
     public mutating func removeAll() {
         entries.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Adds a header with what the closure appends; it may not remove what is there already.
+    /// Adds a header; the closure appends its value, and must not remove bytes that are there already.
     public mutating func append(_ name: KafkaHeaderName, writing: (inout [UInt8]) -> Void) {
         let name = append(name)
         writing(&bytes)
         guard bytes.count >= name.upperBound else {
-            // Cut off against the rule: what is no longer there must not be read.
+            // The closure broke the rule and removed bytes: do not read past the end.
             let end = bytes.count
             entries.removeAll { ($0.value ?? $0.name).upperBound > end }
             return

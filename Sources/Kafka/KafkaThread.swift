@@ -1,10 +1,10 @@
 import Foundation
 
-/// A thread of one's own, for what blocks: the cooperative pool must not.
+/// A dedicated thread for blocking calls, which must not block the cooperative pool.
 public enum KafkaThread {
-    /// Runs the closure on a new thread and returns what it returns, or throws.
+    /// Runs the closure on a new thread and returns its result, or throws its error.
     ///
-    /// - Parameter name: what debuggers and `top -H` show; at most 15 bytes are.
+    /// - Parameter name: the thread's name in debuggers and `top -H`; at most 15 bytes are shown.
     public static func run<Result: Sendable>(
         name: String,
         _ body: @escaping @Sendable () throws -> Result
@@ -16,7 +16,7 @@ public enum KafkaThread {
 
     static func start(name: String, _ body: @escaping @Sendable () -> Void) {
         let thread = Thread {
-            // A name reaches the kernel once Foundation knows the thread, which is after it has started.
+            // Foundation passes the name to the kernel only once the thread has started.
             Thread.current.name = name
             body()
         }

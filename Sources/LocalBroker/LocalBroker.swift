@@ -6,22 +6,25 @@ import Synchronization
 /// A Kafka cluster inside this process, for development and tests: librdkafka's mock cluster, which speaks the real
 /// protocol on loopback to any client in any process.
 ///
-/// ## What it is not
-/// - It keeps 5 MiB of batches a partition, as sent, and 100,000 batches; older ones vanish while the producer is told
-///   success. `LocalBrokerWatch` says so when it happens. A single larger record is acknowledged and cannot be read.
-/// - All is lost when its process ends.
-/// - It ignores isolation levels and stores no transactional offsets: `exactly-once` cannot be shown on it. An idempotent
-///   producer is not de-duplicated when an acknowledgement is lost.
-/// - A first member joins a group in 3 s; a later one waits for the session timeout: keep that short.
-/// - While a group is shared out anew it takes no commits, those of revoke hooks included: what was not committed before is
-///   read again. A hook that runs because its consumer closes can commit.
-/// - Two members of a group whose first assignors differ end the whole process: keep to `range`, this package's default.
-/// - It does not wake a waiting fetch: latency is `fetch.wait.max.ms`. Admin requests are not answered.
-/// - It finds no offset by time: asked for one, it says that nothing is that new. `isEmbedded(clusterID:)` tells it from Kafka.
-/// - Its ports are chosen by the system.
-/// - A process that is started at the very moment when a broker goes down ends this one: see `whileNoBrokerGoesDown`.
+/// ## Limits
+/// - It keeps 5 MiB of batches per partition, as sent, and 100,000 batches. It drops older batches while it still
+///   acknowledges them to the producer. `LocalBrokerWatch` logs this. A single larger record is acknowledged and cannot
+///   be read.
+/// - All data is lost when its process exits.
+/// - It ignores isolation levels and stores no transactional offsets: it cannot demonstrate `exactly-once`. It does not
+///   de-duplicate an idempotent producer after a lost acknowledgement.
+/// - The first member joins a group in 3 s; a later one waits for the session timeout: keep that short.
+/// - During a rebalance it refuses commits, also from revoke hooks: records not committed before are read again. A hook
+///   that runs because its consumer closes can commit.
+/// - Two members of a group with different first assignors crash the whole process: keep to `range`, this package's
+///   default.
+/// - It does not wake a waiting fetch: latency is `fetch.wait.max.ms`. It does not answer admin requests.
+/// - It cannot look up offsets by time: it answers that no record is that new. `isEmbedded(clusterID:)` distinguishes
+///   it from Kafka.
+/// - The system chooses its ports.
+/// - Starting a process at the very moment when a broker goes down can crash this one: see `whileNoBrokerGoesDown`.
 public final class LocalBroker: Sendable {
-    /// A request of the protocol that a fault can be injected into.
+    /// A protocol request that can be made to fail.
     public struct RequestKind: RawRepresentable, Sendable, Hashable {
         /// The protocol's API key.
         public let rawValue: Int16
@@ -35,15 +38,9 @@ public final class LocalBroker: Sendable {
         public static let listOffsets = RequestKind(rawValue: 2)
         /// Topics, partitions, leaders.
         public static let metadata = RequestKind(rawValue: 3)
-        /// Offsets of a group to keep.
+        /// Offsets that a group commits.
         public static let offsetCommit = RequestKind(rawValue: 8)
-        /// The kept offsets of a group.
-        public static let offsetFetch = RequestKind(rawValue: 9)
-        /// Which broker keeps a group.
-        public static let findCoordinator = RequestKind(rawValue: 10)
-        /// A member that comes, or comes again.
-        public static let joinGroup = RequestKind(rawValue: 11)
-        /// A member that is there.
+        /// A member that is alive.
         public static let heartbeat = RequestKind(rawValue: 12)
         /// The id of an idempotent producer.
         public static let initProducerID = RequestKind(rawValue: 22)
@@ -57,21 +54,21 @@ public final class LocalBroker: Sendable {
         public static let transactionOffsetCommit = RequestKind(rawValue: 28)
     }
 
-    /// Properties that a consumer needs to be quick on this broker.
+    /// Properties that make a consumer fast on this broker.
     public static let recommendedConsumerProperties = [
         "fetch.wait.max.ms": "10",
         "session.timeout.ms": "6000",
         "heartbeat.interval.ms": "500",
     ]
 
-    /// The mock cluster, and the client that carries it and does nothing else.
+    /// The mock cluster, and the client that carries it and has no other purpose.
     private struct Cluster: @unchecked Sendable {
-        // librdkafka's handles may be used from any thread; the lock around this keeps them from being used when freed.
+        // librdkafka's handles may be used from any thread; the surrounding lock prevents use after free.
         let pointer: OpaquePointer
         let host: OpaquePointer
-        /// Brokers that were told to be down; -1 for all.
+        /// Brokers that were set down; -1 for all.
         var down: Set<Int> = []
-        /// Replies that are still to be lost.
+        /// Replies still to be lost.
         var losses: [Loss: Int] = [:]
 
         /// Blocking.
@@ -91,26 +88,26 @@ public final class LocalBroker: Sendable {
 
     /// `host:port` of its brokers, for `bootstrap.servers`.
     public let bootstrapServers: [String]
-    /// How many brokers it has; their ids are 1 to that.
+    /// The number of brokers; their ids are 1 to this number.
     public let brokers: Int
 
-    /// Starts it, in milliseconds.
+    /// Starts the cluster, in milliseconds.
     ///
     /// - Parameters:
-    ///   - brokers: how many, 1 to 100; each has a port.
-    ///   - topics: names with partitions; any other topic is made with 4 when it is first asked for.
-    /// - Throws: `LocalBrokerError` when the system gives no ports, or a topic cannot be made.
+    ///   - brokers: 1 to 100; each has a port.
+    ///   - topics: names with partitions; any other topic is created with 4 partitions at its first metadata request.
+    /// - Throws: `LocalBrokerError` when the system has no free ports, or a topic cannot be created.
     public init(brokers: Int = 1, topics: [String: Int] = [:]) throws {
         guard (1...100).contains(brokers) else {
-            throw LocalBrokerError("an embedded broker has 1 to 100 brokers, not \(brokers)")
+            throw LocalBrokerError("the embedded cluster needs 1 to 100 brokers, not \(brokers)")
         }
         var text = [CChar](repeating: 0, count: 512)
         let conf = rd_kafka_conf_new()
-        // It would warn that it has no brokers: it is there only to carry the cluster.
+        // Hides the warning about missing brokers: this client only carries the cluster.
         rd_kafka_conf_set(conf, "log_level", "3", &text, text.count)
         guard let host = rd_kafka_new(RD_KAFKA_PRODUCER, conf, &text, text.count) else {
             rd_kafka_conf_destroy(conf)
-            throw LocalBrokerError("no host client for the embedded broker")
+            throw LocalBrokerError("the embedded broker's host client could not be created")
         }
         guard let cluster = rd_kafka_mock_cluster_new(host, Int32(brokers)) else {
             rd_kafka_destroy(host)
@@ -131,14 +128,14 @@ public final class LocalBroker: Sendable {
         Thread.detachNewThread { last.destroy() }
     }
 
-    /// Makes a topic; replicas are not modelled beyond its leaders, which are spread over the brokers.
+    /// Creates a topic. Replicas are not modelled except for the leaders, which are spread over the brokers.
     ///
     /// - Parameters:
-    ///   - name: letters, digits, `.`, `_` and `-`, 1 to 249 of them, as Kafka has it.
+    ///   - name: 1 to 249 letters, digits, `.`, `_` and `-`, as in Kafka.
     ///   - partitions: 1 to 10,000.
-    /// - Throws: `LocalBrokerError` when it is there already, or an argument is out of its range.
+    /// - Throws: `LocalBrokerError` when the topic exists already, or an argument is out of its range.
     public func createTopic(_ name: String, partitions: Int) throws {
-        let what = "topic \"\(name)\" with \(partitions) partitions could not be made"
+        let what = "topic \"\(name)\" with \(partitions) partitions could not be created"
         let isName = name.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -155,7 +152,7 @@ public final class LocalBroker: Sendable {
         try change(what) { rd_kafka_mock_topic_create($0.pointer, name, Int32(partitions), Int32(min(brokers, 3))) }
     }
 
-    /// Properties to reach it, for clients of this package.
+    /// The connection settings for clients of this package.
     public func clientConfiguration(clientID: String = "carillon") -> KafkaClientConfiguration {
         KafkaClientConfiguration(
             bootstrapServers: bootstrapServers,
@@ -164,13 +161,13 @@ public final class LocalBroker: Sendable {
         )
     }
 
-    /// Whether a cluster that calls itself so is an embedded one, of this process or another.
+    /// Whether a cluster with this id is an embedded one, of this process or another.
     public static func isEmbedded(clusterID: String) -> Bool { KafkaMockCluster.isMock(clusterID: clusterID) }
 
     // MARK: - Faults
 
-    /// The next requests of that kind, to any broker, are answered with these errors, one each. A produce request that fails so
-    /// has written nothing. `.transport` breaks the connection instead. After the shutdown it does nothing.
+    /// Answers the next requests of this kind, to any broker, with these errors, one each. A produce request that fails
+    /// so has written nothing. `.transport` breaks the connection instead. After the shutdown it does nothing.
     public func inject(errors: [KafkaError.Code], on request: RequestKind) {
         let codes = errors.map { rd_kafka_resp_err_t(rawValue: $0.rawValue) }
         cluster.withLock { cluster in
@@ -179,7 +176,7 @@ public final class LocalBroker: Sendable {
         }
     }
 
-    /// Takes back what was injected and not yet used.
+    /// Removes injected errors that were not used yet.
     public func clearErrors(on request: RequestKind) {
         cluster.withLock { cluster in
             guard let cluster else { return }
@@ -187,16 +184,16 @@ public final class LocalBroker: Sendable {
         }
     }
 
-    /// The next request of that kind takes effect, and the broker's connections break before its reply. The client asks again:
-    /// a record is then there twice, for this broker knows nothing of idempotent producers.
+    /// Executes the next request of this kind, but breaks the broker's connections before the reply. The client
+    /// retries: a record is then there twice, because this broker does not de-duplicate idempotent producers.
     ///
     /// - Parameters:
     ///   - broker: 1 to `brokers`.
-    ///   - delay: how long the reply is awaited until the connections break.
+    ///   - delay: how long after the request the connections break.
     /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
     public func loseReply(of request: RequestKind, broker: Int = 1, after delay: Duration = .zero) throws {
         let loss = Loss(broker: Int32(clamping: broker), request: request.rawValue)
-        // Injecting an error instead would keep the request from taking effect: the reply is put off for a day.
+        // An injected error would prevent the request from taking effect; instead delay the reply by a day.
         try change("a lost reply could not be set up for broker \(broker)") { cluster in
             let code = carillon_mock_push_broker_error_rtt(
                 cluster.pointer,
@@ -217,7 +214,7 @@ public final class LocalBroker: Sendable {
         }
     }
 
-    /// Breaks the broker's connections once a request came whose reply is to be lost; false when there is no more to lose.
+    /// Breaks the broker's connections after a request whose reply is to be lost; false when no more losses are due.
     private func lose(_ loss: Loss, after delay: Duration) -> Bool {
         let came = cluster.withLock { cluster -> Int? in
             var left = 0
@@ -241,7 +238,7 @@ public final class LocalBroker: Sendable {
         }
     }
 
-    /// A broker that is down refuses connections and breaks those it has; its records stay.
+    /// Stops or starts a broker. A stopped broker refuses and breaks connections; it keeps its records.
     ///
     /// - Parameter broker: 1 to `brokers`, or -1 for all of them.
     /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
@@ -266,10 +263,10 @@ public final class LocalBroker: Sendable {
 
     private static let portsInMotion = Mutex(())
 
-    /// Does what starts a process, in a program that also takes brokers down.
+    /// Runs a closure that starts a process, in a program that also stops brokers.
     ///
-    /// A broker that goes down gives its port back and takes it again at once. A child process holds all ports of its parent
-    /// until it runs its own program; then the port is not free, and librdkafka ends the parent.
+    /// A broker that stops releases its port and binds it again at once. A child process holds all ports of its parent
+    /// until exec; the port is then in use, and librdkafka aborts the parent.
     public static func whileNoBrokerGoesDown<Result>(_ start: () throws -> Result) rethrows -> Result {
         try portsInMotion.withLock { _ in try start() }
     }
@@ -278,7 +275,7 @@ public final class LocalBroker: Sendable {
         portsInMotion.withLock { _ in rd_kafka_mock_broker_set_down(cluster, broker) }
     }
 
-    /// How long a broker takes to answer, whole milliseconds.
+    /// Sets the response latency of a broker, in whole milliseconds.
     ///
     /// - Parameter broker: 1 to `brokers`, or -1 for all of them.
     /// - Throws: `LocalBrokerError` when there is no such broker, or after the shutdown.
@@ -301,7 +298,7 @@ public final class LocalBroker: Sendable {
 
     // MARK: - The end
 
-    /// Ends it and forgets everything; clients should be closed before. Waits on a thread of its own.
+    /// Shuts the cluster down and drops all data; close clients before. Waits on a separate thread.
     public func shutDown() async {
         let last = cluster.withLock { cluster in
             defer { cluster = nil }
@@ -325,9 +322,9 @@ extension Duration {
     }
 }
 
-/// What the embedded broker could not do.
+/// A failure of the embedded broker.
 public struct LocalBrokerError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What, and why.
+    /// What failed, and why.
     public var description: String
 
     init(_ description: String) { self.description = description }

@@ -2,29 +2,30 @@ public import Kafka
 public import Logging
 import Synchronization
 
-/// Watches an embedded broker for records that it has thrown away (see `LocalBroker`), and says so loudly: a run that
-/// lost records proves nothing.
+/// Watches an embedded broker for dropped records (see `LocalBroker`), and logs them as critical: a run that lost
+/// records proves nothing.
 ///
-/// A partition has lost something when its first offset is above 0: the embedded broker has no retention and no compaction.
+/// A partition has lost records when its first offset is above 0: the embedded broker has no retention and no
+/// compaction.
 public final class LocalBrokerWatch: Sendable {
     private let topics: [String]
     private let configuration: KafkaConsumerConfiguration
     private let logger: Logger
     private let losses = Mutex<[KafkaTopicPartition: Int64]>([:])
 
-    /// - Parameter topics: what is watched; one that is not there yet is looked for at each turn.
+    /// - Parameter topics: the watched topics; each turn looks for missing ones again.
     public init(broker: LocalBroker, topics: [String], logger: Logger) {
         self.topics = topics
         self.logger = logger
         configuration = KafkaConsumerConfiguration(client: broker.clientConfiguration(clientID: "carillon-watch"))
     }
 
-    /// How many records of each partition are gone; empty while all is well.
+    /// The number of dropped records of each partition; empty if none.
     public var lost: [KafkaTopicPartition: Int64] { losses.withLock { $0 } }
 
-    /// Looks at each interval until the task is cancelled, on a thread of its own.
+    /// Checks at each interval until the task is cancelled, on a separate thread.
     ///
-    /// - Throws: `KafkaError` when the client cannot be made. A broker that is away is no error.
+    /// - Throws: `KafkaError` when the client cannot be created. An unreachable broker is not an error.
     public func run(every interval: Duration = .seconds(1)) async throws {
         let stop = Stop()
         try await withTaskCancellationHandler {
@@ -50,19 +51,19 @@ public final class LocalBrokerWatch: Sendable {
     }
 
     private func look(with consumer: KafkaConsumer, _ stop: Stop) {
-        // All of them: a question for one topic would make it.
+        // Ask for all topics: a request for one topic would create it.
         guard let counts = try? consumer.partitionCounts(within: .seconds(2)) else { return }
         for topic in topics {
             guard let count = counts[topic] else { continue }
             for partition in 0..<count where !stop.isWanted.load(ordering: .relaxed) {
                 let place = KafkaTopicPartition(topic: topic, partition: partition)
-                // A broker that is down says nothing; the next look will.
+                // A broker that is down does not answer; the next check will.
                 guard let low = try? consumer.watermarks(of: place, within: .seconds(2)).low, low > 0 else { continue }
                 let isNews = losses.withLock { $0.updateValue(low, forKey: place) == nil }
                 guard isNews else { continue }
                 logger.critical(
                     """
-                    THE EMBEDDED BROKER HAS THROWN RECORDS AWAY: it keeps 5 MiB a partition; use more partitions or a real \
+                    THE EMBEDDED BROKER DROPPED RECORDS: it keeps 5 MiB per partition; use more partitions or a real \
                     broker
                     """,
                     metadata: ["topic": "\(topic)", "partition": "\(partition)", "records": "\(low)"]

@@ -1,10 +1,10 @@
-/// What was wrong with a record, an event or one of their parts, and where. Its texts may quote what was found, and are cut at
-/// a bound, since they travel on in headers, answers and logs.
+/// Why and where a record, an event or a part of it is invalid. Its texts may quote the input and are cut at a limit,
+/// because they end up in headers, responses and logs.
 public struct ModelError: Error, Sendable, Hashable {
-    /// The code that crosses Kafka and HTTP.
+    /// The code for Kafka headers and HTTP responses.
     public let reason: ReasonCode
-    /// Dotted path of the offending field (`content.attachments.0.url`, `ce_id`), nil when the whole is meant; at most 256
-    /// bytes.
+    /// Dotted path of the offending field (`content.attachments.0.url`, `ce_id`); nil when the whole value is invalid.
+    /// At most 256 bytes.
     public let field: String?
     /// For people: what was found and what is expected; at most 1,024 bytes. Never compare it.
     public let detail: String
@@ -19,7 +19,7 @@ public struct ModelError: Error, Sendable, Hashable {
     static let fieldBytes = 256
     static let detailBytes = 1_024
 
-    /// The text, or as much of its beginning as has so many bytes with an ellipsis behind it.
+    /// The text, cut to the given number of bytes with an ellipsis.
     static func bounded(_ text: String, _ bytes: Int) -> String {
         guard text.utf8.count > bytes else { return text }
         var end = text.utf8.index(text.startIndex, offsetBy: bytes - 3)
@@ -27,7 +27,7 @@ public struct ModelError: Error, Sendable, Hashable {
         return text[..<end] + "\u{2026}"
     }
 
-    /// The same error, its field seen from one level further out; an error of the whole text stays one.
+    /// The same error with the parent's name prefixed to its field; an error about the whole text is unchanged.
     func inside(_ parent: @autoclosure () -> String) -> ModelError {
         guard let field else { return self }
         return ModelError(reason, field: field.isEmpty ? parent() : parent() + "." + field, detail)

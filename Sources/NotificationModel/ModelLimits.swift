@@ -1,6 +1,6 @@
-/// Every bound that the model enforces, in one place. Sizes are bytes of UTF-8, durations seconds.
+/// All limits of the model. Sizes are bytes of UTF-8, durations seconds.
 public enum ModelLimits {
-    /// Bytes of a request or removal value, and of an HTTP body that becomes one.
+    /// Bytes of a request or removal value, and of the HTTP body of a request.
     public static let requestBytes = 256 * 1024
     /// Bytes of a business event in structured mode, and of the data of one in binary mode.
     public static let businessEventBytes = 1024 * 1024
@@ -24,7 +24,7 @@ public enum ModelLimits {
     public static let localizationArguments = 32
     /// The largest badge number.
     public static let badge: Int64 = 1_000_000_000
-    /// Shortest interval of a repeating time-interval trigger; exactly this is legal.
+    /// Shortest interval of a repeating time-interval trigger, inclusive.
     public static let repeatingTimeInterval = 60.0
     /// Longest time interval: ten years of 366 days.
     public static let timeInterval = 10.0 * 366 * 86_400

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The JSON Schemas (draft 2020-12) of what crosses Kafka and HTTP, shipped with the module.
+/// The JSON Schemas (draft 2020-12) of all records and HTTP bodies, shipped with the module.
 ///
-/// They count characters where the codec counts bytes of UTF-8, and leave to the codec what a schema cannot say:
-/// unique identifiers, known time zones, days that exist.
+/// They count characters where the codec counts bytes of UTF-8, and leave to the codec what a schema cannot express:
+/// unique identifiers, known time zones, existing dates.
 public enum ModelSchema: String, CaseIterable, Sendable {
     /// A request's value.
     case request = "request"
@@ -25,10 +25,10 @@ public enum ModelSchema: String, CaseIterable, Sendable {
     case signals = "signals"
     /// The marker of a partition of `state`.
     case stateMarker = "state-marker"
-    /// What is kept of one identifier, in `state`.
+    /// The state of one identifier, in `state`.
     case stateEntry = "state-entry"
 
-    /// The schema's text, from the resource bundle that the build puts beside the program; that must be installed with it.
+    /// The schema's text, from the resource bundle that the build puts next to the program; install the bundle with it.
     public func json() throws -> [UInt8] {
         let url = Bundle.module.bundleURL.appendingPathComponent("Schemas/\(rawValue).json")
         return Array(try Data(contentsOf: url))

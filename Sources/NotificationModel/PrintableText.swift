@@ -1,7 +1,7 @@
-/// Text from outside, fit to be shown to a person or piped to a terminal.
+/// External text, made safe to show to a person or print to a terminal.
 ///
-/// What could steer a terminal, or show text as something that it is not, is written as an escape: control characters (C0, DEL,
-/// C1), the marks that turn the direction of text, line and paragraph separators, and characters without width that join nothing.
+/// Characters that could control a terminal or disguise the text are escaped: control characters (C0, DEL, C1),
+/// bidirectional marks, line and paragraph separators, and zero-width characters other than joiners.
 package enum PrintableText {
     /// True of every character that is escaped.
     package static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
@@ -15,7 +15,7 @@ package enum PrintableText {
 
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        // Marks of direction.
+        // Bidirectional marks.
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
         case 0x2028, 0x2029: true
         // Zero width space, word joiner, byte order mark. Joiners (U+200C, U+200D) are part of words and emoji.
@@ -24,9 +24,10 @@ package enum PrintableText {
         }
     }
 
-    /// The text with `\u{…}` for what is escaped.
+    /// The text with `\u{…}` for escaped characters.
     ///
-    /// - Parameter keepsLines: line ends stay: the text has lines of its own, and what came from outside was escaped before.
+    /// - Parameter keepsLines: keeps line ends, for text that has its own lines and whose external parts are escaped
+    ///   already.
     package static func escaped(_ text: String, keepsLines: Bool = false) -> String {
         func mustEscape(_ scalar: Unicode.Scalar) -> Bool { isEscaped(scalar) && !(keepsLines && scalar == "\n") }
         guard text.unicodeScalars.contains(where: mustEscape) else { return text }
@@ -41,8 +42,8 @@ package enum PrintableText {
         return result
     }
 
-    /// JSON with `\uXXXX` for what is escaped, which is the same JSON. Line ends between its values stay: within a string the
-    /// grammar has none.
+    /// JSON with `\uXXXX` for escaped characters, which is equivalent JSON. Line ends between values stay: inside a
+    /// string the grammar allows none.
     package static func escaped(json: [UInt8]) -> [UInt8] {
         guard json.contains(where: { $0 >= 0x7F }) else { return json }
         var result: [UInt8] = []

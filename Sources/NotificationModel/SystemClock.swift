@@ -6,9 +6,9 @@ import Musl
 import Darwin
 #endif
 
-/// The machine's wall clock, which services take when no other is given to them.
+/// The machine's wall clock, the default clock of the services.
 public enum SystemClock {
-    /// Now, in whole milliseconds, rounded down: nothing is due before its time.
+    /// The current time in whole milliseconds, rounded down: nothing is due early.
     public static func now() -> Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -1,13 +1,13 @@
 /// An instant in milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///
-/// As text it is RFC 3339 in UTC with milliseconds, `2026-11-21T09:00:00.000Z`, and that is also its coded form.
+/// Its text and coded form is RFC 3339 in UTC with milliseconds, `2026-11-21T09:00:00.000Z`.
 public struct Timestamp: RawRepresentable, Comparable, Hashable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let rawValue: Int64
 
-    /// The earliest instant that has a text: 0000-01-01T00:00:00.000Z.
+    /// The earliest instant with a text form: 0000-01-01T00:00:00.000Z.
     public static let earliest = Timestamp(rawValue: -62_167_219_200_000)
-    /// The latest instant that has a text: 9999-12-31T23:59:59.999Z.
+    /// The latest instant with a text form: 9999-12-31T23:59:59.999Z.
     public static let latest = Timestamp(rawValue: 253_402_300_799_999)
 
     /// An instant from milliseconds since 1970-01-01T00:00:00Z.
@@ -15,7 +15,7 @@ public struct Timestamp: RawRepresentable, Comparable, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Reads RFC 3339 with any offset; what is finer than a millisecond is cut off. Nil when it is not RFC 3339.
+    /// Reads RFC 3339 with any offset; digits below a millisecond are cut off. Nil for invalid text.
     public init?(rfc3339 text: some StringProtocol) {
         var copy = String(text)
         let read = copy.withUTF8 { Timestamp(rfc3339: UnsafeRawBufferPointer($0)) }
@@ -133,7 +133,7 @@ public struct Timestamp: RawRepresentable, Comparable, Hashable, Sendable {
         }
     }
 
-    /// The instant so many milliseconds later (earlier when negative); stays at the ends of the range of `Int64`.
+    /// The instant this many milliseconds later (earlier when negative), clamped to the range of `Int64`.
     public func adding(milliseconds: Int64) -> Timestamp {
         let (sum, overflow) = rawValue.addingReportingOverflow(milliseconds)
         return Timestamp(rawValue: overflow ? (milliseconds < 0 ? .min : .max) : sum)

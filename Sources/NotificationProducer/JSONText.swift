@@ -25,12 +25,7 @@ enum JSONText {
         out.append(contentsOf: bytes[start...])
     }
 
-    /// A whole JSON string, quotes included.
-    static func appendString(_ bytes: [UInt8], to out: inout [UInt8]) {
-        bytes.withUnsafeBytes { JSONWriter.append(string: $0, to: &out) }
-    }
-
-    /// Whether the text is a number of JSON's grammar.
+    /// Whether the text is a JSON number.
     static func isNumber(_ text: String) -> Bool {
         var rest = text.utf8[...]
         if rest.first == UInt8(ascii: "-") { rest.removeFirst() }

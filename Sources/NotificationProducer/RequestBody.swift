@@ -1,10 +1,10 @@
 import NotificationModel
 
-/// A request as HTTP carries it: without application, recipient, identifier and request id, which are said elsewhere.
+/// The HTTP body of a request: without application, recipient, identifier and request id, which come from elsewhere.
 enum RequestBody {
-    /// Checks a body whole.
+    /// Validates a complete body.
     ///
-    /// - Throws: What the model refuses, the field being a dotted path.
+    /// - Throws: The model's error, with a dotted path as field.
     static func scan(_ body: [UInt8], key: NotificationKey) throws(ModelError) -> ScannedRequest {
         guard case .request(let request) = try RequestRecord.scan(body, key: key, form: .body) else {
             throw ModelError(.invalid, "the body is not a request")
@@ -12,7 +12,7 @@ enum RequestBody {
         return request
     }
 
-    /// The record of a body that was checked: its members behind those that say whose it is.
+    /// The record for a validated body: its members after those of the key and id.
     static func record(body: [UInt8], key: NotificationKey, requestID: RequestID) -> [UInt8] {
         var value: [UInt8] = []
         value.reserveCapacity(body.count + key.encoded.count * 2 + 128)
@@ -21,7 +21,7 @@ enum RequestBody {
         JSONWriter.append("\",", to: &value)
         key.writeJSONFields(to: &value)
         JSONWriter.append(",", to: &value)
-        // A checked body is an object with at least its content.
+        // A validated body is an object with at least its content.
         let open = body.firstIndex(of: UInt8(ascii: "{")) ?? body.startIndex
         value.append(contentsOf: body[body.index(after: open)...])
         return value

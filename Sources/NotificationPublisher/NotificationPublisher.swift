@@ -4,19 +4,19 @@ public import NotificationModel
 /// Publishes notification requests and removals from any Swift program, with the key, partition and headers that the consumer
 /// service expects.
 ///
-/// Every call returns when the broker has acknowledged the record, and not before. A call that throws may still have published:
-/// give the request an id and repeat it, and the repeat is dropped as a duplicate.
+/// Every call returns after the broker has acknowledged the record. A call that throws may still have published the
+/// record: give the request an id and repeat the call; the consumer service drops the repeat as a duplicate.
 public final class NotificationPublisher: Sendable {
-    /// Where and as whom to publish.
+    /// The destination and source of published records.
     public struct Configuration: Sendable {
         /// The topic of requests.
         public var topic: String
-        /// `ce_source`: one constant a deployment, a URI reference such as `/carillon/production`.
+        /// `ce_source`: constant for a deployment, a URI reference such as `/carillon/production`.
         public var source: String
-        /// The application of calls that name none.
+        /// The application of calls without one.
         public var defaultApplication: String
 
-        /// Where and as whom to publish.
+        /// A destination and source.
         public init(topic: String = TopicNames().requests, source: String, defaultApplication: String = "default") {
             self.topic = topic
             self.source = source
@@ -24,18 +24,18 @@ public final class NotificationPublisher: Sendable {
         }
     }
 
-    /// What the broker acknowledged.
+    /// An acknowledged request.
     public struct Receipt: Sendable, Hashable {
-        /// Names the request in every event about it.
+        /// The request's id, which all its events carry.
         public var requestID: RequestID
-        /// Where the record lies.
+        /// The record's topic.
         public var topic: String
-        /// Where the record lies.
+        /// The record's partition.
         public var partition: Int32
-        /// Where the record lies.
+        /// The record's offset.
         public var offset: Int64
 
-        /// An acknowledgement, as tests build it.
+        /// An acknowledgement, for tests.
         public init(requestID: RequestID, topic: String, partition: Int32, offset: Int64) {
             self.requestID = requestID
             self.topic = topic
@@ -54,9 +54,9 @@ public final class NotificationPublisher: Sendable {
     ///
     /// - Parameters:
     ///   - producer: May be shared.
-    ///   - configuration: Where and as whom to publish.
-    ///   - now: The clock behind `ce_time`; the system's if not given.
-    ///   - makeRequestID: Ids for requests that carry none; random if not given.
+    ///   - configuration: The destination and source.
+    ///   - now: The clock for `ce_time`; the system clock by default.
+    ///   - makeRequestID: Creates ids for requests without one; random by default.
     public init(
         producer: KafkaProducer,
         configuration: Configuration,
@@ -72,12 +72,13 @@ public final class NotificationPublisher: Sendable {
 
     // MARK: Requests
 
-    /// Requests a notification. It replaces a pending one of the same key, and a delivered one when it is sent.
+    /// Requests a notification. It replaces a pending one with the same key at once, and a delivered one when it is
+    /// sent.
     ///
     /// - Parameters:
-    ///   - request: Gets a random id when it has none.
-    ///   - trace: Carried to the delivery event.
-    /// - Throws: `ModelError` when the request is not valid, `KafkaError` when it was not acknowledged.
+    ///   - request: Gets a random id if it has none.
+    ///   - trace: Passed on to the delivery event.
+    /// - Throws: `ModelError` when the request is invalid, `KafkaError` when it was not acknowledged.
     @discardableResult
     public func publish(_ request: NotificationRequest, trace: TraceContext? = nil) async throws -> Receipt {
         var request = request
@@ -91,11 +92,11 @@ public final class NotificationPublisher: Sendable {
     /// Requests a notification of the default application.
     ///
     /// - Parameters:
-    ///   - content: What is shown.
-    ///   - recipient: Whose, 1 to 256 bytes.
-    ///   - identifier: Which: a later one of the same identifier replaces it; 1 to 256 bytes.
-    ///   - trigger: When; now if not given.
-    ///   - expiration: Not to be delivered from this instant on.
+    ///   - content: The content to show.
+    ///   - recipient: The recipient, 1 to 256 bytes.
+    ///   - identifier: The identifier, 1 to 256 bytes; a later notification with the same identifier replaces this one.
+    ///   - trigger: When to show it; now by default.
+    ///   - expiration: Not delivered from this instant on.
     /// - Throws: As ``publish(_:trace:)``.
     @discardableResult
     public func publish(
@@ -113,12 +114,12 @@ public final class NotificationPublisher: Sendable {
 
     // MARK: Removals
 
-    /// Cancels what is pending, recalls what was delivered, or both.
+    /// Cancels pending notifications, withdraws delivered ones, or both.
     ///
     /// - Parameters:
-    ///   - removal: Gets a random id when it has none; an empty identifier in the key means all of the recipient's.
-    ///   - trace: Carried to the events about it.
-    /// - Throws: `ModelError` when it is not valid, `KafkaError` when it was not acknowledged.
+    ///   - removal: Gets a random id if it has none; an empty identifier in the key means all of the recipient's.
+    ///   - trace: Passed on to the resulting events.
+    /// - Throws: `ModelError` when it is invalid, `KafkaError` when it was not acknowledged.
     @discardableResult
     public func remove(_ removal: NotificationRemoval, trace: TraceContext? = nil) async throws -> Receipt {
         var removal = removal
@@ -129,12 +130,12 @@ public final class NotificationPublisher: Sendable {
         return try await publish(value: value, key: removal.key, requestID: id, isRemoval: true, trace: trace)
     }
 
-    /// Cancels or recalls one notification of the default application.
+    /// Cancels or withdraws one notification of the default application.
     ///
     /// - Parameters:
-    ///   - identifier: Which; not empty.
-    ///   - recipient: Whose.
-    ///   - scope: What is pending, what was delivered, or both.
+    ///   - identifier: The identifier; not empty.
+    ///   - recipient: The recipient.
+    ///   - scope: Pending notifications, delivered ones, or both.
     /// - Throws: As ``remove(_:trace:)``.
     @discardableResult
     public func remove(
@@ -146,7 +147,7 @@ public final class NotificationPublisher: Sendable {
             throw ModelError(
                 .invalid,
                 field: "identifier",
-                "must not be empty; all of a recipient's are removed by key"
+                "must not be empty; to remove all of a recipient's, remove by key"
             )
         }
         return try await remove(NotificationRemoval(key: key(recipient, identifier), scope: scope))
@@ -154,19 +155,19 @@ public final class NotificationPublisher: Sendable {
 
     // MARK: Records
 
-    /// What the record of a value takes at most, as `RecordBound` counts.
+    /// The maximum record size for a value, as `RecordBound` counts it.
     package func largestRecord(key: NotificationKey, valueBytes: Int, trace: TraceContext?) -> Int {
         headers.largestRecord(key: key, valueBytes: valueBytes, trace: trace)
     }
 
-    /// Publishes a value that was checked before.
+    /// Publishes a value that was validated before.
     ///
     /// - Parameters:
     ///   - value: The whole JSON value of a request or removal, with its `requestId`.
-    ///   - key: The record's key, which the value does not contradict.
+    ///   - key: The record's key, which must match the value.
     ///   - requestID: The id in the value.
-    ///   - isRemoval: Which of the two it is.
-    ///   - trace: Carried to the delivery event.
+    ///   - isRemoval: Whether the value is a removal.
+    ///   - trace: Passed on to the delivery event.
     /// - Throws: `KafkaError` when it was not acknowledged.
     public func publish(
         value: [UInt8],

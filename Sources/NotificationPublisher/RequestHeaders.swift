@@ -1,16 +1,17 @@
 package import Kafka
 package import NotificationModel
 
-/// The headers of every record on `requests`: CloudEvents 1.0 in Kafka's binary mode, and the trace context of what caused it.
+/// The headers of every record on `requests`: CloudEvents 1.0 in Kafka's binary mode, and the trace context of the
+/// cause.
 package struct RequestHeaders: Sendable {
-    /// `ce_source`, one constant a deployment.
+    /// `ce_source`, constant for a deployment.
     private let source: [UInt8]
 
     package init(source: String) {
         self.source = Array(source.utf8)
     }
 
-    // Encoded once: a name is an array of its own.
+    // Encoded once, because each name allocates an array.
     private static let specVersionName: KafkaHeaderName = "ce_specversion"
     private static let idName: KafkaHeaderName = "ce_id"
     private static let sourceName: KafkaHeaderName = "ce_source"
@@ -26,16 +27,16 @@ package struct RequestHeaders: Sendable {
     private static let removalType = Array("carillon.notification.removal.v1".utf8)
     private static let contentType = Array("application/json".utf8)
 
-    /// What a request with these headers takes at most, as ``RecordBound`` counts.
+    /// The maximum record size for a request with these headers, as ``RecordBound`` counts it.
     package func largestRecord(key: NotificationKey, valueBytes: Int, trace: TraceContext?) -> Int {
         let traceBytes = trace.map { 32 + $0.traceparent.utf8.count + ($0.tracestate?.utf8.count ?? 0) } ?? 0
         let keyBytes = key.encoded.count
-        // Names, and those values that hardly vary.
+        // Names, and values of nearly constant length.
         let headerBytes = 192 + ModelLimits.requestIDBytes + source.count + keyBytes + traceBytes
         return RecordBound.size(key: keyBytes, value: valueBytes, headers: 9, headerBytes: headerBytes)
     }
 
-    /// Writes the headers into a buffer that is used again and again.
+    /// Writes the headers into a reused buffer.
     package func write(
         key: NotificationKey,
         requestID: RequestID,

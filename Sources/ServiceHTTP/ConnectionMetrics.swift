@@ -2,17 +2,17 @@ package import CoreMetrics
 import Metrics
 package import NotificationModel
 
-/// What one HTTP interface counts of its connections and answers. Made once: making a handle takes a lock.
+/// Counters for the connections and responses of one HTTP interface. Created once: creating a handle takes a lock.
 package struct ConnectionMetrics: Sendable {
-    /// Why a connection was closed that its client had not ended.
+    /// Why the server closed a connection before the client did.
     enum Cut: String, CaseIterable {
-        /// Nothing happened on it for the idle timeout.
+        /// No activity for the idle timeout.
         case idle
-        /// A request took longer to arrive than it may.
+        /// A request exceeded the receive timeout.
         case receiveTimeout = "receive-timeout"
-        /// The client took nothing of its answers for the idle timeout.
+        /// The client read no response data for the idle timeout.
         case sendTimeout = "send-timeout"
-        /// The client did not end after its last answer.
+        /// The client kept sending after its last response.
         case stillSending = "still-sending"
     }
 
@@ -25,14 +25,14 @@ package struct ConnectionMetrics: Sendable {
     private let cut: [Cut: Counter]
     private let acceptFailures: Counter
 
-    /// Makes `carillon_<name>_requests_total` by status, `…_refused_total` by reason, `…_connections`,
+    /// Creates `carillon_<name>_requests_total` by status, `…_refused_total` by reason, `…_connections`,
     /// `…_connections_full_total`, `…_connections_cut_total` by cause and `…_accept_failures_total`.
     ///
     /// - Parameters:
     ///   - name: `http` or `ops`.
-    ///   - statuses: Those that the interface answers; another one is shown when it was answered.
-    ///   - reasons: Those of its problems; another one is shown when it was given.
-    ///   - factory: Where they are shown; the process-wide system if not given.
+    ///   - statuses: The statuses of the interface; any other one appears after its first use.
+    ///   - reasons: The reasons of its problems; any other one appears after its first use.
+    ///   - factory: The metrics system; by default the process-wide one.
     package init(
         name: String,
         statuses: [Int],
@@ -65,20 +65,20 @@ package struct ConnectionMetrics: Sendable {
         Counter(label: "carillon_\(name)_\(metric)_total", dimensions: labels, factory: factory)
     }
 
-    /// What each of them is, by its name.
+    /// The help text of each metric, by name.
     package static func descriptions(name: String) -> [(name: String, help: String)] {
         [
-            ("requests", "Calls by the status of their answer."),
-            ("refused", "Calls that were answered with a problem, by its reason."),
-            ("connections", "Connections that are open."),
-            ("connections_full", "How often a connection had to wait because as many were open as may be."),
-            ("connections_cut", "Connections closed that their client had not ended, by cause."),
-            ("accept_failures", "How often a connection could not be accepted, as when file descriptors ran out."),
-            ("request_duration_seconds", "From the head of a call to its answer, by route and method."),
+            ("requests", "Calls by response status."),
+            ("refused", "Calls answered with a problem, by reason."),
+            ("connections", "Open connections."),
+            ("connections_full", "How often a connection had to wait because the maximum number was open."),
+            ("connections_cut", "Connections that the server closed before the client did, by cause."),
+            ("accept_failures", "Failures to accept a connection, for example for lack of file descriptors."),
+            ("request_duration_seconds", "Time from the head of a call to its response, by route and method."),
         ].map { ("carillon_\(name)_\($0)", $1) }
     }
 
-    /// Makes `carillon_<name>_request_duration_seconds` of a route.
+    /// Creates `carillon_<name>_request_duration_seconds` for a route.
     func duration(route: String, method: String) -> Timer {
         Timer(
             label: "carillon_\(name)_request_duration_seconds",
@@ -92,7 +92,7 @@ package struct ConnectionMetrics: Sendable {
         counter.increment()
     }
 
-    /// A call that is answered with a problem.
+    /// Counts a call that is answered with a problem.
     func countRefusal(_ reason: ReasonCode, status: Int) {
         let counter = refused[reason] ?? Self.counter(name, "refused", [("reason", reason.rawValue)], factory)
         counter.increment()

@@ -3,8 +3,8 @@ import Hummingbird
 import NIOCore
 package import NotificationModel
 
-/// An answer that is not a success: `application/problem+json` (RFC 9457) with two members more, `reason` (a code to compare)
-/// and `field` (the part of the input it is about).
+/// An error response: `application/problem+json` (RFC 9457) with two extension members, `reason` (a code to compare)
+/// and `field` (the part of the input that caused the error).
 package struct Problem: Error {
     static let mediaType = "application/problem+json"
 
@@ -14,7 +14,7 @@ package struct Problem: Error {
     var field: String?
     var headers: HTTPFields = [:]
 
-    /// Input that was refused.
+    /// The response to invalid input.
     init(_ error: ModelError) {
         status =
             switch error.reason {
@@ -27,7 +27,7 @@ package struct Problem: Error {
         field = error.field
     }
 
-    /// Says it in full.
+    /// A problem with all its members.
     package init(
         _ status: HTTPResponse.Status,
         _ reason: ReasonCode,
@@ -42,7 +42,7 @@ package struct Problem: Error {
         self.headers = headers
     }
 
-    /// The body of the answer.
+    /// The response body.
     var json: [UInt8] {
         var json: [UInt8] = []
         func member(_ name: String, _ value: String) {
@@ -68,7 +68,7 @@ package struct Problem: Error {
     }
 }
 
-// MARK: - What is wrong with the connection
+// MARK: - Problems of the connection
 
 extension Problem {
     static func malformed(_ detail: String, field: String? = nil) -> Problem {
@@ -76,14 +76,14 @@ extension Problem {
     }
 
     static func targetTooLong(limit: Int) -> Problem {
-        Problem(.uriTooLong, .tooLarge, "The request's target may have \(limit) bytes.", field: "target")
+        Problem(.uriTooLong, .tooLarge, "The request's target may have at most \(limit) bytes.", field: "target")
     }
 
     static func headersTooLarge(bytes: Int, count: Int) -> Problem {
         Problem(
             .requestHeaderFieldsTooLarge,
             .tooLarge,
-            "A request may have \(count) header fields with \(bytes) bytes in all.",
+            "A request may have at most \(count) header fields with \(bytes) bytes in total.",
             field: "headers"
         )
     }
@@ -91,21 +91,21 @@ extension Problem {
     static let unknownTransferEncoding = Problem(
         .notImplemented,
         .unsupportedForm,
-        "The only transfer encoding that is known is chunked.",
+        "The only supported transfer encoding is chunked.",
         field: "transfer-encoding"
     )
 
     static let receiveTimeout = Problem(
         .requestTimeout,
         .receiveTimeout,
-        "The request did not arrive whole in time."
+        "The request did not arrive completely in time."
     )
 
-    /// More bytes are in memory than the bound allows.
+    /// The memory limit for calls is reached.
     package static let overloaded = Problem(
         .serviceUnavailable,
         .overloaded,
-        "Too much is under way. Repeat the call.",
+        "Too many calls are in progress. Repeat the call.",
         headers: [.retryAfter: "1"]
     )
 }

@@ -1,5 +1,5 @@
 /// The version of everything in this package.
 public enum CarillonVersion {
-    /// As `--version` prints it and `carillon_build_info` shows it.
+    /// Shown by `--version` and `carillon_build_info`.
     public static let current = "0.1.0"
 }

@@ -2,27 +2,27 @@ public import Logging
 public import ServiceLifecycle
 import UnixSignals
 
-/// Does something each time the process gets SIGHUP, one after another; such as reading a file again.
+/// Runs an action for each SIGHUP, one after another; for example reloading a file.
 ///
-/// While it runs SIGHUP does not end the process.
+/// While the service runs, SIGHUP does not terminate the process.
 public struct HangupService: Service {
     private let logger: Logger
     private let body: @Sendable () async -> Void
 
-    /// Names what is done.
+    /// Sets the action.
     ///
     /// - Parameters:
-    ///   - logger: Tells that a signal came.
-    ///   - body: Signals that come while it runs are one afterwards.
+    ///   - logger: Logs each signal.
+    ///   - body: The action; several signals during one run cause one more run.
     public init(logger: Logger, body: @escaping @Sendable () async -> Void) {
         self.logger = logger
         self.body = body
     }
 
-    /// For a service that has nothing to read again: it says so.
+    /// For a service without anything to reload: it logs this.
     public init(logger: Logger) {
         self.init(logger: logger) {
-            logger.notice("nothing is read again on SIGHUP: settings count from the next start")
+            logger.notice("SIGHUP reloads nothing in this service; restart it to apply settings")
         }
     }
 

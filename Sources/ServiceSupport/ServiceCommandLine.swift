@@ -1,4 +1,4 @@
-/// The command line of a service's executable: it has no commands, only where its settings are.
+/// The command line of a service's executable: options only, no commands.
 enum ServiceCommandLine {
     enum Outcome: Hashable {
         case run(config: String?)
@@ -43,9 +43,9 @@ enum ServiceCommandLine {
           --help-settings every setting with its default, range and effect
           --version       show the version
 
-        Every setting can also be an environment variable, which wins over the file:
-        http.port is CARILLON_HTTP_PORT. Wrong settings end the start with status 78
-        and are named on standard error.
+        Every setting can also be an environment variable, which overrides the file:
+        http.port is CARILLON_HTTP_PORT. With invalid settings the program exits with
+        status 78 and lists them on standard error.
         """
     }
 }

@@ -8,58 +8,60 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a service gets from its process.
+/// The process environment of a service.
 public struct ServiceEnvironment: Sendable {
-    /// Where components say whether they are ready.
+    /// Where components report readiness.
     public var health: Health
-    /// What `/metrics` shows; also the process-wide system of swift-metrics.
+    /// The metrics of `/metrics`; also the process-wide system of swift-metrics.
     public var registry: PrometheusRegistry
-    /// The ops endpoint, for whoever must know its port.
+    /// The ops endpoint, for callers that need its port.
     public var ops: OpsServer
     /// The service's logger.
     public var logger: Logger
 }
 
-/// The main program of a service: settings, logging, metrics, the ops endpoint, and services that end on SIGTERM and SIGINT.
+/// The main program of a service: settings, logging, metrics, the ops endpoint, and services that stop on SIGTERM and
+/// SIGINT.
 ///
-/// `--help-settings` lists the settings, those of ``OpsConfiguration`` and ``LoggingConfiguration`` among them.
+/// `--help-settings` lists the settings, including those of ``OpsConfiguration`` and ``LoggingConfiguration``.
 ///
-/// Keys of the other service are passed over, so that one file serves both (``ServiceConfiguration``).
+/// It ignores the other service's keys, so that one file serves both (``ServiceConfiguration``).
 public struct ServiceMain: Sendable {
-    /// The status for settings that are wrong, EX_CONFIG of sysexits.h: a supervisor should not try again.
+    /// The exit status for invalid settings, EX_CONFIG of sysexits.h: a supervisor should not retry.
     public static let configurationStatus: Int32 = 78
-    /// The status for a wrong command line, EX_USAGE.
+    /// The exit status for an invalid command line, EX_USAGE.
     public static let usageStatus: Int32 = 64
-    /// The status of a service that failed while it ran.
+    /// The exit status of a service that failed while running.
     public static let failureStatus: Int32 = 1
 
     private let name: String
     private let summary: String
     private let defaultOpsPort: Int
 
-    /// Names a service.
+    /// Describes a service.
     ///
     /// - Parameters:
     ///   - name: The executable's name.
     ///   - summary: One sentence for `--help`.
-    ///   - defaultOpsPort: The port of the ops endpoint when none is given.
+    ///   - defaultOpsPort: The default port of the ops endpoint.
     public init(name: String, summary: String, defaultOpsPort: Int) {
         self.name = name
         self.summary = summary
         self.defaultOpsPort = defaultOpsPort
     }
 
-    /// Makes the services once the settings are known to be right. Nothing runs yet, so what it throws (a rule file that does not
-    /// parse) counts as a wrong configuration too.
+    /// Creates the services from valid settings. Nothing runs yet, so an error here (for example an invalid rule file)
+    /// also counts as an invalid configuration.
     public typealias Launch = @Sendable (ServiceEnvironment) throws -> [any Service]
 
-    /// Runs until the services end or a signal ends them.
+    /// Runs until the services end or a signal stops them.
     ///
     /// - Parameters:
     ///   - arguments: The command line with the program's name.
     ///   - environment: The environment variables; nil for those of the process.
-    ///   - configure: Reads every setting of the service, and returns what makes the services.
-    /// - Returns: The exit status: 0 after a shutdown, 78 for wrong settings, 64 for a wrong command line, 1 for a failure.
+    ///   - configure: Reads every setting of the service, and returns the closure that creates the services.
+    /// - Returns: The exit status: 0 after a shutdown, 78 for invalid settings, 64 for an invalid command line, 1 for a
+    ///   failure.
     public func run(
         arguments: [String] = CommandLine.arguments,
         environment: [String: String]? = nil,
@@ -85,7 +87,7 @@ public struct ServiceMain: Sendable {
 
     /// Prints every setting with its variable, range, default and effect.
     ///
-    /// - Parameter configure: As above; what it returns is not used.
+    /// - Parameter configure: As above; its result is not used.
     /// - Returns: The exit status.
     public func showSettings(configure: (inout ServiceSettings) throws -> Launch) -> Int32 {
         do {
@@ -127,7 +129,7 @@ public struct ServiceMain: Sendable {
                 for (component, isReady) in health.readiness {
                     page.gauge(
                         "ready",
-                        help: "Whether a component does its work, 1 or 0; `/health/ready` says why not.",
+                        help: "Whether a component is ready, 1 or 0; `/health/ready` has the reason.",
                         value: isReady ? 1 : 0,
                         labels: [("component", component)]
                     )
@@ -136,7 +138,7 @@ public struct ServiceMain: Sendable {
             let server = OpsServer(configuration: own.ops, health: health, registry: registry, logger: logger)
             let here = ServiceEnvironment(health: health, registry: registry, ops: server, logger: logger)
             logger.info("starting", metadata: ["version": "\(CarillonVersion.current)"])
-            // First to start and last to stop, so that a drain can be watched.
+            // Starts first and stops last, so that a drain can be observed.
             var services: [any Service] = [server]
             do {
                 services += try launch(here)
@@ -154,7 +156,7 @@ public struct ServiceMain: Sendable {
         }
     }
 
-    /// What is wrong may quote what was given.
+    /// Writes to standard error, escaped: the text may quote external input.
     private func tell(_ text: String) {
         writeToStandardError(PrintableText.escaped(text, keepsLines: true))
     }
@@ -170,20 +172,20 @@ public struct ServiceMain: Sendable {
             "metrics.series",
             default: PrometheusRegistry.defaultMaximumSeries,
             in: 100...1_000_000,
-            about: "Series that /metrics shows; further ones are dropped, and counted."
+            about: "Maximum number of series in /metrics; further ones are dropped, and counted."
         )
         let timeout = settings.duration(
             "process.shutdown.timeout",
             default: .seconds(25),
             in: .seconds(1) ... .seconds(3_600),
-            about: "How long a graceful shutdown may take before what still runs is cancelled."
+            about: "How long a graceful shutdown may take before the remaining services are cancelled."
         )
         let stallTimeout = settings.duration(
             "process.stall.timeout",
             default: Health.defaultStallTimeout,
             in: .seconds(60) ... .seconds(3_600),
             about: """
-                After so long a thread that does not come round makes /health/live answer 503; not below the \
+                /health/live answers 503 when a thread has made no progress for this time; not below the \
                 longest wait for the broker, a minute.
                 """
         )
@@ -191,7 +193,7 @@ public struct ServiceMain: Sendable {
     }
 
     private func wrongConfiguration(_ error: any Error) -> Int32 {
-        tell("\(name): the configuration is wrong\n\(error)\n")
+        tell("\(name): invalid configuration\n\(error)\n")
         return Self.configurationStatus
     }
 }

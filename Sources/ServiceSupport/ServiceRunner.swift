@@ -11,23 +11,23 @@ import Musl
 import Darwin
 #endif
 
-/// Runs services together until one fails or a signal ends them all.
+/// Runs services together until one fails or a signal stops them all.
 public enum ServiceRunner {
     /// Starts the services in order and stops them in reverse on SIGTERM and SIGINT.
     ///
-    /// A service that fails stops the others gracefully too, so that they lose nothing.
+    /// A failed service also stops the others gracefully, so that they lose nothing.
     ///
     /// - Parameters:
     ///   - services: What to run.
-    ///   - shutdownTimeout: How long the graceful shutdown may take before what still runs is cancelled. What ignores that as well
-    ///     is given five seconds more; then the process ends with status 1.
-    ///   - logger: Where starting and stopping is told.
-    /// - Throws: What made a service end by itself.
+    ///   - shutdownTimeout: How long the graceful shutdown may take before the remaining services are cancelled.
+    ///     Services that ignore the cancellation get five seconds more; then the process exits with status 1.
+    ///   - logger: Logs start and stop.
+    /// - Throws: The error of the service that failed.
     public static func run(_ services: [any Service], shutdownTimeout: Duration, logger: Logger) async throws {
         let bound = ShutdownBound(bound: shutdownTimeout + .seconds(5), logger: logger)
         defer { bound.hasEnded.value.store(true, ordering: .relaxed) }
         var quiet = logger
-        // The group tells each step at info and debug; a service says itself what matters of it.
+        // The group logs each step at info and debug; the services log the important ones themselves.
         quiet.logLevel = max(logger.logLevel, .warning)
         var configuration = ServiceGroupConfiguration(
             services: (services + [bound]).map {
@@ -45,7 +45,7 @@ public enum ServiceRunner {
     }
 }
 
-/// Ends the process when a shutdown takes too long: an orderly end that never comes is worse than none.
+/// Exits the process when a shutdown takes too long.
 private struct ShutdownBound: Service {
     final class Flag: Sendable {
         let value = Atomic<Bool>(false)
@@ -62,7 +62,7 @@ private struct ShutdownBound: Service {
         Task.detached { [bound, logger, hasEnded] in
             try? await Task.sleep(for: bound)
             if hasEnded.value.load(ordering: .relaxed) { return }
-            logger.critical("shutdown took longer than its bound; the process ends now")
+            logger.critical("shutdown exceeded its time limit: exiting now")
             exit(ServiceMain.failureStatus)
         }
     }

@@ -12,7 +12,7 @@ import Darwin
 
 let service = ServiceMain(
     name: "carillon-consumer",
-    summary: "Keeps every recipient's notification centre: triggers, delivers, and tells the outcome on Kafka.",
+    summary: "Runs the notification center of every recipient: triggers, delivers, publishes outcomes to Kafka.",
     defaultOpsPort: 8082
 )
 let status = await service.run { settings in

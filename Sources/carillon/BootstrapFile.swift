@@ -1,10 +1,11 @@
 import Foundation
 
-/// A file that holds the bootstrap servers of a running broker, and exists only while it is ready: what waits for it may begin.
+/// A file with the bootstrap servers of a running broker. It exists only while the broker is ready, so that scripts can
+/// wait for it.
 struct BootstrapFile: Sendable {
     private let path: String
 
-    /// Removes what an earlier run left, so that nobody takes it for this one.
+    /// Removes the file of an earlier run, so that it is not mistaken for this one's.
     init(path: String) throws {
         self.path = path
         var isDirectory: ObjCBool = false
@@ -16,7 +17,7 @@ struct BootstrapFile: Sendable {
         }
     }
 
-    /// Writes it whole: under another name first, so that a reader never sees half a line.
+    /// Writes the file atomically: under another name first, so that a reader never sees half a line.
     func write(_ bootstrapServers: String) throws {
         try Data("\(bootstrapServers)\n".utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }

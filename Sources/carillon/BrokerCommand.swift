@@ -5,14 +5,14 @@ import NotificationModel
 import ServiceLifecycle
 import ServiceSupport
 
-/// `carillon broker`: the embedded broker on its own, with Carillon's topics.
+/// `carillon broker`: only the embedded broker, with Carillon's topics.
 struct BrokerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "broker",
         abstract: "Run the embedded broker for development and tests.",
         discussion: """
-            It speaks the Kafka protocol to any client on this machine, on a free port. It is no Kafka: everything is in \
-            memory and gone when it ends, a partition keeps its latest 5 MiB, and transactions isolate nothing.
+            It speaks the Kafka protocol to any client on this machine, on a free port. It is not Kafka: everything is \
+            in memory and lost when it ends, a partition keeps its latest 5 MiB, and transactions isolate nothing.
 
             Example:
 
@@ -33,7 +33,7 @@ struct BrokerCommand: AsyncParsableCommand {
     func validate() throws {
         guard !Validation.isLater else { return }
         guard (1...1_000).contains(topicsPartitions) else {
-            throw ValidationError("--topics-partitions takes 1 to 1000")
+            throw ValidationError("--topics-partitions must be from 1 to 1000")
         }
     }
 

@@ -32,10 +32,10 @@ struct Carillon: AsyncParsableCommand {
         }
     }
 
-    /// What a command line means.
+    /// Parses a command line.
     ///
-    /// ArgumentParser asks a command whether its options go together before it looks for options that there are not, so a misspelt
-    /// one would be told as a missing one.
+    /// ArgumentParser validates the combination of options before it reports unknown options, so it would report a
+    /// misspelt option as a missing one.
     ///
     /// - Parameter arguments: Nil for those of the process.
     static func understood(_ arguments: [String]? = nil) throws -> any ParsableCommand {
@@ -44,8 +44,8 @@ struct Carillon: AsyncParsableCommand {
     }
 }
 
-/// Whether options go together is asked when all of them are known to be options.
+/// Defers the validation of combinations until all options are known.
 enum Validation {
-    /// True while only the names of options are looked at.
+    /// True while only the names of options are checked.
     @TaskLocal static var isLater = false
 }

@@ -14,8 +14,8 @@ struct LocalCommand: AsyncParsableCommand {
         commandName: "local",
         abstract: "Run the embedded broker and both services in one process, to try Carillon out.",
         discussion: """
-            Everything is in memory and gone when it ends. Settings of the services can be given as for the services \
-            themselves: in a file or as CARILLON_ variables. Those of the options here win.
+            Everything is in memory and lost when it ends. Settings of the services can be given as for the services \
+            themselves: in a file or as CARILLON_ variables. The options here override them.
 
             Example:
 
@@ -24,20 +24,20 @@ struct LocalCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("Where the HTTP API listens; port 0 takes a free one.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("Address of the HTTP API; port 0 takes a free one.", valueName: "host:port"))
     var http = HostPort(host: "127.0.0.1", port: 8080)
 
-    @Option(help: ArgumentHelp("Where /metrics and /health listen; port 0 takes a free one.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("Address of /metrics and /health; port 0 takes a free one.", valueName: "host:port"))
     var ops = HostPort(host: "127.0.0.1", port: 8081)
 
     @Option(
-        help: ArgumentHelp("Write the bootstrap servers to this file once all is ready.", valueName: "file"),
+        help: ArgumentHelp("Write the bootstrap servers to this file once everything is ready.", valueName: "file"),
         completion: .file()
     )
     var bootstrapFile: String?
 
     @Option(
-        help: ArgumentHelp("The YAML file of rules for business events; SIGHUP reads it again.", valueName: "file"),
+        help: ArgumentHelp("The YAML file of rules for business events; SIGHUP reloads it.", valueName: "file"),
         completion: .file(extensions: ["yaml", "yml"])
     )
     var rules: String?
@@ -57,7 +57,7 @@ struct LocalCommand: AsyncParsableCommand {
     func validate() throws {
         guard !Validation.isLater else { return }
         guard (1...1_000).contains(partitions) else {
-            throw ValidationError("--partitions takes 1 to 1000")
+            throw ValidationError("--partitions must be from 1 to 1000")
         }
     }
 
@@ -99,7 +99,7 @@ struct LocalCommand: AsyncParsableCommand {
         let servers = broker.bootstrapServers.joined(separator: ",")
         producer.bootstrapServers = broker.bootstrapServers
         consumer.bootstrapServers = broker.bootstrapServers
-        // What was set by hand wins over what suits the broker.
+        // Explicit settings override the recommended ones for this broker.
         producer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
         consumer.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { own, _ in own }
         let producerService = try ProducerService(
@@ -124,19 +124,19 @@ struct LocalCommand: AsyncParsableCommand {
               ops     http://\(HostPort(host: hosts.ops, port: try await here.ops.port))
             """
         }
-        // They stop in reverse: first what takes work in, last what the others need.
+        // They stop in reverse order: first the one that accepts work, last those that the others need.
         return [
             BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
-            // A call must find everything as it stays.
+            // Accept calls only when the consumer service is ready.
             StartingLater(producerService) { consumerService.isReady },
             HangupService(logger: here.logger) { await producerService.reloadRules() }, ready,
         ]
     }
 
-    /// The process environment with the options in it, since they win.
+    /// The process environment, overridden by the options.
     private func environment() -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
-        // The services must be given a broker; its port is known only once it runs.
+        // The services require a broker; its port is known only once it runs.
         variables["CARILLON_KAFKA_BOOTSTRAP_SERVERS"] = "localhost:0"
         variables["CARILLON_HTTP_HOST"] = http.host
         variables["CARILLON_HTTP_PORT"] = "\(http.port)"

@@ -5,17 +5,17 @@ import ServiceLifecycle
 import ServiceSupport
 
 extension LocalBroker {
-    /// A broker with every topic that Carillon knows.
+    /// A broker with all topics of Carillon.
     ///
     /// - Parameters:
     ///   - topics: Their names.
-    ///   - partitions: Of each topic alike, as the partition rule wants it of those that meet in one worker.
+    ///   - partitions: The same for each topic, as the partition rule requires for topics that one worker reads.
     static func withCarillonTopics(_ topics: TopicNames, partitions: Int) throws -> LocalBroker {
         try LocalBroker(topics: Dictionary(topics.all.map { ($0.topic, partitions) }) { first, _ in first })
     }
 }
 
-/// Keeps the broker until everything that uses it has stopped, and says loudly when it has thrown records away.
+/// Keeps the broker until all services that use it have stopped, and logs when it has dropped records.
 struct BrokerService: Service {
     let broker: LocalBroker
     let topics: TopicNames
@@ -23,14 +23,14 @@ struct BrokerService: Service {
 
     func run() async throws {
         let watch = LocalBrokerWatch(broker: broker, topics: topics.all.map(\.topic), logger: logger)
-        // Ends by cancellation when the shutdown reaches it; what it throws must not end the broker before the services.
+        // The shutdown cancels the watch; an error of the watch must not stop the broker before the services.
         try? await cancelWhenGracefulShutdown { try await watch.run() }
         try? await gracefulShutdown()
         await broker.shutDown()
     }
 }
 
-/// A service that starts when a condition holds.
+/// Starts a service when a condition holds.
 struct StartingLater<Wrapped: Service>: Service {
     private let service: Wrapped
     private let mayStart: @Sendable () -> Bool
@@ -44,7 +44,7 @@ struct StartingLater<Wrapped: Service>: Service {
         if starts { try await service.run() }
     }
 
-    /// Waits; false when the end comes first.
+    /// Waits; false when the shutdown comes first.
     fileprivate static func poll(_ condition: () -> Bool) async -> Bool {
         while !condition() {
             guard (try? await Task.sleep(for: .milliseconds(20))) != nil else { return false }
@@ -53,7 +53,7 @@ struct StartingLater<Wrapped: Service>: Service {
     }
 }
 
-/// Says that all is ready, once, and takes the bootstrap file away when it ends.
+/// Announces once that everything is ready, and removes the bootstrap file at the end.
 struct ReadyAnnouncer: Service {
     let health: Health
     let file: BootstrapFile?
@@ -81,7 +81,7 @@ struct ReadyAnnouncer: Service {
         try? await gracefulShutdown()
     }
 
-    /// Waits; false when the end comes first.
+    /// Waits; false when the shutdown comes first.
     private func isReady() async -> Bool {
         while !health.notReady.isEmpty {
             guard (try? await Task.sleep(for: .milliseconds(50))) != nil else { return false }

@@ -17,7 +17,7 @@ struct BaselineTests {
 
     // MARK: - Writing
 
-    @Test("it has the median of the runs, and tolerates at least 15 %, or as much as they differ")
+    @Test("it has the median of the runs, and tolerates at least 15 %, or as much as the runs differ")
     func update() throws {
         var baseline = Baseline()
         baseline.update(from: [
@@ -29,7 +29,7 @@ struct BaselineTests {
         #expect(baseline.entries[Self.key(.cpuOfDisk)] == .init(ratio: 1, tolerance: 1, runs: 3))
     }
 
-    @Test("ratios that new runs do not have stay")
+    @Test("ratios missing in new runs stay")
     func partialUpdate() throws {
         var baseline = Baseline()
         baseline.update(from: [try Self.run([.cpuVersusNative: 1, .cpuOfDisk: 1])])
@@ -38,7 +38,7 @@ struct BaselineTests {
         #expect(baseline.entries[Self.key(.cpuOfDisk)]?.ratio == 3)
     }
 
-    @Test("it is read from its file as it was written")
+    @Test("it reads back equal from its file")
     func file() throws {
         var baseline = Baseline()
         baseline.update(from: [try Self.run([.cpuVersusNative: 1, .memoryVersusRedis: 0.044])])
@@ -54,7 +54,7 @@ struct BaselineTests {
     // MARK: - Comparing
 
     @Test(
-        "beyond its tolerance a ratio is better or worse, by what is better of it",
+        "beyond its tolerance a ratio is better or worse, depending on its direction",
         arguments: [
             (Ratio.cpuVersusNative, 1.14, Comparison.Verdict.within), (.cpuVersusNative, 1.16, .worse),
             (.cpuVersusNative, 0.86, .within), (.cpuVersusNative, 0.84, .better),
@@ -69,7 +69,7 @@ struct BaselineTests {
         #expect(comparison.isWorse == (verdict == .worse))
     }
 
-    @Test("the median of several runs counts; what the baseline does not have is shown and is no failure")
+    @Test("the median of several runs counts; ratios missing in the baseline are shown without a failure")
     func several() throws {
         var baseline = Baseline()
         baseline.update(from: [try Self.run([.cpuVersusNative: 1])])
@@ -99,7 +99,7 @@ struct BaselineTests {
         #expect(error.description.contains("pipeline: 20 requests"))
     }
 
-    @Test("what is no saved run is refused with its line")
+    @Test("an invalid run is refused with its line")
     func wrongRun() throws {
         let good = try Report(benchmark: "store", workloads: [Workload(name: "1 pending")]).json()
         #expect(try SavedRun.read(lines: Data("\(good)\n\n\(good)\r\n".utf8), of: "runs").count == 2)
@@ -115,7 +115,7 @@ struct BaselineTests {
 
     // MARK: - The one in the repository
 
-    @Test("the baseline in the repository has the workloads that the benchmarks run by default, and no others")
+    @Test("the baseline in the repository has exactly the workloads that the benchmarks run by default")
     func committed() throws {
         let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -60,7 +60,7 @@ struct ReportTests {
         var workloads: [Workload]
     }
 
-    @Test("its JSON has each workload, and the members of all of them at the top, where the last one wins")
+    @Test("its JSON has each workload, and all their members at the top, where the last one wins")
     func json() throws {
         let text = try Self.report.json()
         #expect(!text.contains("\n"))
@@ -79,7 +79,7 @@ struct ReportTests {
         #expect(json.workloads[0].ratios == ["cpu_vs_native": 2])
     }
 
-    @Test("its tables have a column for each figure that a row has, and ratios in their own order")
+    @Test("its tables have a column for each figure of a row, and ratios in their own order")
     func text() {
         #expect(
             Self.report.text == """
@@ -107,7 +107,7 @@ struct ReportTests {
         )
     }
 
-    @Test("a ratio is left out where there is nothing to divide, or to divide by")
+    @Test("a ratio is omitted without a usable divisor")
     func ratios() {
         var ratios: [Ratio: Double] = [:]
         ratios.set(.cpuVersusNative, 3, over: 2)
@@ -126,7 +126,7 @@ struct ReportTests {
         #expect(Distribution([5, 4, 3, 2, 1]).quantile(share) == value)
     }
 
-    @Test("the median of an even number is the lower of the two in the middle; of nothing there is none")
+    @Test("the median of an even number is the lower of the two in the middle; without values there is none")
     func median() {
         #expect(Distribution([4, 1, 3, 2]).median == 2)
         #expect(Distribution([]).median == nil && Distribution([]).figures(as: .whole).isEmpty)

@@ -3,7 +3,7 @@ import Testing
 @testable import NotificationModel
 @testable import carillon
 
-@Suite("What the command line understands")
+@Suite("Parsing of the command line")
 struct ArgumentTests {
     @Test(arguments: [
         ("90", 90_000), ("1.5", 1_500), ("0", 0), ("250ms", 250), ("15m", 900_000), ("7d", 604_800_000), ("0.0005", 0),
@@ -13,7 +13,7 @@ struct ArgumentTests {
     }
 
     @Test(arguments: ["", "-1", "abc", "15 m", "1e3", "m", "99999999999999999999", "9999999999d", "٣"])
-    func `what is no time is refused`(_ text: String) {
+    func `an invalid time is refused`(_ text: String) {
         #expect(SpanArgument(argument: text) == nil)
         #expect(MomentArgument(argument: text) == nil)
     }
@@ -28,7 +28,7 @@ struct ArgumentTests {
         #expect(span.after(now).rawValue == 1_900_000)
     }
 
-    @Test func `colours: on a terminal, unless NO_COLOR or a dumb terminal says no; what is asked for by name wins`() {
+    @Test func `colours: on a terminal, unless NO_COLOR or TERM=dumb; an explicit choice overrides both`() {
         func isOn(_ choice: ColorChoice, _ environment: [String: String] = [:], terminal: Bool) -> Bool {
             choice.isOn(environment: environment, isTerminal: terminal)
         }
@@ -89,7 +89,7 @@ struct ArgumentTests {
         ["tail", "state", "--type", "request"],
         ["tail", "a", "--color", "blue"], ["tail", "a", "--no-such-option"], ["no-such-command"],
     ])
-    func `wrong usage is refused with status 64`(_ arguments: [String]) throws {
+    func `invalid usage is refused with status 64`(_ arguments: [String]) throws {
         let refused = try #require(refusal(arguments))
         #expect(refused.status == 64)
         #expect(!refused.message.isEmpty)
@@ -115,11 +115,11 @@ struct ArgumentTests {
         ["tail", "deliveries", "--type", "delivered", "--type", "expired", "--no-follow", "--json"],
         ["tail", "my.topic", "--since", "2026-11-21T09:00:00Z", "-X", "security.protocol=ssl", "--timeout", "30"],
     ])
-    func `right usage is understood`(_ arguments: [String]) {
+    func `valid usage is accepted`(_ arguments: [String]) {
         #expect(refusal(arguments) == nil)
     }
 
-    @Test func `a message names what is wrong`() {
+    @Test func `a message names the mistake`() {
         #expect(refusal(["send", "event", "--type", "a", "--data", "{"])?.message.contains("invalid at data") == true)
         let interval = refusal([
             "send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--in", "30", "--repeats",
@@ -135,12 +135,12 @@ struct ArgumentTests {
         #expect(refusal(["tail", "a", "-X", "=secret"])?.message.contains("secret") == false)
     }
 
-    /// Whatever else a command needs, a misspelt option is what is wrong.
+    /// A misspelt option is reported first, whatever else is missing.
     @Test(arguments: [
         ["local"], ["broker"], ["send", "notification"], ["send", "removal"], ["send", "event"], ["tail", "a"],
         ["rules", "check", "a"], ["simulate"],
     ])
-    func `an option that there is not is named, with the one that was probably meant`(_ command: [String]) throws {
+    func `an unknown option is reported with the option it probably means`(_ command: [String]) throws {
         let refused = try #require(refusal(command + ["--no-such-option"]))
         #expect(refused.status == 64)
         #expect(refused.message.contains("Unknown option '--no-such-option'"), "\(refused.message)")
@@ -156,7 +156,7 @@ struct ArgumentTests {
         (["--badge=-1"], "--badge: "),
         (["--request-id", ""], "--request-id: "),
     ])
-    func `a value that the model refuses is told by its option`(_ options: [String], _ start: String) {
+    func `a value that the model refuses is reported with its option`(_ options: [String], _ start: String) {
         let base = ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T"]
         #expect(
             refusal(base + options)?.message.hasPrefix(start) == true,
@@ -172,12 +172,11 @@ struct ArgumentTests {
     @Test(arguments: [
         [], ["local"], ["broker"], ["send"], ["send", "notification"], ["send", "removal"], ["send", "event"], ["tail"],
     ])
-    func `every command has help, with an example or its subcommands, and says its version`(_ command: [String]) throws
-    {
+    func `every command has help with an example or its subcommands, and a version`(_ command: [String]) throws {
         let help = try #require(helpText(of: command))
         let hasExample = help.contains("\n  carillon \(command.joined(separator: " "))")
         #expect(hasExample || help.contains("SUBCOMMANDS:"), "\(help)")
-        // Lines that the width of a terminal breaks are no examples to copy.
+        // Lines that the width of a terminal breaks cannot be copied.
         #expect(!help.split(separator: "\n").contains { $0.hasPrefix("  carillon ") && $0.count > 79 })
         let version = try #require(refusal(command + ["--version"]))
         #expect(version.status == 0)

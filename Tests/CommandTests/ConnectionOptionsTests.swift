@@ -5,13 +5,13 @@ import Testing
 
 @testable import carillon
 
-@Suite("How a command finds its cluster")
+@Suite("The connection of a command")
 struct ConnectionOptionsTests {
     private func connection(_ arguments: [String], _ environment: [String: String] = [:]) throws -> Connection {
         try ConnectionOptions.parse(arguments).connection(environment: environment)
     }
 
-    @Test func `the option comes before the file, the file before the variable`() throws {
+    @Test func `the option overrides the file, the file overrides the variable`() throws {
         let file = try TemporaryFile("127.0.0.1:2\n")
         let environment = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "a:1, b:2"]
         #expect(try connection([], environment).bootstrapServers == ["a:1", "b:2"])
@@ -20,7 +20,7 @@ struct ConnectionOptionsTests {
         #expect(try connection(["--bootstrap-servers", "c:3"] + both, environment).bootstrapServers == ["c:3"])
     }
 
-    @Test func `without a broker it is wrong usage, and a file that is not there is named`() throws {
+    @Test func `a missing broker is invalid usage, and a missing file is named`() throws {
         let error = #expect(throws: CommandFailure.self) { try connection([]) }
         #expect(error?.status == 64)
         #expect(error?.description.contains("CARILLON_KAFKA_BOOTSTRAP_SERVERS") == true)
@@ -30,7 +30,7 @@ struct ConnectionOptionsTests {
         #expect(failure?.description.contains("/no/such/file") == true)
     }
 
-    @Test func `an option's property comes before the variable's, and may hold an equals sign`() throws {
+    @Test func `an option's property overrides the variable's, and may contain an equals sign`() throws {
         let found = try connection(
             ["--bootstrap-servers", "a:1", "-X", "sasl.password=1=2", "--property", "b="],
             ["CARILLON_KAFKA_PROPERTIES": "sasl.password=0,linger.ms=3"]
@@ -39,7 +39,7 @@ struct ConnectionOptionsTests {
         #expect(!"\(found.client("test"))".contains("1=2"))
     }
 
-    @Test func `nothing of a password with a comma is shown, and a backslash before it keeps it whole`() throws {
+    @Test func `no part of a password with a comma is shown, and a backslash before the comma keeps it whole`() throws {
         func read(_ variable: String) throws -> Connection {
             try connection(["--bootstrap-servers", "a:1"], ["CARILLON_KAFKA_PROPERTIES": variable])
         }
@@ -52,13 +52,13 @@ struct ConnectionOptionsTests {
             )
         }
         #expect(try read(#"sasl.password=hunter1\,hunter2=3"#).properties == ["sasl.password": "hunter1,hunter2=3"])
-        // What looks like another property is one, and its value may still be part of the password.
+        // Text that looks like another property becomes one, and its value may still be part of the password.
         let client = try read("sasl.password=hunter1,security.protocol=hunter2").client("test")
         let error = #expect(throws: KafkaError.self) { try KafkaProducerConfiguration(client: client).check() }
         #expect(error?.reason.contains("security.protocol") == true && error?.reason.contains("hunter") == false)
     }
 
-    @Test func `topics and application are named as for the services, whose other variables do not matter`() throws {
+    @Test func `topics and application are set as for the services, whose other variables are ignored`() throws {
         let environment = [
             "CARILLON_KAFKA_BOOTSTRAP_SERVERS": "a:1", "CARILLON_TOPICS_PREFIX": "x.",
             "CARILLON_TOPICS_REQUESTS": "my-requests", "CARILLON_APPLICATION_DEFAULT": "shop",

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("JSON from files, pipes and terminals")
 struct JSONInputTests {
-    /// What a text is read as, one line each: `12 {"a":1}`, or `12 reason`.
+    /// The values read from a text, one line each: `12 {"a":1}`, or `12 reason`.
     private func read(_ text: String, maximumBytes: Int = JSONInput.maximumBytes) throws -> [String] {
         let file = try TemporaryFile(text)
         var input = try JSONInput(path: file.path, maximumBytes: maximumBytes)
@@ -23,7 +23,7 @@ struct JSONInputTests {
         }
     }
 
-    @Test func `JSON Lines: each line is a value, blank lines are none, the last needs no end`() throws {
+    @Test func `JSON Lines: each line is a value, blank lines are ignored, the last needs no line end`() throws {
         #expect(
             try read("{\"a\":1}\n\n  \t\r\n{\"b\":2}\r\n{\"c\":3}") == ["1 {\"a\":1}", "4 {\"b\":2}\r", "5 {\"c\":3}"]
         )
@@ -31,7 +31,7 @@ struct JSONInputTests {
         #expect(try read("\n\n") == [])
     }
 
-    @Test func `a line above the bound is told once, when the bound is reached, and does not touch the next`() throws {
+    @Test func `a line above the limit is reported once, at the limit, and does not affect the next`() throws {
         let long = String(repeating: "x", count: 300_000)
         #expect(
             try read("\(long)\n{\"a\":1}\n\(long)", maximumBytes: 100_000) == [
@@ -40,8 +40,8 @@ struct JSONInputTests {
         )
     }
 
-    /// Neither has an end, so each must come back when its time is up, with bounded memory.
-    @Test func `an input without lines, and one of blank lines, are read no longer than asked`() throws {
+    /// Neither has an end, so each must return after its timeout, with bounded memory.
+    @Test func `an input without lines, and one of blank lines, are read no longer than requested`() throws {
         var zero = try JSONInput(path: "/dev/zero", maximumBytes: 1 << 20)
         #expect(
             try zero.next(within: .seconds(60))
@@ -53,7 +53,7 @@ struct JSONInputTests {
         #expect(try blank.next(within: .zero) == .nothingYet)
     }
 
-    @Test func `a line that is wrong does not touch the next`() throws {
+    @Test func `an invalid line does not affect the next`() throws {
         #expect(try read("{\"a\":1}\n{\"b\":\n{\"c\":3}\n") == ["1 {\"a\":1}", "2 {\"b\":", "3 {\"c\":3}"])
     }
 
@@ -70,22 +70,22 @@ struct JSONInputTests {
         #expect(try read("[]\n[3]") == ["2, element 1 3"])
     }
 
-    @Test func `an element may be as deep as a value of its own`() throws {
+    @Test func `an element may be as deep as a separate value`() throws {
         let deep = String(repeating: "[", count: 31) + String(repeating: "]", count: 31)
         #expect(try read("[{\"a\":\(deep)}]") == ["1, element 1 {\"a\":\(deep)}"])
     }
 
-    @Test func `an array that is wrong is refused whole, at its first line`() throws {
+    @Test func `an invalid array is refused as a whole, at its first line`() throws {
         #expect(try read("[\n{\"a\":1},\n{\"b\"}\n]\n") == ["1 invalid"])
         #expect(try read("\n[\n{\"a\":1},\n") == ["2 invalid"])
         #expect(try read("[1]]") == ["1 invalid"])
     }
 
-    @Test func `an object that is never closed is one value with what follows`() throws {
+    @Test func `an object that is never closed is one value with everything after it`() throws {
         #expect(try read("{\"a\":\n{\"b\":2}\n") == ["1 {\"a\":\n{\"b\":2}"])
     }
 
-    @Test func `what is above the bound is refused, and the next line is read`() throws {
+    @Test func `a value above the limit is refused, and the next line is read`() throws {
         let long = "{\"a\":\"" + String(repeating: "x", count: 100_000) + "\"}"
         let found = try read("{\"b\":2}\n\(long)\n{\"c\":3}\n", maximumBytes: 100_000)
         #expect(found == ["1 {\"b\":2}", "2 too-large", "3 {\"c\":3}"])
@@ -96,19 +96,19 @@ struct JSONInputTests {
         #expect(try read("{\"a\":1}", maximumBytes: 7) == ["1 {\"a\":1}"])
     }
 
-    @Test func `a file that is not there is said so, and a folder is none`() {
+    @Test func `a missing file and a folder are reported`() {
         #expect(throws: CommandFailure("/no/such/file: No such file or directory", status: 66)) {
             _ = try JSONInput(path: "/no/such/file")
         }
         #expect(throws: CommandFailure("/: is a directory", status: 66)) { _ = try JSONInput(path: "/") }
     }
 
-    @Test func `lines come as they are written into a pipe, and waiting has an end`() throws {
+    @Test func `lines are read as they are written to a pipe, with a timeout`() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-test-\(UUID().uuidString)")
         let path = folder.path
         #expect(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
-        // Open for both, so that opening waits for nobody.
+        // Opened for reading and writing, so that opening does not block.
         let pipe = try #require(FileHandle(forUpdatingAtPath: path))
         let reader = try LineReader(path: path, maximumBytes: 100)
         #expect(try reader.next(within: .zero) == .nothingYet)

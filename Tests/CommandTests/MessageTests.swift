@@ -8,7 +8,7 @@ import Testing
 
 @testable import carillon
 
-@Suite("What is made of options and of JSON", .timeLimit(.minutes(2)))
+@Suite("Messages from options and from JSON", .timeLimit(.minutes(2)))
 struct MessageTests {
     private static let now = Timestamp(rawValue: 1_795_000_000_000)
     private let messages = RequestMessages(source: "/test", now: { now })
@@ -18,7 +18,7 @@ struct MessageTests {
         try JSONValue.parse(message.value ?? [])
     }
 
-    /// What a line is refused with: `reason at field`.
+    /// The error of a refused line: `reason at field`.
     private func refusal(_ json: String, _ defaults: RequestMessages.Defaults? = nil) -> String? {
         do throws(ModelError) {
             _ = try messages.message(json: Array(json.utf8), defaults: defaults ?? self.defaults)
@@ -71,7 +71,7 @@ struct MessageTests {
         await broker.shutDown()
     }
 
-    @Test func `a line has what a request has, and gets an id and what it leaves out`() throws {
+    @Test func `a line has all fields of a request, and gets an id and its missing fields`() throws {
         let line = """
             {"recipient":"ana","identifier":"order-1","version":7,"content":{"title":"T","userInfo":{"a":[1.50]}},
              "trigger":{"type":"timeInterval","timeInterval":60,"repeats":true},"collapseWindow":10}
@@ -92,7 +92,7 @@ struct MessageTests {
         #expect(value["requestId"]?.stringValue == id.description)
     }
 
-    @Test func `what the line says counts, then the options`() throws {
+    @Test func `the line overrides the options`() throws {
         let filled = RequestMessages.Defaults(application: "a", recipient: "b", identifier: "c")
         func key(_ line: String) throws -> String {
             String(decoding: try messages.message(json: Array(line.utf8), defaults: filled).key ?? [], as: UTF8.self)
@@ -104,7 +104,7 @@ struct MessageTests {
         #expect(try key(#"{"identifier":"","remove":"all"}"#) == "a/b/")
     }
 
-    @Test func `an object with remove is a removal; all of a recipient's must be said`() throws {
+    @Test func `an object with remove is a removal; all of a recipient's must be explicit`() throws {
         let line = #"{"recipient":"ana","identifier":"order-1","requestId":"r","remove":"pending"}"#
         let message = try messages.message(json: Array(line.utf8), defaults: defaults)
         #expect(message.label == .request(try RequestID(text: "r")))
@@ -132,11 +132,11 @@ struct MessageTests {
         (#"{"recipient":"a","identifier":"b","remove":"some"}"#, "invalid at remove"),
         (#"["recipient"]"#, "invalid at -"), (#"{"recipient":"#, "invalid at -"), ("\u{FEFF}{}", "invalid at -"),
     ])
-    func `a line that is wrong is refused with its field`(_ line: String, _ expected: String) {
+    func `an invalid line is refused with its field`(_ line: String, _ expected: String) {
         #expect(refusal(line) == expected)
     }
 
-    @Test func `an instant becomes an interval from the record's own time, and is now when it has come`() throws {
+    @Test func `an instant becomes an interval from the record's own time, and is now when it has passed`() throws {
         let options = try ContentOptions.parse(["--title", "T", "--at", Self.now.adding(milliseconds: 90_123).rfc3339])
         guard case .timeInterval(let trigger) = options.trigger(at: Self.now) else {
             Issue.record("no interval")
@@ -150,7 +150,7 @@ struct MessageTests {
 
     // MARK: Events
 
-    @Test func `an event is in binary mode, its key the subject, else the source`() throws {
+    @Test func `an event is in binary mode, with the subject or the source as its key`() throws {
         let line =
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"com.example.a","subject":"ana","data":{"a":1.50}}"#
         let message = try EventMessages.message(json: Array(line.utf8))
@@ -170,7 +170,7 @@ struct MessageTests {
         (#"{"specversion":"1.0","source":"/s","type":"t"}"#, "id"),
         (#"{"specversion":"1.0","id":"1","source":"/s","type":"t","time":"now"}"#, "time"),
     ])
-    func `an event that is wrong is refused with its attribute`(_ line: String, _ field: String) {
+    func `an invalid event is refused with its attribute`(_ line: String, _ field: String) {
         let error = #expect(throws: ModelError.self) { try EventMessages.message(json: Array(line.utf8)) }
         #expect(error?.field == field)
     }
@@ -203,8 +203,7 @@ struct MessageTests {
         return try all(&source)
     }
 
-    @Test func `each line is sent as often as asked, with its number; without a count there is no placeholder`() throws
-    {
+    @Test func `each line is sent as often as requested, with its number; {n} needs a count`() throws {
         let text = """
             {"recipient":"a-{n}","identifier":"i","content":{"badge":{n}}}
             {"recipient":"b","identifier":"i","content":{"title":"{n}"}}
@@ -214,7 +213,7 @@ struct MessageTests {
         #expect(try read(text, copies: nil) == ["1: -", "shop/b/i"])
     }
 
-    @Test func `copies with one id are refused after the first, and the next line is read`() throws {
+    @Test func `copies with the same id are refused after the first, and the next line is read`() throws {
         let text = """
             {"recipient":"a","identifier":"i","requestId":"r","content":{"title":"T"}}
             {"recipient":"b","identifier":"i","requestId":"r-{n}","content":{"title":"T"}}
@@ -222,7 +221,7 @@ struct MessageTests {
         #expect(try read(text, copies: 3) == ["shop/a/i", "1: requestId", "shop/b/i", "shop/b/i", "shop/b/i"])
     }
 
-    @Test func `options are sent as often as asked, and a copy that is wrong is named by its number`() throws {
+    @Test func `options are sent as often as requested, and an invalid copy is reported by its number`() throws {
         var source = NumberedMessages(count: 3) { number throws(ModelError) in
             guard number != 2 else { throw ModelError(.invalid, field: "f", "is wrong") }
             return try messages.message(

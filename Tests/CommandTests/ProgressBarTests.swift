@@ -2,7 +2,7 @@ import Testing
 
 @testable import carillon
 
-@Suite("How far a command is")
+@Suite("The progress bar")
 struct ProgressBarTests {
     private let half = SendSummary(sent: 6_000, acknowledged: 5_000)
 
@@ -16,7 +16,7 @@ struct ProgressBarTests {
         #expect(ProgressBar.line(half, total: nil, elapsed: .seconds(2), columns: 80) == "5,000  2,500/s")
     }
 
-    @Test func `what failed and what was not sent is done too, and is shown`() {
+    @Test func `failed and unsent records count as done, and are shown`() {
         let all = SendSummary(sent: 8, acknowledged: 6, failed: 2, refused: 2)
         let line = ProgressBar.line(all, total: 10, elapsed: .seconds(1), columns: 80)
         #expect(line.contains("] 100%  10 of 10  6/s  failed 2  not sent 2"))
@@ -29,7 +29,7 @@ struct ProgressBarTests {
         #expect(line.count < max(1, columns))
     }
 
-    @Test func `it is drawn ten times a second at most, not at once, and taken away`() {
+    @Test func `it is drawn at most ten times a second, not at once, and erased`() {
         let start = ContinuousClock.now
         var written: [String] = []
         var bar = ProgressBar(total: 10, now: start, columns: { 80 }, write: { written.append($0) })

@@ -4,7 +4,7 @@ import Testing
 @testable import Kafka
 @testable import carillon
 
-@Suite("What tail shows as JSON can be sent again")
+@Suite("Output of tail --json can be sent again")
 struct ReplayTests {
     private static let id = "0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11"
 
@@ -64,11 +64,11 @@ struct ReplayTests {
         let message = try EventMessages.message(json: RecordJSON.line(structured))
         expectSame(message, structured)
         #expect(message.label == .event(id: "2", source: "/s"))
-        // Without a key it goes where it would have gone with its own.
+        // Without a key its partition is that of its derived key.
         #expect(message.partitionKey == Array("/s".utf8))
     }
 
-    @Test func `lines of other topics, and lines that are broken, are refused with the member`() throws {
+    @Test func `lines of other topics, and broken lines, are refused with the member`() throws {
         func refusal(_ line: [UInt8]) -> ModelError? {
             do throws(ModelError) {
                 _ = try RequestMessages(source: "/test").message(json: line, defaults: .init(application: "a"))
@@ -88,7 +88,7 @@ struct ReplayTests {
         #expect(refusal(broken(#""value":null"#))?.field == "headers.a")
         let line = String(decoding: broken(#""valueBase64":"!""#), as: UTF8.self).replacing(#"{"a":1}"#, with: "{}")
         #expect(refusal(Array(line.utf8))?.field == "valueBase64")
-        // Neither is one of tail's.
+        // Neither is a line of tail.
         #expect(
             refusal(Array(#"{"topic":"t","recipient":"r","identifier":"i","content":{"title":"T"}}"#.utf8))?.reason
                 == .unknownField

@@ -2,9 +2,9 @@ import Testing
 
 @testable import carillon
 
-@Suite("What became of everything that was to be sent")
+@Suite("The summary of a send")
 struct SendSummaryTests {
-    @Test func `the last line says how many, how long and how fast`() {
+    @Test func `the last line has numbers, duration and rate`() {
         var summary = SendSummary(sent: 1_234_567, acknowledged: 1_234_565, failed: 2, elapsed: .milliseconds(410_060))
         #expect(summary.text == "sent 1,234,567, acknowledged 1,234,565, failed 2 in 410.06 s (3,011/s)")
         summary.refused = 3
@@ -15,13 +15,13 @@ struct SendSummaryTests {
         #expect(summary.text.hasSuffix("(3,011/s); the rest of the input was not read"))
     }
 
-    @Test func `of one record or none there is no rate, and no division by zero`() {
+    @Test func `for one record or none there is no rate, and no division by zero`() {
         #expect(SendSummary().text == "sent 0, acknowledged 0, failed 0 in 0.00 s")
         #expect(SendSummary(sent: 1, acknowledged: 1, elapsed: .milliseconds(5)).text.hasSuffix("in 0.01 s"))
         #expect(SendSummary(sent: 2, acknowledged: 2).text == "sent 2, acknowledged 2, failed 0 in 0.00 s")
     }
 
-    @Test func `a signal comes before a failure, a failure before bad data`() {
+    @Test func `a signal takes precedence over a failure, a failure over bad data`() {
         #expect(SendSummary(acknowledged: 1).status(signal: nil) == 0)
         #expect(SendSummary(refused: 1).status(signal: nil) == 65)
         #expect(SendSummary(refused: 1, hasInputFailed: true).status(signal: nil) == 66)
@@ -31,7 +31,7 @@ struct SendSummaryTests {
     }
 
     @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (12_345_678, "12,345,678"), (-1_000, "-1,000")])
-    func `thousands are set apart`(_ number: Int, _ text: String) {
+    func `thousands are separated`(_ number: Int, _ text: String) {
         #expect(SendSummary.grouped(number) == text)
     }
 }

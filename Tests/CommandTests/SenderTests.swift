@@ -16,7 +16,7 @@ struct SenderTests {
         var failure: CommandFailure?
     }
 
-    /// Values of one key, of which some cannot be made.
+    /// Values with the same key, of which some are invalid.
     private static func source(_ count: Int, wrong: Set<Int> = []) -> NumberedMessages {
         NumberedMessages(count: count) { number throws(ModelError) in
             guard !wrong.contains(number) else { throw ModelError(.invalid, field: "f", "is wrong") }
@@ -88,7 +88,7 @@ struct SenderTests {
         return values
     }
 
-    @Test func `records of a key keep their order, and each is acknowledged`() async throws {
+    @Test func `records with the same key keep their order, and each is acknowledged`() async throws {
         let broker = try LocalBroker(topics: ["t": 3])
         let result = try await send(to: broker, configure: { $0.maximumInFlight = 100 }) { Self.source(2_000) }
         let summary = try #require(result.summary)
@@ -98,7 +98,7 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `sending ends at the first that is wrong, and what came before it is acknowledged`() async throws {
+    @Test func `sending stops at the first invalid message, and the earlier ones are acknowledged`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let result = try await send(to: broker) { Self.source(10, wrong: [4, 6]) }
         #expect(result.summary?.acknowledged == 3)
@@ -110,7 +110,7 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `or it goes on, and tells of each`() async throws {
+    @Test func `or it continues, and reports each`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let result = try await send(to: broker, configure: { $0.keepsGoing = true }) { Self.source(7, wrong: [4, 6]) }
         #expect(result.summary?.acknowledged == 5)
@@ -121,7 +121,7 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `what the broker refuses has failed, is told, and ends sending`() async throws {
+    @Test func `a record that the broker refuses counts as failed, is reported, and stops sending`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         broker.inject(errors: [.messageTooLarge], on: .produce)
         let result = try await send(to: broker, configure: { $0.maximumInFlight = 1 }) { Self.source(1_000) }
@@ -135,12 +135,12 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `a rate is kept`() async throws {
+    @Test func `the rate is limited`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
-        // A clock that goes on by a millisecond at each look.
+        // A clock that advances by a millisecond at each reading.
         let begin = ContinuousClock.now
         let looks = Atomic(0)
-        // When the last was handed over; how long its acknowledgement takes is the machine's affair.
+        // The time of the last handover; the machine determines how long its acknowledgement takes.
         let lastSent = Mutex<Duration?>(nil)
         let result = try await send(
             to: broker,
@@ -158,7 +158,7 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `told to stop it ends with what was sent until then`() async throws {
+    @Test func `after a stop request it ends with the records sent until then`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let stop = StopSignal()
         let result = try await send(
@@ -174,7 +174,7 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `a broker that does not answer in time is unavailable, and a stop comes before that`() async throws {
+    @Test func `a broker that does not answer in time is unavailable, and a stop has priority`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try broker.setBroker(isUp: false)
         let result = try await send(to: broker, timeout: .milliseconds(200)) { Self.source(1) }
@@ -187,7 +187,7 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `a broker that goes away fails what it did not acknowledge, in time`() async throws {
+    @Test func `when a broker goes down, unacknowledged records fail in time`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let isDown = Atomic(false)
         let result = try await send(
@@ -206,7 +206,7 @@ struct SenderTests {
         await broker.shutDown()
     }
 
-    @Test func `a property that librdkafka does not know is wrong usage`() async throws {
+    @Test func `a property that librdkafka does not know is invalid usage`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let result = try await send(to: broker, configure: { $0.connection.properties["no.such"] = "1" }) {
             Self.source(1)

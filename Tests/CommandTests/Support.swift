@@ -9,7 +9,7 @@ import Testing
 
 let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-/// A file that is gone when nobody holds it any more.
+/// A file that is deleted with its last reference.
 final class TemporaryFile: Sendable {
     let path: String
 
@@ -21,7 +21,7 @@ final class TemporaryFile: Sendable {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
-/// What a command line ends with when it is not understood; nil when it is.
+/// The status and message of an invalid command line; nil for a valid one.
 func refusal(_ arguments: [String]) -> (status: Int32, message: String)? {
     do {
         _ = try Carillon.understood(arguments)
@@ -42,7 +42,7 @@ func helpText(of command: [String]) -> String? {
     }
 }
 
-/// A record as a topic would hand it out.
+/// A record as a topic would return it.
 func record(
     topic: String = "carillon.deliveries",
     key: String? = "shop/ana/order-1",

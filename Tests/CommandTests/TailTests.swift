@@ -5,7 +5,7 @@ import Testing
 @testable import Kafka
 @testable import carillon
 
-@Suite("What is shown of a topic")
+@Suite("The output for a topic")
 struct TailTests {
     // MARK: Filters
 
@@ -14,11 +14,11 @@ struct TailTests {
         #expect(filter.takes(record(key: "shop/ana%2F1/order-1", value: "{}")))
         #expect(!filter.takes(record(key: "shop/ana/order-1", value: "{}")))
         #expect(!filter.takes(record(key: "ana%2F1/shop/order-1", value: "{}")))
-        // What the key says counts, not what the value says.
+        // The key counts, not the value.
         #expect(!filter.takes(record(key: "shop/ben/order-1", value: #"{"recipient":"ana/1"}"#)))
     }
 
-    @Test func `of records with other keys it is the key itself, or a field of the value`() {
+    @Test func `for records with other keys the recipient is the key itself, or a field of the value`() {
         let filter = RecordFilter(recipient: "ana")
         #expect(filter.takes(record(key: "ana", value: nil)))
         #expect(filter.takes(record(key: nil, value: #"{"recipient":"ana"}"#)))
@@ -27,7 +27,7 @@ struct TailTests {
         #expect(!filter.takes(record(key: nil, value: nil)))
     }
 
-    @Test func `an identifier is that of the key, or a field of the value; filters add up`() {
+    @Test func `an identifier is that of the key, or a field of the value; filters combine`() {
         let filter = RecordFilter(recipient: "ana", identifier: "order-1", types: ["delivered"])
         let type = "carillon.notification.delivered.v1"
         #expect(filter.takes(record(type: type)))
@@ -43,7 +43,7 @@ struct TailTests {
         ("carillon.notification.cancellation.missed.v1", "cancellation.missed"),
         ("carillon.signal.response.v1", "response"), ("com.example.order.shipped", "com.example.order.shipped"),
     ])
-    func `a type is meant in full or by its short name`(_ type: String, _ short: String) {
+    func `a type is matched in full or by its short name`(_ type: String, _ short: String) {
         #expect(RecordName(type: type).short == short)
         #expect(RecordFilter(types: [short, "other"]).takes(record(type: type)))
         #expect(RecordFilter(types: [type]).takes(record(type: type)))
@@ -60,7 +60,7 @@ struct TailTests {
         #expect(!RecordFilter(types: ["com.example.a"]).takes(record(value: "{}")))
     }
 
-    @Test func `since leaves out what is older, not what has no time`() {
+    @Test func `since excludes older records, but not those without a time`() {
         let filter = RecordFilter(since: Timestamp(rawValue: 1_000))
         #expect(filter.takes(record(value: nil, timestamp: 1_000)))
         #expect(!filter.takes(record(value: nil, timestamp: 999)))
@@ -94,7 +94,7 @@ struct TailTests {
         return record(value: #"{"content":{"titel":"x"}}"#, headers: letter.headers)
     }
 
-    @Test func `a dead letter says why, where it came from, and what it was`() {
+    @Test func `a dead letter shows its reason, origin and original`() {
         let text = line(deadLetter)
         #expect(
             text.contains(
@@ -106,7 +106,7 @@ struct TailTests {
         #expect(!text.contains("\u{1B}"))
     }
 
-    @Test func `a dead letter as JSON has what its headers say in readable form`() throws {
+    @Test func `a dead letter as JSON has its headers in readable form`() throws {
         let json = try JSONValue.parse(RecordJSON.line(deadLetter))
         #expect(json.value(at: "deadLetter.reason")?.stringValue == "unknown-field")
         #expect(json.value(at: "deadLetter.field")?.stringValue == "content.titel")
@@ -117,7 +117,7 @@ struct TailTests {
         #expect(try JSONValue.parse(RecordJSON.line(record(value: "{}")))["deadLetter"] == nil)
     }
 
-    @Test func `a dead letter says what was left out`() throws {
+    @Test func `a dead letter shows the omitted parts`() throws {
         var letter = deadLetter
         #expect(!line(letter).contains("left out"))
         letter.headers.append(KafkaHeader(name: "carillon-omitted", text: "value=1048000,key=999850"))
@@ -126,7 +126,7 @@ struct TailTests {
         #expect(json.value(at: "deadLetter.omitted")?.stringValue == "value=1048000,key=999850")
     }
 
-    @Test func `headers of another hand that are no numbers are left out`() {
+    @Test func `headers of other programs that are not numbers are omitted`() {
         let letter = record(
             value: nil,
             headers: [
@@ -142,7 +142,7 @@ struct TailTests {
         #expect(DeadLetterNote(negative)?.partition == -1)
     }
 
-    @Test func `a marker says where work goes on`() {
+    @Test func `a marker shows where work continues`() {
         let marker = StateMarker(
             offsets: ["carillon.requests": 17, "carillon.signals": 3],
             wallTime: Timestamp(rawValue: 1_795_000_000_123),
@@ -158,7 +158,7 @@ struct TailTests {
         #expect(text.contains("8 partitions"))
     }
 
-    @Test func `an entry of state is told in words, and its kinds are types`() throws {
+    @Test func `an entry of state is described in words, and its kinds are types`() throws {
         var entry = StateEntry()
         entry.touched = Timestamp(rawValue: 1_795_000_000_000)
         let due = try #require(Timestamp(rfc3339: "2026-12-24T18:00:00.000Z"))
@@ -195,15 +195,14 @@ struct TailTests {
 
     // MARK: Terminals
 
-    /// C0, DEL, C1, marks of direction, separators, and what has no width.
+    /// C0, DEL, C1, bidirectional marks, separators, and zero-width characters.
     private static let hostile: [Unicode.Scalar] = [
         "\u{1B}", "\u{07}", "\u{0A}", "\u{7F}", "\u{85}", "\u{9B}", "\u{61C}", "\u{200B}", "\u{200E}", "\u{200F}",
         "\u{2028}", "\u{2029}", "\u{202A}", "\u{202E}", "\u{2060}", "\u{2066}", "\u{2069}", "\u{FEFF}",
     ]
 
     @Test(arguments: TailTests.hostile)
-    func `what could steer a terminal is escaped, as text and as JSON, wherever it is`(_ scalar: Unicode.Scalar) throws
-    {
+    func `characters that could control a terminal are escaped, as text and as JSON`(_ scalar: Unicode.Scalar) throws {
         let raw = "a\(Character(scalar))b"
         let value = JSONValue.object([
             .init(raw, .string(raw)), .init("content", .object([.init("title", .string(raw))])),
@@ -221,19 +220,19 @@ struct TailTests {
             #expect(!text.dropLast().unicodeScalars.contains(scalar), "\(text.debugDescription)")
             let json = PrintableText.escaped(json: RecordJSON.line(record))
             #expect(!String(decoding: json.dropLast(), as: UTF8.self).unicodeScalars.contains(scalar))
-            // It is the same JSON.
+            // It is equivalent JSON.
             #expect(try JSONValue.parse(json) == JSONValue.parse(RecordJSON.line(record)))
         }
     }
 
-    @Test func `other text is left as it is`() {
+    @Test func `other text is unchanged`() {
         let text = "Grüße, שלום, 你好, 👩‍👩‍👧, fi\u{200D}n"
         #expect(PrintableText.escaped(text) == text)
         #expect(PrintableText.escaped(json: Array(text.utf8)) == Array(text.utf8))
         #expect(PrintableText.escaped("a\nb\u{9B}", keepsLines: true) == "a\nb\\u{9b}")
     }
 
-    @Test func `a tombstone is said to be one, and other bytes are counted`() {
+    @Test func `a tombstone is marked as one, and other bytes are counted`() {
         #expect(line(record(value: nil)).hasSuffix("  (no value: a tombstone)\n"))
         var bytes = record(value: "")
         bytes.value = [0, 1, 2]
@@ -241,7 +240,7 @@ struct TailTests {
         #expect(line(record(value: "")).hasSuffix("  -  \n"))
     }
 
-    @Test func `colours are there only when asked for`() {
+    @Test func `colours appear only on request`() {
         let delivered = record(type: "carillon.notification.delivered.v1")
         #expect(!RecordLine.text(delivered, colours: false).contains("\u{1B}"))
         #expect(RecordLine.text(delivered, colours: true).contains("\u{1B}[32mdelivered\u{1B}[0m"))

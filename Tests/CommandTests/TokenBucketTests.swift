@@ -2,11 +2,11 @@ import Testing
 
 @testable import carillon
 
-@Suite("So many a second")
+@Suite("The rate limit")
 struct TokenBucketTests {
     private let start = ContinuousClock.now
 
-    /// How many are taken in a time by somebody who waits exactly as long as he is told, and each wait.
+    /// The number of tokens taken in a time by a caller that waits exactly as told, and each wait.
     private func taken(_ bucket: inout TokenBucket, from begin: Duration, for time: Duration) -> Int {
         var now = start + begin
         var count = 0
@@ -22,7 +22,7 @@ struct TokenBucketTests {
     }
 
     @Test(arguments: [0.5, 1, 3, 10, 333, 20_000])
-    func `in a long time it is the rate, whatever the rate`(_ perSecond: Double) {
+    func `over a long time the rate is exact, whatever the rate`(_ perSecond: Double) {
         var bucket = TokenBucket(perSecond: perSecond, now: start)
         let count = taken(&bucket, from: .zero, for: .seconds(20))
         // One at the start, and rounding.
@@ -37,7 +37,7 @@ struct TokenBucketTests {
         #expect(bucket.take(at: start + .milliseconds(250)) == nil)
     }
 
-    @Test func `a pause is not made up for by a burst`() {
+    @Test func `a pause is not followed by a burst`() {
         var bucket = TokenBucket(perSecond: 100, now: start)
         var burst = 0
         while bucket.take(at: start + .seconds(60)) == nil { burst += 1 }
@@ -45,7 +45,7 @@ struct TokenBucketTests {
         #expect(taken(&bucket, from: .seconds(60), for: .seconds(1)) <= 100)
     }
 
-    @Test func `a clock that goes back gives nothing`() {
+    @Test func `a clock that goes back gives no tokens`() {
         var bucket = TokenBucket(perSecond: 1, now: start)
         #expect(bucket.take(at: start) == nil)
         #expect(bucket.take(at: start - .seconds(60)) == .seconds(1))

@@ -6,7 +6,7 @@ import Synchronization
 import Glibc
 #endif
 
-/// One TCP connection, byte by byte. Closed when nobody holds it any more.
+/// One TCP connection, byte by byte. Closed when its last reference is released.
 package final class RawConnection: Sendable {
     struct Failure: Error {
         var message: String
@@ -25,7 +25,7 @@ package final class RawConnection: Sendable {
         try await onThread { try openNow(port: port) }
     }
 
-    /// The same without leaving the thread: for many at once.
+    /// The same without suspending, to open many at once.
     package static func openNow(port: Int) throws -> RawConnection {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard socket >= 0 else { throw Failure(message: "socket: \(errno)") }
@@ -41,7 +41,7 @@ package final class RawConnection: Sendable {
 
     // MARK: Sending
 
-    /// - Returns: False when the other side does not take it any more.
+    /// - Returns: False when the server accepts no more.
     @discardableResult
     package func send(_ bytes: [UInt8]) async -> Bool {
         await Self.onThread { [self] in
@@ -60,24 +60,24 @@ package final class RawConnection: Sendable {
     @discardableResult
     package func send(_ text: String) async -> Bool { await send(Array(text.utf8)) }
 
-    /// Sends a byte again and again, as a client that wants to hold the connection, until the server has said something or ended.
+    /// Sends a byte repeatedly, as a client that wants to hold the connection, until the server has answered or closed.
     package func drip(_ byte: UInt8, every pause: Duration = .milliseconds(20)) async throws {
         while !hasSomething, await send([byte]) { try await Task.sleep(for: pause) }
     }
 
-    /// Our side ends; the other may go on.
+    /// Closes the sending side; the server may continue.
     package func endSending() { shutdown(socket, Int32(SHUT_WR)) }
 
     // MARK: Receiving
 
-    /// There is something to read, or the end.
+    /// Whether there is data or the end of the connection.
     package var hasSomething: Bool {
         if received.withLock({ !$0.isEmpty }) { return true }
         var byte: UInt8 = 0
         return recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0 || errno != EAGAIN
     }
 
-    /// Reads one answer, an interim one too.
+    /// Reads one answer, also an interim one.
     package func answer(hasBody: Bool = true) async throws -> RawHTTP.Answer {
         try await Self.onThread { [self] in
             while true {
@@ -92,7 +92,7 @@ package final class RawConnection: Sendable {
 
     /// Reads to the end of the connection.
     ///
-    /// - Returns: What was read besides answers that were taken.
+    /// - Returns: The bytes after the answers that were read already.
     package func end() async -> [UInt8] {
         await Self.onThread { [self] in
             while receive() {}

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A small HTTP/1.1 client over a POSIX socket that sends exactly the bytes it is given: paths and bodies that a proper client
-/// would refuse or correct. One connection a call; ``RawConnection`` is for more.
+/// A small HTTP/1.1 client over a POSIX socket that sends exactly the given bytes: paths and bodies that a proper
+/// client would refuse or correct. One connection per call; use ``RawConnection`` for more.
 package struct RawHTTP: Sendable {
     package let port: Int
 
@@ -20,7 +20,7 @@ package struct RawHTTP: Sendable {
         /// The JSON body.
         package var json: [String: Any]? { (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any] }
 
-        /// A member of the JSON body as text; numbers as they print.
+        /// A member of the JSON body as text; numbers in their printed form.
         package subscript(name: String) -> String? { json?[name].map { "\($0)" } }
     }
 
@@ -38,10 +38,10 @@ package struct RawHTTP: Sendable {
         try await send("PUT", target, headers: [("content-type", "application/json")] + headers, body: Array(json.utf8))
     }
 
-    /// Sends bytes as they are and reads one answer.
+    /// Sends bytes unchanged and reads one answer.
     package func exchange(_ bytes: [UInt8], hasBody: Bool = true) async throws -> Answer {
         let connection = try await RawConnection.open(port: port)
-        // A server that refuses early may close while we still send: its answer counts, not our error.
+        // A server that refuses early may close while the client still sends: its answer counts, not the send error.
         _ = await connection.send(bytes)
         return try await connection.answer(hasBody: hasBody)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import LocalBroker
 
-/// A folder with what a test needs on disk.
+/// A folder with a test's files.
 package struct TestFiles {
     struct Failure: Error {
         var message: String
@@ -23,7 +23,7 @@ package struct TestFiles {
         return path(name)
     }
 
-    /// A certificate for `localhost` that vouches for itself, and its key.
+    /// A self-signed certificate for `localhost`, and its key.
     package func certificate(
         _ name: String,
         key: [String] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
@@ -40,14 +40,14 @@ package struct TestFiles {
         return files
     }
 
-    /// The same on a thread of its own, for a program that calls what runs here.
+    /// The same on a separate thread, for a program that calls this process.
     package func runAside(_ program: String, _ arguments: [String]) async throws -> String {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try run(program, arguments) }) }
         }
     }
 
-    /// Runs a program to its end and returns what it wrote.
+    /// Runs a program to its end and returns its output.
     package func run(_ program: String, _ arguments: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

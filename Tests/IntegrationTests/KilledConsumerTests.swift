@@ -106,7 +106,7 @@ struct KilledConsumerTests {
             }
             consumer.child.signal(SIGHUP)
             try await eventually("it says what SIGHUP does", orSay: { consumer.child.lastWords }) {
-                consumer.child.errorText.contains("nothing is read again on SIGHUP")
+                consumer.child.errorText.contains("SIGHUP reloads nothing")
             }
             #expect(try await consumer.health("live").status == 200)
             consumer.child.signal(SIGTERM)

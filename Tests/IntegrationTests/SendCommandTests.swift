@@ -266,7 +266,7 @@ struct SendCommandTests {
             #expect(end.status == 65)
             #expect(
                 end.errors
-                    == "carillon send: standard input:2: unknown-field at content.colour: is no field of this object\n"
+                    == "carillon send: standard input:2: unknown-field at content.colour: is not a field of this object\n"
             )
             #expect(end.output.hasPrefix("sent 1, acknowledged 1, failed 0, not sent 1 in"))
             #expect(end.output.hasSuffix("; the rest of the input was not read\n"))

@@ -2,7 +2,7 @@ import Kafka
 import LocalBroker
 import Testing
 
-@Suite("Where a partition ends, and where a time is in it", .timeLimit(.minutes(2)))
+@Suite("End positions, and offsets by time", .timeLimit(.minutes(2)))
 struct KafkaConsumerOffsetsTests {
     private let place = KafkaTopicPartition(topic: "t", partition: 0)
 
@@ -19,7 +19,7 @@ struct KafkaConsumerOffsetsTests {
         }
     }
 
-    @Test func `a partition is at its end once all of it was read, until it is assigned anew`() async throws {
+    @Test func `a partition is at its end once all of it was read, until the next assignment`() async throws {
         let broker = try LocalBroker(topics: ["t": 2])
         try await publish(numbers(10), to: "t", on: broker)
         let place = place
@@ -39,7 +39,7 @@ struct KafkaConsumerOffsetsTests {
         await broker.shutDown()
     }
 
-    @Test func `the embedded broker finds nothing by time, and is known by its name`() async throws {
+    @Test func `the embedded broker finds no offset by time, and is recognized by its cluster id`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await publish(numbers(10), to: "t", on: broker)
         let place = place
@@ -53,7 +53,7 @@ struct KafkaConsumerOffsetsTests {
         await broker.shutDown()
     }
 
-    @Test func `a time before 1970, a partition that is not there and a closed client are errors`() async throws {
+    @Test func `a time before 1970, a missing partition and a closed client are errors`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await consume(from: broker) { consumer in
             func code(_ body: () throws -> Void) -> KafkaError.Code? {
@@ -77,17 +77,17 @@ struct KafkaConsumerOffsetsTests {
     }
 
     @Test
-    func `lag is what is still to be read: what no reader is shown at the end is not counted once the end was met`()
+    func `lag counts unread records; invisible offsets stop counting once the end was reached`()
         async throws
     {
-        // A record and the marker of its transaction, read through; then a record more.
+        // A record and its transaction marker, both read; then one more record.
         #expect(KafkaConsumer.lag(of: 1, end: nil, high: 2) == 1)
         #expect(KafkaConsumer.lag(of: 1, end: 2, high: 2) == 0)
         #expect(KafkaConsumer.lag(of: 1, end: 2, high: 4) == 2)
         #expect(KafkaConsumer.lag(of: 3, end: 2, high: 4) == 1)
         #expect(KafkaConsumer.lag(of: 5, end: 2, high: 4) == 0)
 
-        // Told of what the group assigned, too, and not of an assignment before.
+        // The end is reported for a group's assignment too, but not carried over from an earlier one.
         let broker = try LocalBroker(topics: ["t": 1])
         try await publish(numbers(10), to: "t", on: broker)
         let place = KafkaTopicPartition(topic: "t", partition: 0)

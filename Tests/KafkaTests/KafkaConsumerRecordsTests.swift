@@ -41,13 +41,13 @@ struct KafkaConsumerRecordsTests {
         await broker.shutDown()
     }
 
-    @Test func `from the end only what is new comes`() async throws {
+    @Test func `the start at the end returns only new records`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await publish(numbers(10), to: "t", on: broker)
         var iterator = sequence(on: broker, .end).makeAsyncIterator()
         let publishing = Task {
             var number = 10
-            // Until one was read: nobody knows when the reader stands at the end.
+            // Publish until a record was read: nothing shows when the reader has reached the end.
             while !Task.isCancelled {
                 try await publish(["\(number)"], to: "t", on: broker)
                 number += 1
@@ -76,7 +76,7 @@ struct KafkaConsumerRecordsTests {
         await broker.shutDown()
     }
 
-    @Test func `cancelling ends it while it still looks for the broker`() async throws {
+    @Test func `cancelling ends it while it is still looking for the broker`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try broker.setBroker(isUp: false)
         let hasBegun = Shared(false)
@@ -91,7 +91,7 @@ struct KafkaConsumerRecordsTests {
         await broker.shutDown()
     }
 
-    @Test func `a topic that cannot be is an error`() async throws {
+    @Test func `a topic with an invalid name is an error`() async throws {
         let broker = try LocalBroker()
         await #expect(throws: KafkaError.self) {
             for try await _ in sequence(on: broker, .beginning, topics: [""]) {}
@@ -99,16 +99,16 @@ struct KafkaConsumerRecordsTests {
         await broker.shutDown()
     }
 
-    @Test func `a reader that stops taking stops the fetching, and loses nothing`() async throws {
+    @Test func `a reader that pauses stops the fetching, and loses nothing`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let long = String(repeating: "x", count: 1_000)
         try await publish(numbers(3_000).map { $0 + long }, to: "t", on: broker)
-        // librdkafka may hold 64 KiB here: some sixty records.
+        // librdkafka may buffer 64 KiB here: some sixty records.
         let bound = ["queued.max.messages.kbytes": "64", "fetch.max.bytes": "65536", "message.max.bytes": "65536"]
         var iterator = sequence(on: broker, .beginning, properties: bound).makeAsyncIterator()
         let first = try #require(try await iterator.next())
         var read = [text(first)]
-        // While the reader is away nothing piles up and nothing is dropped.
+        // While the reader pauses nothing accumulates and nothing is dropped.
         try await publish(["last"], to: "t", on: broker)
         while read.last != "last", let record = try await iterator.next() { read.append(text(record)) }
         #expect(read == numbers(3_000).map { $0 + long } + ["last"])

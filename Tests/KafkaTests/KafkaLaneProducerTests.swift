@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct KafkaLaneProducerTests {
-    /// Publishes `count` records and returns the tags acknowledged, on a thread as a lane has.
+    /// Publishes `count` records on a dedicated thread, as a lane does, and returns the acknowledged tags.
     private func publish(
         _ count: Int,
         to broker: LocalBroker,
@@ -47,7 +47,7 @@ struct KafkaLaneProducerTests {
         }
     }
 
-    @Test func `every record of ten thousand is reported once and is there`() async throws {
+    @Test func `every record of ten thousand is reported once and written`() async throws {
         let broker = try LocalBroker(topics: ["t": 4])
         let result = try await publish(10_000, to: broker)
         #expect(result.failed == 0)
@@ -57,7 +57,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `a broker that goes away and comes back costs nothing`() async throws {
+    @Test func `a broker outage loses nothing`() async throws {
         let broker = try LocalBroker(topics: ["t": 4])
         let result = try await publish(2_000, to: broker) { number, _ in
             if number == 500 { try broker.setBroker(isUp: false) }
@@ -83,7 +83,7 @@ struct KafkaLaneProducerTests {
     }
 
     @Test(arguments: [5, 1])
-    func `a record that is refused while the next one is written is not taken for acknowledged`(
+    func `a record that is refused while the next one is written is not reported as acknowledged`(
         requestsInFlight: Int
     ) async throws {
         let properties = oneRecordARequest.merging(["max.in.flight": "\(requestsInFlight)"]) { $1 }
@@ -99,7 +99,7 @@ struct KafkaLaneProducerTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a fatal error makes the client anew and loses nothing`() async throws {
+    @Test(.timeLimit(.minutes(2))) func `a fatal error replaces the client and loses nothing`() async throws {
         let broker = try LocalBroker(topics: ["t": 4])
         let result = try await publish(1_000, to: broker) { number, producer in
             if number == 500 { producer.failForTest("as after a lost batch") }
@@ -111,7 +111,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `a partition that does not exist is an error of its record, headers and all`() async throws {
+    @Test func `a missing partition is an error of its record, headers and all`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let code = try await KafkaThread.run(name: "lane") {
             let producer = try KafkaLaneProducer(
@@ -136,7 +136,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    /// Runs the closure on a thread with a producer of its own for the topic `t`.
+    /// Runs the closure on a separate thread with a producer for the topic `t`.
     private func withLane<Result: Sendable>(
         on broker: LocalBroker,
         configure: (inout KafkaProducerConfiguration) -> Void = { _ in },
@@ -151,7 +151,7 @@ struct KafkaLaneProducerTests {
         }
     }
 
-    @Test func `what a fatal error left is published again in its order, several times if need be`() async throws {
+    @Test func `after fatal errors the unacknowledged records are published again in their order`() async throws {
         let broker = try LocalBroker(topics: ["t": 2])
         let acknowledged = try await withLane(on: broker) { producer, topic in
             var acknowledged: [UInt] = []
@@ -173,7 +173,7 @@ struct KafkaLaneProducerTests {
             try broker.setBroker(isUp: false)
             try put(10..<500)
             producer.failForTest("as after a lost batch")
-            // The failed client takes nothing: backpressure, not an error.
+            // The failed client accepts no records: backpressure, not an error.
             let error = #expect(throws: KafkaError.self) { try put(500..<501) }
             #expect(error?.code == .queueFull)
             while producer.recreations < 1 {
@@ -200,7 +200,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `a fatal error does not wait for a broker that has gone silent`() async throws {
+    @Test func `recovery from a fatal error does not wait for a silent broker`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await withLane(on: broker) { producer, topic in
             let empty = KafkaHeaderBuffer()
@@ -225,7 +225,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `with a delivery timeout, fatal errors without end fail the record`() async throws {
+    @Test func `with a delivery timeout, endless fatal errors fail the record`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try broker.setBroker(isUp: false)
         let codes = try await withLane(on: broker, configure: { $0.deliveryTimeout = .seconds(2) }) { producer, topic in
@@ -248,7 +248,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `closing without a broker reports every record once, and then nothing works`() async throws {
+    @Test func `closing without a broker reports every record once, and then every call fails`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await withLane(on: broker) { producer, topic in
             let empty = KafkaHeaderBuffer()
@@ -281,7 +281,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `what can never be sent is an error of the call`() async throws {
+    @Test func `a record that can never be sent is an error of the call`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await withLane(on: broker) { producer, topic in
             func code(partition: Int32, bytes: Int) -> KafkaError.Code? {
@@ -308,7 +308,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `headers that a closure cut off are left out instead of read beyond their end`() async throws {
+    @Test func `headers that a closure cut off are omitted, and nothing is read past their end`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await withLane(on: broker) { producer, topic in
             var headers = KafkaHeaderBuffer()
@@ -323,7 +323,7 @@ struct KafkaLaneProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `outstanding records keep their tags and their order, and slots are used again`() {
+    @Test func `outstanding records keep their tags and their order, and slots are reused`() {
         var records = OutstandingRecords()
         let slots = (0..<100).map { records.insert(tag: UInt($0) * 7) }
         #expect(records.remove(slots[3])?.tag == 21)

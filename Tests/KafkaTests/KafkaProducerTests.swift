@@ -13,21 +13,21 @@ struct KafkaProducerTests {
         try await records(of: "t", on: broker, count: count).map { String(decoding: $0.value ?? [], as: UTF8.self) }
     }
 
-    @Test func `a send returns where its record is`() async throws {
+    @Test func `a send returns the position of its record`() async throws {
         let broker = try LocalBroker(topics: ["t": 4])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         for offset in 0..<3 {
             let place = try await producer.send(record("\(offset)", partition: 3))
             #expect(place.topic == "t" && place.partition == 3 && place.offset == Int64(offset))
         }
-        // By the key, as the Java client would.
+        // Partitioned by the key, as in the Java client.
         let keyed = try await producer.send(.init(topic: "t", key: Array("foobar".utf8), value: []))
         #expect(keyed.partition == KafkaPartitioner.partition(forKey: Array("foobar".utf8), count: 4))
         await producer.shutDown(within: .seconds(10))
         await broker.shutDown()
     }
 
-    @Test func `a thousand concurrent sends are each acknowledged with an offset of their own`() async throws {
+    @Test func `a thousand concurrent sends are each acknowledged with their own offset`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         let offsets = try await withThrowingTaskGroup(of: Int64.self) { group in
@@ -87,7 +87,7 @@ struct KafkaProducerTests {
         let error = await #expect(throws: KafkaError.self) { try await producer.send(record("lost")) }
         #expect(error?.code == .messageTimedOut && error?.isRetriable == true && error?.isFatal == false)
         try broker.setBroker(isUp: true)
-        // The next one has a second too, and the client may wait longer than that before it connects again.
+        // The next send has a second too, and the client may take longer to reconnect.
         #expect(try await eventually { (try? await producer.send(record("there"))) != nil })
         await producer.shutDown(within: .seconds(10))
         #expect(try await values(on: broker, count: 1) == ["there"])
@@ -131,10 +131,10 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `a shutdown waits for what was sent, and later sends fail`() async throws {
+    @Test func `a shutdown waits for the outstanding records, and later sends fail`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
-        // Away until all are taken, so that none is acknowledged before the last is.
+        // Down until all records are accepted, so that none is acknowledged before the last one is accepted.
         try broker.setBroker(isUp: false)
         let sends = (0..<20).map { number in Task { try await producer.send(record("\(number)")).offset } }
         #expect(try await eventually { producer.waitingForTest == 20 })
@@ -148,7 +148,7 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `a shutdown that runs out of time fails what is left and ends`() async throws {
+    @Test func `a shutdown that runs out of time fails the remaining records and ends`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         try broker.setBroker(isUp: false)
@@ -162,7 +162,7 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `a producer that is forgotten publishes what it took`() async throws {
+    @Test func `a producer that is released publishes the accepted records`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let place = try await {
             let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
@@ -186,12 +186,12 @@ struct KafkaProducerTests {
         _ = try await producer.send(record("last"))
         #expect(try await producer.partitionCount(of: "t") == 1)
         await producer.shutDown(within: .seconds(10))
-        // What was written before the failure and not acknowledged may be there twice.
+        // Records that were written before the failure and not acknowledged may be there twice.
         #expect(try await values(on: broker, count: 102).count == 102)
         await broker.shutDown()
     }
 
-    @Test func `the partitions of a topic are asked for once, by all who wait`() async throws {
+    @Test func `all who wait for the partitions of a topic share one request`() async throws {
         let broker = try LocalBroker(topics: ["t": 7])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         let counts = try await withThrowingTaskGroup(of: Int32.self) { group in
@@ -206,7 +206,7 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `the embedded broker makes a topic that is asked for`() async throws {
+    @Test func `the embedded broker creates a topic on request`() async throws {
         let broker = try LocalBroker()
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         #expect(try await eventually { (try? await producer.partitionCount(of: "new")) == 4 })
@@ -214,7 +214,7 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `what nobody acknowledged is published again`() async throws {
+    @Test func `an unconfirmed record is published again`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
         configuration.client.properties.merge(oneRecordARequest) { $1 }
@@ -243,7 +243,7 @@ struct KafkaProducerTests {
             range.map { record("\($0)", partition: Int32($0 % 3)) }
         }
         var places = try await producer.send(inOrder: texts(0..<30))
-        // They take the way past the producer's thread.
+        // These records bypass the producer's thread.
         let others = (0..<20).map { number in Task { try await producer.send(record("other", partition: 2)) } }
         places += try await producer.send(inOrder: texts(30..<60))
         for other in others { _ = try await other.value }
@@ -261,7 +261,7 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `of records that keep their order none is published behind one that failed`() async throws {
+    @Test func `none of the ordered records is published behind a failed one`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
         configuration.maximumBufferedRecords = 2

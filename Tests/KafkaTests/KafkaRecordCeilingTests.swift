@@ -4,7 +4,7 @@ import Logging
 import Testing
 
 struct KafkaRecordCeilingTests {
-    @Test func `a refusal halves it once for all that had the same bound, down to the least`() {
+    @Test func `a refusal halves it once for all producers with the same limit, down to the minimum`() {
         let ceiling = KafkaRecordCeiling(1_000_000, least: 300_000, logger: quiet)
         ceiling.refused(at: 1_000_000)
         ceiling.refused(at: 1_000_000)
@@ -15,7 +15,7 @@ struct KafkaRecordCeilingTests {
         #expect(ceiling.bytes == 300_000)
     }
 
-    @Test func `a configured size is what the producer has`() {
+    @Test func `a configured size applies to the producer`() {
         var configuration = KafkaProducerConfiguration(client: .init(bootstrapServers: ["127.0.0.1:9"]))
         #expect(configuration.maximumRecordBytes == 1_000_000)
         configuration.client.properties["message.max.bytes"] = " 70000"

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2)))
 struct KafkaRoundTripTests {
-    @Test func `a record comes back with key, value, headers and timestamp, null apart from empty`() async throws {
+    @Test func `a record keeps key, value, headers and timestamp, and null differs from empty`() async throws {
         let broker = try LocalBroker(topics: ["t": 3])
         let producer = try KafkaProducer(
             configuration: .init(client: broker.clientConfiguration(), deliveryTimeout: .seconds(30)),
@@ -48,7 +48,7 @@ struct KafkaRoundTripTests {
         #expect(KafkaPartitioner.partition(forKey: Array("21".utf8), count: 7) == (-973_932_308 & 0x7fff_ffff) % 7)
     }
 
-    @Test func `a wrong property is named, a secret value is not shown`() throws {
+    @Test func `an error names the wrong property and hides a secret value`() throws {
         var client = KafkaClientConfiguration(bootstrapServers: ["127.0.0.1:1"])
         func reason(of properties: [String: String]) throws -> (producer: String, consumer: String) {
             client.properties = properties
@@ -77,7 +77,7 @@ struct KafkaRoundTripTests {
         #expect(!refused.producer.contains(secret) && !refused.consumer.contains(secret))
     }
 
-    @Test func `a property wins over the default that it is another name of`() throws {
+    @Test func `a property overrides the default that it is another name of`() throws {
         var client = KafkaClientConfiguration(bootstrapServers: ["broker.example.:9092", "127.0.0.1:1", "last."])
         client.properties = ["linger.ms": "77", "compression.codec": "lz4", "fetch.wait.max.ms": "3", "acks": "-1"]
         let producer = try KafkaLaneProducer(configuration: .init(client: client), logger: quiet)

@@ -11,7 +11,7 @@ import Testing
     private static let full = KafkaError(code: .queueFull, reason: "full", isRetriable: true)
 
     @Test(
-        "An error and a call make one decision",
+        "An error and a call give one decision",
         arguments: [
             (fatal, [.recreate, .recreate, .recreate, .recreate, .recreate, .recreate]),
             (abortable, [.recreate, .abort, .abort, .abort, .abort, .recreate]),
@@ -25,14 +25,14 @@ import Testing
         #expect(made == expected, "\(error)")
     }
 
-    @Test func `what is fatal is never repeated or aborted, whatever else the error says`() {
+    @Test func `a fatal error is never repeated or aborted, whatever its other flags`() {
         let error = KafkaError(code: .fatal, reason: "x", isFatal: true, isRetriable: true, requiresAbort: true)
         for call in KafkaTransactionCall.allCases { #expect(Policy.decision(after: error, in: call) == .recreate) }
         let failed = KafkaError(code: .timedOut, reason: "x", isRetriable: true, requiresAbort: true)
         #expect(Policy.decision(after: failed, in: .commit) == .abort)
     }
 
-    /// A clock that only pauses and attempts move.
+    /// A clock that advances only in pauses and attempts.
     private struct Run {
         var now = ContinuousClock.Instant.now
         var attempts: [Duration] = []
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "When time has run out the call decides: what a commit did is then unknown",
+        "After a timeout the call decides: the outcome of a commit is unknown",
         arguments: [
             (.initialize, .recreate), (.begin, .recreate), (.sendOffsets, .abort), (.commit, .recreate),
             (.abort, .recreate),
@@ -88,14 +88,14 @@ import Testing
         let (run, failure) = run(call, within: .seconds(1), each: .milliseconds(100), errors: errors)
         #expect(failure == KafkaTransactionFailure(error: Self.retriable, call: call, decision: decision))
         #expect(run.attempts.count > 2 && run.attempts.allSatisfy { $0 > .zero })
-        // One attempt is made even when there is no time for it.
+        // One attempt is made even without time for it.
         let (late, failed) = self.run(call, within: .seconds(-1), errors: errors)
         #expect(late.attempts == [.zero] && late.pauses.isEmpty)
         #expect(failed?.decision == decision)
-        #expect((failed?.description.contains("not known") == true) == (call == .commit))
+        #expect((failed?.description.contains("outcome of the commit is unknown") == true) == (call == .commit))
     }
 
-    @Test func `an error that cannot be repeated ends it at the first attempt`() {
+    @Test func `an error that cannot be repeated ends the call at the first attempt`() {
         for (error, decision) in [(Self.fatal, .recreate), (Self.abortable, .abort)]
             as [(KafkaError, KafkaTransactionPolicy.Decision)]
         {

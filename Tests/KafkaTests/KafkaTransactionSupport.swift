@@ -3,10 +3,10 @@ import Testing
 
 @testable import Kafka
 
-/// Makes a request of each record, and several of them can be under way.
+/// One request per record, so that several requests can be in flight.
 let oneRecordARequest = ["batch.num.messages": "1"]
 
-/// What one test does, on the thread of its producer and consumer.
+/// The state of one test, on the thread of its producer and consumer.
 final class TransactionDesk {
     static let place = KafkaTopicPartition(topic: "in", partition: 0)
 
@@ -32,7 +32,7 @@ final class TransactionDesk {
             logger: quiet
         )
         topic = try producer.topic("t")
-        // A member by hand: joining the mock's groups takes 3 s.
+        // Assign by hand: joining the mock's groups takes 3 s.
         try consumer.assign([Self.place: 0])
     }
 
@@ -54,11 +54,11 @@ final class TransactionDesk {
         }
     }
 
-    /// Two records of one partition under way at once, the first of which is refused.
+    /// Puts two records of one partition in flight; the broker refuses the first.
     func putBoth(_ first: UInt, _ second: UInt, refusingFirstOn broker: LocalBroker) throws {
         try broker.setLatency(.milliseconds(200))
         broker.inject(errors: [.notLeader], on: .produce)
-        // Of a producer that the partition knows it would refuse the second too.
+        // If the partition knew the producer, the broker would refuse the second too.
         for number in [first, second] { try put(number..<number + 1) }
         #expect(flush())
         try broker.setLatency(.zero)
@@ -102,7 +102,7 @@ final class TransactionDesk {
         }
     }
 
-    /// One that commits.
+    /// A transaction that commits.
     func transaction(_ numbers: Range<UInt>, offset: Int64 = 1) throws {
         try producer.beginTransaction()
         try put(numbers)
@@ -111,7 +111,7 @@ final class TransactionDesk {
         try commit()
     }
 
-    /// What a call throws; nil when that is nothing, or fatal.
+    /// The code that a call throws; nil when it succeeds or fails fatally.
     func code(_ body: (KafkaLaneProducer) throws -> Void) -> KafkaError.Code? {
         do {
             try body(producer)
@@ -125,7 +125,7 @@ final class TransactionDesk {
     var acknowledged: [UInt] { reports.filter { $0.error == nil }.map(\.tag) }
 }
 
-/// Runs the closure on a thread with a producer and a consumer on a broker of their own.
+/// Runs the closure on a separate thread with a producer and a consumer on a new broker.
 func withDesk(
     id: String? = "lane-1",
     linger: Duration = .milliseconds(5),

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Kafka
 
-/// On the mock cluster, which answers the calls, and neither hides what was aborted nor keeps the offsets nor fences.
+/// Runs on the mock cluster, which answers the calls, but does not hide aborted records, keep offsets, or fence.
 @Suite(.timeLimit(.minutes(3)))
 struct KafkaTransactionTests {
-    @Test func `transactions follow one another, with offsets, with records, with neither`() async throws {
+    @Test func `transactions follow one another: with offsets, with records, with neither`() async throws {
         try await withDesk { _, desk in
             try desk.initialize()
             try desk.transaction(0..<100)
@@ -19,7 +19,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `an abort reports each of many outstanding records once, and the next transaction is whole`()
+    @Test func `an abort reports each of many outstanding records once, and the next transaction is complete`()
         async throws
     {
         try await withDesk { _, desk in
@@ -35,7 +35,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `an abort does not wait for what librdkafka has not sent yet`() async throws {
+    @Test func `an abort does not wait for records that librdkafka has not sent yet`() async throws {
         // Longer than any wait in this test.
         try await withDesk(linger: .seconds(100)) { _, desk in
             try desk.initialize()
@@ -50,7 +50,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `an abort while the broker is away is repeated until it is back`() async throws {
+    @Test func `an abort is repeated until the broker is back`() async throws {
         try await withDesk { broker, desk in
             try desk.initialize()
             try desk.producer.beginTransaction()
@@ -72,7 +72,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `outstanding records are waited for in a commit, and without them nothing is committed`() async throws {
+    @Test func `a commit waits for outstanding records, and commits nothing without them`() async throws {
         try await withDesk { broker, desk in
             try desk.initialize()
             try desk.producer.beginTransaction()
@@ -90,13 +90,13 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `a transaction with a record that nobody acknowledged is not committed`() async throws {
+    @Test func `a transaction with an unconfirmed record is not committed`() async throws {
         try await withDesk { broker, desk in
             try desk.initialize()
             try desk.transaction(0..<10)
             try desk.producer.beginTransaction()
             try desk.put(10..<11)
-            // Set by hand: the mock cluster refuses what follows a refused record of a transaction.
+            // Set by hand: the mock cluster refuses all records after a refused one of a transaction.
             desk.producer.unconfirmed = .unconfirmed(in: "t")
             let failure = try KafkaTests.failure { try desk.commit() }
             #expect(failure.decision == .abort && failure.error.code == .unconfirmed)
@@ -108,7 +108,7 @@ struct KafkaTransactionTests {
 
     // MARK: - Errors of the broker
 
-    /// Where an error is injected, its code, and what it leads to.
+    /// A request kind, the injected error, and the expected consequence.
     struct Fault: Sendable, CustomTestStringConvertible {
         var request: LocalBroker.RequestKind
         var code: Int32
@@ -117,7 +117,7 @@ struct KafkaTransactionTests {
     }
 
     @Test(
-        "A retriable error is got over",
+        "A retriable error is recovered from",
         arguments: [
             Fault(request: .initProducerID, code: 15), Fault(request: .initProducerID, code: 51),
             Fault(request: .addPartitionsToTransaction, code: 51), Fault(request: .addOffsetsToTransaction, code: 14),
@@ -135,7 +135,7 @@ struct KafkaTransactionTests {
     }
 
     @Test(
-        "An error that requires an abort says so, and after the abort the producer goes on",
+        "An error that requires an abort is flagged so, and after the abort the producer continues",
         arguments: [
             Fault(request: .addPartitionsToTransaction, code: 29), Fault(request: .addOffsetsToTransaction, code: 30),
             Fault(request: .transactionOffsetCommit, code: 22), Fault(request: .transactionOffsetCommit, code: 25),
@@ -149,7 +149,7 @@ struct KafkaTransactionTests {
             let failure = try KafkaTests.failure { try desk.transaction(0..<10) }
             #expect(failure.decision == .abort && failure.error.requiresAbort && !failure.error.isFatal)
             #expect(failure.error.code.rawValue == fault.code)
-            // The transaction takes nothing more, and cannot be committed.
+            // The transaction accepts no more records, and cannot be committed.
             let refused = #expect(throws: KafkaError.self) { try desk.put(10..<11) }
             #expect(refused.map { KafkaTransactionPolicy.decision(after: $0, in: .publish) } == .abort)
             #expect(try KafkaTests.failure { try desk.commit() }.decision == .abort)
@@ -161,7 +161,7 @@ struct KafkaTransactionTests {
     }
 
     @Test(
-        "After a fatal error every call throws it, records are reported, and a new producer goes on",
+        "After a fatal error every call throws it, records are reported, and a new producer continues",
         arguments: [
             Fault(request: .initProducerID, code: 53, isFatal: true),
             Fault(request: .addPartitionsToTransaction, code: 90), Fault(request: .addOffsetsToTransaction, code: 47),
@@ -205,7 +205,7 @@ struct KafkaTransactionTests {
         #expect(producer.recreations == 0)
     }
 
-    @Test func `a fatal error of the client reports what is outstanding with errors, and publishes nothing again`()
+    @Test func `after a fatal client error the outstanding records are reported with errors and not resent`()
         async throws
     {
         try await withDesk { broker, desk in
@@ -224,7 +224,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `a commit whose reply is lost is found to be done when it is repeated`() async throws {
+    @Test func `a repeated commit finds that the first one succeeded although its reply was lost`() async throws {
         try await withDesk { broker, desk in
             try desk.initialize()
             try desk.producer.beginTransaction()
@@ -237,7 +237,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `a commit that stays without an answer leaves its outcome unknown`() async throws {
+    @Test func `a commit that is never answered leaves its outcome unknown`() async throws {
         try await withDesk { broker, desk in
             try desk.initialize()
             try desk.producer.beginTransaction()
@@ -250,7 +250,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `with the broker away each call fails in time, retriable, and works when it is back`() async throws {
+    @Test func `without a broker each call fails in time, retriable, and works when the broker is back`() async throws {
         try await withDesk { broker, desk in
             let producer = desk.producer
             func away(_ body: () throws -> Void) throws {
@@ -279,7 +279,7 @@ struct KafkaTransactionTests {
 
     // MARK: - The wrong use
 
-    @Test func `a call out of turn is refused and harms nothing`() async throws {
+    @Test func `a call out of order is refused and has no effect`() async throws {
         try await withDesk { _, desk in
             let consumer = desk.consumer
             #expect(desk.code { try $0.beginTransaction() } == .state)
@@ -304,7 +304,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `a closed consumer has no place in a group to send offsets for`() async throws {
+    @Test func `sendOffsets refuses a closed consumer`() async throws {
         try await withDesk { _, desk in
             try desk.initialize()
             try desk.producer.beginTransaction()
@@ -313,7 +313,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `a producer without a transactional id says that it needs one`() async throws {
+    @Test func `without a transactional id the error asks for one`() async throws {
         try await withDesk(id: nil) { _, desk in
             for call in [
                 { try desk.producer.initTransactions(within: .seconds(5)) }, { try desk.producer.beginTransaction() },
@@ -325,7 +325,7 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `a close in the middle of a transaction reports its records, and the next producer goes on`()
+    @Test func `a close during a transaction reports its records, and the next producer continues`()
         async throws
     {
         try await withDesk { broker, desk in
@@ -343,8 +343,8 @@ struct KafkaTransactionTests {
         }
     }
 
-    /// A real cluster fences the first one here; the mock lets both go on.
-    @Test func `a second producer takes the transactional id over`() async throws {
+    /// A real cluster fences the first producer here; the mock accepts both.
+    @Test func `a second producer takes over the transactional id`() async throws {
         try await withDesk { broker, desk in
             try desk.initialize()
             try desk.transaction(0..<10)
@@ -356,11 +356,11 @@ struct KafkaTransactionTests {
         }
     }
 
-    @Test func `settings that cannot work are refused before anything is sent`() throws {
+    @Test func `invalid settings are refused before anything is sent`() throws {
         let client = KafkaClientConfiguration(bootstrapServers: ["127.0.0.1:1"])
         var configuration = KafkaProducerConfiguration(client: client, deliveryTimeout: .seconds(3_600))
         configuration.transactionalID = "a"
-        // Longer than the transaction: librdkafka would refuse it.
+        // Longer than the transaction timeout: librdkafka would reject it.
         let producer = try KafkaLaneProducer(configuration: configuration, logger: quiet)
         #expect(producer.handle.property("transaction.timeout.ms") == "10000")
         #expect(producer.handle.property("transactional.id") == "a")

@@ -8,7 +8,7 @@ let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
 /// The first records of a topic, in the order of each partition.
 ///
-/// - Parameter isDistinct: count values and not records, where some may be there twice.
+/// - Parameter isDistinct: count values instead of records, where duplicates are possible.
 func records(
     of topic: String,
     on broker: LocalBroker,
@@ -31,7 +31,7 @@ func records(
     return read
 }
 
-/// Publishes texts into a partition, one after the other in one batch or more.
+/// Publishes texts to a partition, one after the other, in one batch or more.
 func publish(_ values: [String], to topic: String, partition: Int32 = 0, on broker: LocalBroker) async throws {
     let configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
     try await KafkaThread.run(name: "publish") {
@@ -73,7 +73,7 @@ extension KafkaConsumer {
         return true
     }
 
-    /// Nothing comes in some turns.
+    /// Whether no message arrives in several polls.
     func isQuiet() throws -> Bool {
         for _ in 0..<10 {
             if let message = try poll(within: .milliseconds(20)) {
@@ -102,7 +102,7 @@ func eventually(_ condition: () async -> Bool) async throws -> Bool {
     return true
 }
 
-/// Something that several threads look at.
+/// A value that several threads share.
 final class Shared<Value: Sendable>: Sendable {
     private let box: Mutex<Value>
 

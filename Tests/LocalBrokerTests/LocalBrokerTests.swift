@@ -12,7 +12,7 @@ struct LocalBrokerTests {
         try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
     }
 
-    /// What a partition holds, from its beginning to its end.
+    /// The values of a partition, from its beginning to its end.
     private func texts(in place: KafkaTopicPartition, on broker: LocalBroker) async throws -> [String] {
         try await KafkaThread.run(name: "read") {
             let consumer = try KafkaConsumer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
@@ -29,7 +29,7 @@ struct LocalBrokerTests {
         }
     }
 
-    @Test func `topics have the partitions they were made with`() async throws {
+    @Test func `topics have the requested number of partitions`() async throws {
         let broker = try LocalBroker(topics: ["one": 1, "twelve": 12])
         try broker.createTopic("later", partitions: 3)
         let producer = try producer(for: broker)
@@ -40,7 +40,7 @@ struct LocalBrokerTests {
         await broker.shutDown()
     }
 
-    @Test func `a topic that cannot be made is an error that says why`() async throws {
+    @Test func `an invalid topic is an error with a reason`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         for (name, partitions) in [("t", 1), ("", 1), ("a b", 1), ("a\0", 1), ("u", 0), ("u", -1), ("u", .max)] {
             let error = #expect(throws: LocalBrokerError.self) { try broker.createTopic(name, partitions: partitions) }
@@ -51,7 +51,7 @@ struct LocalBrokerTests {
         await broker.shutDown()
     }
 
-    @Test func `several brokers share the partitions, and one that is away keeps its own`() async throws {
+    @Test func `several brokers share the partitions, and a stopped one keeps its own`() async throws {
         let broker = try LocalBroker(brokers: 3, topics: ["t": 6])
         #expect(broker.brokers == 3 && Set(broker.bootstrapServers).count == 3)
         let producer = try producer(for: broker)
@@ -76,7 +76,7 @@ struct LocalBrokerTests {
         await broker.shutDown()
     }
 
-    @Test func `injected errors are met once each, and can be taken back`() async throws {
+    @Test func `injected errors apply once each, and can be cleared`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try producer(for: broker)
         broker.inject(errors: [.messageTooLarge], on: .produce)
@@ -90,7 +90,7 @@ struct LocalBrokerTests {
         await broker.shutDown()
     }
 
-    @Test func `a lost reply: the record is written, and written again when the client asks again`() async throws {
+    @Test func `after a lost reply the record is written twice, because the client retries`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try producer(for: broker)
         func send(_ text: String) async throws {
@@ -108,7 +108,7 @@ struct LocalBrokerTests {
         await broker.shutDown()
     }
 
-    @Test func `latency puts the answer off`() async throws {
+    @Test func `latency delays the answer`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try producer(for: broker)
         _ = try await producer.send(.init(topic: "t", partition: 0, value: []))
@@ -121,7 +121,7 @@ struct LocalBrokerTests {
         await broker.shutDown()
     }
 
-    @Test func `after the shutdown faults are errors, and a second shutdown is none`() async throws {
+    @Test func `after the shutdown faults are errors, and a second shutdown is not`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try broker.loseReply(of: .produce)
         await broker.shutDown()
@@ -134,7 +134,7 @@ struct LocalBrokerTests {
         #expect(throws: LocalBrokerError.self) { try broker.loseReply(of: .produce) }
     }
 
-    @Test func `a broker that is forgotten ends`() async throws {
+    @Test func `a broker that is released shuts down`() async throws {
         let servers = try { try LocalBroker(topics: ["t": 1]).bootstrapServers }()
         let producer = try KafkaProducer(
             configuration: .init(client: .init(bootstrapServers: servers), deliveryTimeout: .milliseconds(500)),

@@ -4,7 +4,7 @@ import Logging
 import Synchronization
 import Testing
 
-/// Keeps what is logged.
+/// Collects log lines.
 private final class Log: Sendable {
     private let lines = Mutex<[(level: Logger.Level, text: String)]>([])
 
@@ -30,7 +30,7 @@ private final class Log: Sendable {
 
 @Suite(.timeLimit(.minutes(2)))
 struct LocalBrokerWatchTests {
-    /// Publishes mebibytes that cannot be compressed into partition 0.
+    /// Publishes incompressible data to partition 0.
     private func push(mebibytes: Int, to broker: LocalBroker) async throws {
         let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
@@ -53,7 +53,7 @@ struct LocalBrokerWatchTests {
         return true
     }
 
-    @Test func `records that were thrown away are reported, once and loudly`() async throws {
+    @Test func `dropped records are logged once, as critical`() async throws {
         let broker = try LocalBroker(topics: ["t": 2])
         let log = Log()
         let watch = LocalBrokerWatch(broker: broker, topics: ["t", "t"], logger: log.logger)
@@ -67,14 +67,14 @@ struct LocalBrokerWatchTests {
         #expect(try await until { (watch.lost[place] ?? 0) > first })
         #expect(watch.lost.keys.map { $0 } == [place])
         #expect(log.critical.count == 1)
-        #expect(log.critical.first?.contains("THROWN RECORDS AWAY") == true)
+        #expect(log.critical.first?.contains("DROPPED RECORDS") == true)
         #expect(log.critical.first?.contains("\"partition\": 0") == true)
         run.cancel()
         try await run.value
         await broker.shutDown()
     }
 
-    @Test func `while all is there nothing is reported, and a watch can run again`() async throws {
+    @Test func `without dropped records nothing is logged, and a watch can run again`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let log = Log()
         let watch = LocalBrokerWatch(broker: broker, topics: ["t"], logger: log.logger)
@@ -89,7 +89,7 @@ struct LocalBrokerWatchTests {
         await broker.shutDown()
     }
 
-    @Test func `watching a topic does not make it`() async throws {
+    @Test func `watching a topic does not create it`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let log = Log()
         let watch = LocalBrokerWatch(broker: broker, topics: ["later", "t"], logger: log.logger)

@@ -61,8 +61,6 @@ struct BadInputTests {
             _ = failure { () throws(ModelError) in try DeliveryEvent(json: value, name: .delivered) }
             _ = failure { () throws(ModelError) in try StateMarker(json: value) }
             _ = failure { () throws(ModelError) in try NotificationKey(encoded: value) }
-            _ = failure { () throws(ModelError) in try LegacyNotification.payload(value) }
-            _ = failure { () throws(ModelError) in try LegacyNotification.localNotification(value) }
             _ = failure { () throws(ModelError) in
                 try BusinessEvent(kafkaHeaders: [("content-type", bytes("application/cloudevents+json"))], value: value)
             }
@@ -70,7 +68,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "bytes that are not UTF-8 are refused as such, wherever they are",
+        "bytes that are not UTF-8 are refused, wherever they are",
         arguments: [
             [0xFF], [0xC0, 0xAF], [0xE0, 0x80, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xC3], [0x80],
             [0xF0, 0x9F, 0x93],
@@ -83,7 +81,7 @@ struct BadInputTests {
         #expect(scan(bad)?.reason == .notUTF8)
     }
 
-    @Test("non-ASCII text of every length and place is accepted")
+    @Test("non-ASCII text of every length at every position is accepted")
     func utf8() {
         for padding in 0..<20 {
             for sample in ["é", "张", "📦", "\u{10FFFF}", "\u{FFFF}"] {
@@ -119,7 +117,7 @@ struct BadInputTests {
         #expect(failure { () throws(ModelError) in try JSONValue.parse(flood) }?.reason == .invalid)
     }
 
-    @Test("values over the limit are too large, values at the limit are not")
+    @Test("values above the limit are too large, values at the limit are not")
     func tooLarge() {
         let frame = bytes("{\"content\":{\"title\":\"\"}}").count
         func value(_ size: Int) -> [UInt8] {

@@ -34,7 +34,7 @@ struct BusinessEventTests {
         #expect(event.extensions == ["region": "北京", "traceparent": trace])
     }
 
-    @Test("what is published in binary mode is read back the same")
+    @Test("an event published in binary mode is read back equal")
     func published() throws {
         let event = BusinessEvent(
             id: "1",
@@ -70,7 +70,7 @@ struct BusinessEventTests {
     }
 
     @Test(
-        "structured mode is known by its content type in any case",
+        "structured mode is recognized by its content type in any case",
         arguments: [
             "application/cloudevents+json", "Application/CloudEvents+JSON; charset=UTF-8", "application/cloudevents",
         ]
@@ -81,7 +81,7 @@ struct BusinessEventTests {
         #expect(try http([("Content-Type", contentType)], json).first?.id == "e")
     }
 
-    @Test("structured data: JSON stays raw, text of another type is what the string says, base64 is decoded")
+    @Test("structured data: JSON stays raw, text of another type is unescaped, base64 is decoded")
     func data() throws {
         func data(_ rest: String) throws -> [UInt8] {
             try kafka(
@@ -98,7 +98,7 @@ struct BusinessEventTests {
     }
 
     @Test(
-        "base64 that is none is refused",
+        "invalid base64 is refused",
         arguments: ["A", "AA", "AA=", "AAA=A", "A===", "AAAA=", "AB==", "A A=", "AA==AA=="]
     )
     func base64(_ encoded: String) {
@@ -111,7 +111,7 @@ struct BusinessEventTests {
         #expect(error?.field == "data_base64")
     }
 
-    @Test("HTTP binary mode decodes its headers and takes the trace context along")
+    @Test("HTTP binary mode decodes its headers and reads the trace context")
     func httpBinary() throws {
         let event = try #require(
             try http(
@@ -130,7 +130,7 @@ struct BusinessEventTests {
         #expect(bad?.field == "id" && bad?.reason == .invalid)
     }
 
-    @Test("a malformed trace is passed over, and an event's own trace wins")
+    @Test("a malformed trace is ignored, and an event's own trace has priority")
     func traces() throws {
         for bad in ["", "x", trace.uppercased(), String(trace.dropLast()), trace + "x"] {
             #expect(try kafka(required + [("traceparent", bad), ("tracestate", "a=b")]).extensions.isEmpty)
@@ -148,7 +148,7 @@ struct BusinessEventTests {
         #expect(both.extensions == ["traceparent": trace, "tracestate": "a=b"])
     }
 
-    @Test("a batch is read whole, and an error says which event")
+    @Test("a batch is read completely, and an error names the event")
     func batch() throws {
         let one = #"{"specversion":"1.0","id":"1","source":"s","type":"t"}"#
         let type = [("content-type", "application/cloudevents-batch+json")]
@@ -174,7 +174,7 @@ struct BusinessEventTests {
     }
 
     @Test(
-        "attributes that are none are refused",
+        "invalid attributes are refused",
         arguments: [
             ("ce_time", "yesterday", "time"), ("ce_subject", "", "subject"), ("ce_my-ext", "x", "my-ext"),
             ("ce_", "x", ""), ("ce_" + String(repeating: "x", count: 21), "x", String(repeating: "x", count: 21)),

@@ -42,7 +42,7 @@ struct DeadLetterTests {
         letter.headers.last { $0.name == "carillon-omitted" }?.value.map { text($0) }
     }
 
-    @Test("a dead letter keeps what was read and says why and from where")
+    @Test("a dead letter keeps the record and has its reason and origin")
     func whole() {
         let original: [DeadLetter.Header] = [
             ("ce_id", bytes("1")), ("empty", nil), ("carillon-reason", bytes("old")),
@@ -69,7 +69,7 @@ struct DeadLetterTests {
         #expect(Self.origin.deadLetterPartition(of: 8) == 2)
     }
 
-    @Test("around every bound a dead letter fits, and only what does not fit is left out and named", arguments: bounds)
+    @Test("at every limit a dead letter fits, and only parts that do not fit are omitted and listed", arguments: bounds)
     func aroundBounds(_ bound: Int) {
         let room = bound - size(letter(within: bound))
         for difference in [-100, -37, -11, -10, -1, 0, 1, 10, 11, 37, 100, 5_000, bound] {
@@ -91,7 +91,7 @@ struct DeadLetterTests {
             #expect(byHeader.headers.contains { $0.name == "large" } == fits)
             #expect(omitted(byHeader) == (fits ? nil : "headers=\(part.count - 10)"))
 
-            // What is small stays beside what is large.
+            // Small parts stay next to large ones.
             let small: [DeadLetter.Header] = [("ce_id", bytes("1")), header, ("ce_type", bytes("t"))]
             let mixed = letter(key: bytes("key"), value: bytes("value"), headers: small, within: bound)
             #expect(size(mixed) <= bound)
@@ -101,7 +101,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("all three too large: all are left out, with their sizes", arguments: bounds)
+    @Test("all three too large: all are omitted, with their sizes", arguments: bounds)
     func everything(_ bound: Int) {
         let large = filler(bound)
         let letter = letter(key: large, value: large, headers: [("h", large), ("i", nil)], within: bound)
@@ -118,12 +118,12 @@ struct DeadLetterTests {
     func manyHeaders(_ bound: Int) {
         let headers = (0..<(bound / 12)).map { (name: "h\($0 % 10)", value: Optional([UInt8]())) }
         let letter = letter(key: bytes("key"), value: bytes("value"), headers: headers, within: bound)
-        // The value goes before any of them: it is larger. They are not taken out further than needed.
+        // The value is omitted before any of them: it is larger. No more headers are omitted than needed.
         #expect(size(letter) <= bound && size(letter) > bound - 200)
         #expect(omitted(letter)?.contains("headers=") == true)
     }
 
-    @Test("whatever is read, a dead letter fits, and nothing larger stays than what is left out")
+    @Test("any record's dead letter fits, and no remaining part is larger than an omitted one")
     func random() {
         var generator = SeededGenerator(seed: 9)
         for _ in 0..<300 {
@@ -151,7 +151,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("what is said about a record is bounded, whatever it quotes")
+    @Test("the texts about a record are bounded, whatever they quote")
     func texts() {
         let long = String(repeating: "\u{1F514}", count: 100_000)
         let origin = DeadLetter.Origin(
@@ -173,11 +173,11 @@ struct DeadLetterTests {
     }
 }
 
-@Suite("What a record may have")
+@Suite("Record size limits")
 struct RecordBoundTests {
-    @Test("the largest entry and the largest event have room around their content")
+    @Test("the largest entry and the largest event fit around their content")
     func around() throws {
-        // JSON doubles each character, percent-encoding makes three of it.
+        // JSON doubles each character, percent-encoding triples it.
         let longest = String(repeating: "\"", count: ModelLimits.keyComponentBytes)
         let key = try NotificationKey(application: longest, recipient: longest, identifier: longest)
         func id(_ number: Int) throws -> RequestID {
@@ -221,7 +221,7 @@ struct RecordBoundTests {
         let entrySize = RecordBound.size(key: key.encoded, value: entry.json, headers: [])
         #expect(entrySize <= RecordBound.aroundContent, "\(entrySize)")
 
-        // A recipient's own.
+        // A recipient's own entry.
         var recipient = StateEntry()
         (recipient.touched, recipient.appliedThrough, recipient.life) = (time, .max, .max)
         recipient.removals = try (0..<128).map { .init(id: try id($0), offset: .max, closed: time) }
@@ -242,7 +242,7 @@ struct RecordBoundTests {
         #expect(eventSize <= RecordBound.aroundContent, "\(eventSize)")
     }
 
-    @Test("a content has what is left, and never more than a request")
+    @Test("a content gets the remaining bytes, and never more than a request's limit")
     func content() throws {
         #expect(RecordBound(1_000_000).content() == ModelLimits.requestBytes)
         #expect(RecordBound(1_000_000).content(contents: 2) == ModelLimits.requestBytes)
@@ -257,7 +257,7 @@ struct RecordBoundTests {
         #expect(error?.reason == .tooLarge && error?.field == "content")
     }
 
-    @Test("a trace is taken within its bounds, or not at all")
+    @Test("a trace is read within its limits, or not at all")
     func traces() {
         let parent = bytes("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
         func trace(_ parent: [UInt8]?, _ state: [UInt8]?) -> CarriedTrace {

@@ -11,7 +11,7 @@ struct DeliveryEventTests {
         id = try RequestID(text: "0d8f8a5e-3b0c-5d53-9f57-6f6f0a4f2a11")
     }
 
-    @Test("an event is written field by field in the contract's order, its content as it is")
+    @Test("an event is written in the contract's field order, with its content unchanged")
     func written() throws {
         let source = bytes("xx{ \"title\" : \"t\" }xx")
         var event = DeliveryEvent(name: .delivered, requestID: id, key: key, closes: true)
@@ -31,7 +31,7 @@ struct DeliveryEventTests {
         #expect(reused == bytes("kept") + event.json)
     }
 
-    @Test("event ids are those of another implementation, and differ by occurrence, name and device")
+    @Test("event ids match another implementation, and differ by occurrence, name and device")
     func ids() throws {
         var event = DeliveryEvent(name: .delivered, requestID: id, key: key, closes: true)
         event.occurrence = Timestamp(rawValue: 1_795_251_600_000)
@@ -60,7 +60,7 @@ struct DeliveryEventTests {
         #expect(seen.count == DeliveryEventName.allCases.count * 12)
     }
 
-    @Test("every name has its type, and the type its name", arguments: DeliveryEventName.allCases)
+    @Test("every name maps to its type, and the type to its name", arguments: DeliveryEventName.allCases)
     func types(_ name: DeliveryEventName) {
         #expect(name.type.description == "carillon.notification.\(name.rawValue).v1")
         #expect(DeliveryEventName(type: name.type.description) == name)
@@ -68,7 +68,7 @@ struct DeliveryEventTests {
     }
 
     @Test(
-        "other types are no delivery events",
+        "other types are not delivery events",
         arguments: [
             "", "carillon.notification..v1", "carillon.notification.v1", "carillon.notification.request.v1",
             "delivered", "carillon.notification.delivered.v2",
@@ -81,7 +81,7 @@ struct DeliveryEventTests {
 
 @Suite("Markers and reasons")
 struct MarkerTests {
-    @Test("a marker is read as it was written, and one of a newer form is refused")
+    @Test("a marker reads back equal, and a newer form is refused")
     func marker() throws {
         let marker = StateMarker(
             offsets: ["b": 2, "a": .max],
@@ -98,7 +98,7 @@ struct MarkerTests {
         #expect(try StateMarker(json: bytes(wider)) == marker)
     }
 
-    @Test("the reason codes are the contract's list, and what was added to it")
+    @Test("the reason codes are the contract's list with its additions")
     func reasons() {
         let contract = """
             invalid unknown-field unknown-trigger too-large not-utf8 misrouted in-future no-rule missing-variable gap \

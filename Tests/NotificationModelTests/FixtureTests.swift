@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Golden fixtures")
 struct FixtureTests {
-    /// Reads a fixture with the codec of its schema; false when there is no codec for it yet.
+    /// Reads a fixture with the codec of its schema; false if it has no codec yet.
     private func read(_ fixture: Fixture) throws -> Bool {
         let json = try fixture.contents()
         switch fixture.schema {
@@ -24,7 +24,7 @@ struct FixtureTests {
         case "state-marker":
             _ = try StateMarker(json: json)
         case "state-entry":
-            // What is read is written as it was, and read again as the same.
+            // Reading and writing reproduces the bytes, and reading them again the value.
             let entry = try StateEntry(json: json)
             #expect(try StateEntry(json: entry.json) == entry)
             #expect(try StateEntry.head(of: entry.json).due == entry.dueAfterRestart)
@@ -55,7 +55,7 @@ struct FixtureTests {
         }
     }
 
-    @Test("every file of the fixtures is in the index, and every file of the index is there")
+    @Test("the index and the files of the fixtures match")
     func index() throws {
         let listed = Set(try Fixture.all().map(\.file))
         var found: Set<String> = []
@@ -69,7 +69,7 @@ struct FixtureTests {
     }
 
     @Test(
-        "what a valid request says survives reading and writing",
+        "a valid request keeps its meaning when it is read and written",
         arguments: try Fixture.all().filter { $0.isValid && $0.schema == "request" }
     )
     func roundTrip(_ fixture: Fixture) throws {
@@ -84,7 +84,7 @@ struct FixtureTests {
     }
 
     @Test(
-        "a delivery event is written as it was read",
+        "a delivery event is written exactly as it was read",
         arguments: try Fixture.all().filter { $0.isValid && $0.schema == "delivery-event" }
     )
     func event(_ fixture: Fixture) throws {

@@ -24,7 +24,7 @@ struct RequestIDTests {
         #expect(UUIDv5.make(namespace: try uuid(namespace), name: bytes(name)).description == expected)
     }
 
-    @Test("the namespaces are what their documentation says")
+    @Test("the namespaces match their documentation")
     func namespaces() throws {
         let url = try uuid("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
         #expect(
@@ -33,7 +33,7 @@ struct RequestIDTests {
         #expect(UUIDv5.make(namespace: url, name: bytes("urn:carillon:notification:event")) == UUIDv5.eventNamespace)
     }
 
-    @Test("derived ids are those of another implementation")
+    @Test("derived ids match another implementation")
     func derived() throws {
         let key = try NotificationKey(application: "shop", recipient: "user-42", identifier: "order-1001")
         #expect(
@@ -49,14 +49,14 @@ struct RequestIDTests {
         )
     }
 
-    @Test("pieces that join to the same bytes give different ids")
+    @Test("pieces that concatenate to the same bytes give different ids")
     func unambiguous() {
         #expect(
             RequestID.derive(caller: "a", idempotencyKey: "bc") != RequestID.derive(caller: "ab", idempotencyKey: "c")
         )
     }
 
-    @Test("only canonical lower-case UUIDs take the inline form; other text stays as it is")
+    @Test("only canonical lower-case UUIDs take the inline form; other text is unchanged")
     func forms() throws {
         let lower = "0d8f8a5e-3b0c-5d53-9f57-6f6f0a4f2a11"
         guard case .uuid = try RequestID(text: lower) else {
@@ -81,7 +81,7 @@ struct RequestIDTests {
         #expect(failure { () throws(ModelError) in try RequestID(text: text) }?.reason == .invalid)
     }
 
-    @Test("texts that are equivalent in Unicode but not the same bytes are different ids")
+    @Test("texts that are equivalent in Unicode but have different bytes are different ids")
     func byteEquality() throws {
         let composed = try RequestID(text: "\u{E9}")
         let decomposed = try RequestID(text: "e\u{301}")
@@ -102,7 +102,7 @@ struct RequestIDTests {
 @Suite("Notification keys")
 struct NotificationKeyTests {
     @Test(
-        "components come back as they went in, whatever is in them",
+        "components of any content are preserved",
         arguments: ["order-1001", "a/b", "..", "%", "%00", "50% off", "张三", "a b+c", "~._-", "\u{1F4E6}", "a%2Fb"]
     )
     func roundTrip(_ component: String) throws {
@@ -122,20 +122,20 @@ struct NotificationKeyTests {
         #expect(try JSONValue.parse(json)["recipient"]?.stringValue == component)
     }
 
-    @Test("the encoding keeps unreserved characters and escapes all else in upper case")
+    @Test("the encoding keeps unreserved characters and escapes all others in upper case")
     func encoding() throws {
         let key = try NotificationKey(application: "shop", recipient: "ana/1", identifier: "50% é")
         #expect(key.description == "shop/ana%2F1/50%25%20%C3%A9")
     }
 
-    @Test("other spellings of the same key become the canonical one")
+    @Test("noncanonical spellings of a key become canonical")
     func canonical() throws {
         let key = try NotificationKey(encoded: bytes("shop/us%65r%2d42/a b%c3%a9"))
         #expect(key.description == "shop/user-42/a%20b%C3%A9")
         #expect(key == (try NotificationKey(application: "shop", recipient: "user-42", identifier: "a bé")))
     }
 
-    @Test("an empty identifier stands for all of the recipient's")
+    @Test("an empty identifier means all of the recipient's notifications")
     func whole() throws {
         let key = try NotificationKey(encoded: bytes("shop/user-42/"))
         #expect(key.isWholeRecipient)
@@ -144,7 +144,7 @@ struct NotificationKeyTests {
     }
 
     @Test(
-        "keys that are none are refused with the component to blame",
+        "invalid keys are refused with the offending component",
         arguments: [
             ("", "key"), ("shop", "key"), ("shop/u", "key"), ("a/b/c/d", "key"), ("/u/i", "application"),
             ("a//i", "recipient"), ("a/u/%", "identifier"), ("a/u/%2", "identifier"), ("a/u/%zz", "identifier"),
@@ -160,7 +160,7 @@ struct NotificationKeyTests {
         #expect(error?.field == field)
     }
 
-    @Test("a component that is not UTF-8 is refused as such", arguments: ["a/%FF/i", "a/%C0%AF/i", "a/%ED%A0%80/i"])
+    @Test("a component that is not UTF-8 is refused", arguments: ["a/%FF/i", "a/%C0%AF/i", "a/%ED%A0%80/i"])
     func notUTF8(_ encoded: String) {
         #expect(failure { () throws(ModelError) in try NotificationKey(encoded: bytes(encoded)) }?.reason == .notUTF8)
     }
@@ -187,19 +187,19 @@ struct NameTests {
     }
 
     @Test(
-        "bad escapes and control characters are refused",
+        "invalid escapes and control characters are refused",
         arguments: ["%", "%4", "%4g", "a%", "%00", "%0d%0a", "%7F", "a\u{1}"]
     )
     func refused(_ encoded: String) {
         #expect(failure { () throws(ModelError) in try PercentEncoding.decodeOnce(encoded) }?.reason == .invalid)
     }
 
-    @Test("what is not UTF-8 once decoded is refused")
+    @Test("text that is not UTF-8 after decoding is refused")
     func notUTF8() {
         #expect(failure { () throws(ModelError) in try PercentEncoding.decodeOnce("%ff") }?.reason == .notUTF8)
     }
 
-    @Test("names take the prefix unless they are set")
+    @Test("names get the prefix unless they are set")
     func names() throws {
         let names = TopicNames(prefix: "x.", requests: "my-requests")
         #expect(names.requests == "my-requests")

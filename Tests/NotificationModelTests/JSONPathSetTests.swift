@@ -25,7 +25,7 @@ struct JSONPathSetTests {
         }
     }
 
-    @Test("each path gives what a look-up in the parsed value gives, also in values made at random")
+    @Test("each path finds the same as a lookup in the parsed value, also in random values")
     func asParsed() throws {
         var generator = SeededGenerator(seed: 7)
         let names = ["a", "b", "0", "1", "é", "x y", "\"", ""]
@@ -55,7 +55,7 @@ struct JSONPathSetTests {
         }
     }
 
-    @Test("names are compared with their escapes resolved, white space does not count, the last of equal names does")
+    @Test("names match with escapes resolved, white space is ignored, and of equal names the last counts")
     func names() throws {
         let text = #" { "\u0061" : { "b" : 1 , "c" : 2 } , "a" : { "b" : [ 1 , { "c" : "x" } ] } } "#
         #expect(
@@ -63,7 +63,7 @@ struct JSONPathSetTests {
         )
     }
 
-    @Test("texts are given with their escapes resolved")
+    @Test("texts are returned with their escapes resolved")
     func texts() throws {
         let bytes = Array(#"["a\n\u00e9\ud834\udd1e","plain",1.50,true,null]"#.utf8)
         var set = JSONPathSet()
@@ -87,7 +87,7 @@ struct JSONPathSetTests {
     }
 
     @Test(
-        "the elements of a list come one after another",
+        "the elements of a list are returned one by one",
         arguments: ["[]", "[ ]", "[1]", " [ 1 , [2,3] , {\"a\":[]} , \"]\" ] "]
     )
     func elements(text: String) throws {
@@ -103,7 +103,7 @@ struct JSONPathSetTests {
     }
 
     @Test(
-        "a text that is not JSON is refused whole, wherever the mistake is",
+        "text that is not JSON is refused as a whole, wherever the mistake is",
         arguments: ["", "{", #"{"a":1}x"#, #"{"b":[1,]}"#, #"{"a":{"b":01}}"#, "{\"a\":\"\u{1}\"}"]
     )
     func notJSON(text: String) {

@@ -1,6 +1,6 @@
 import NotificationModel
 
-/// Valid requests of every shape, the same for the same seed.
+/// Valid requests of every form, the same for the same seed.
 enum RandomRequest {
     static func make(using generator: inout SeededGenerator) throws -> NotificationRequest {
         let key = try NotificationKey(

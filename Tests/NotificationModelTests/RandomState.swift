@@ -1,6 +1,6 @@
 import NotificationModel
 
-/// Entries and markers of every shape, the same for the same seed.
+/// Entries and markers of every form, the same for the same seed.
 enum RandomState {
     static func entry(using generator: inout SeededGenerator) throws -> StateEntry {
         var entry = StateEntry()
@@ -141,7 +141,7 @@ enum RandomState {
         )
     }
 
-    /// The newest last, as the centre keeps them: each ended after the one before.
+    /// The newest last, as the center keeps them: each closed after the one before.
     private static func known(_ generator: inout SeededGenerator) throws -> [StateEntry.KnownRequest] {
         var closed = Int64.random(in: 0...1_795_251_600_123, using: &generator)
         return try (0..<Int.random(in: 0...40, using: &generator)).map { _ in

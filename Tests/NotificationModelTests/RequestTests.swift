@@ -16,7 +16,7 @@ struct RequestTests {
         return request
     }
 
-    @Test("the scan answers with the content's exact bytes and the values in their units")
+    @Test("the scan returns the content's exact bytes and the values in their units")
     func scanned() throws {
         let json =
             #" { "content" : {"title":"}\"{"} , "version":9, "collapseWindow":0.0105,"expiration":"2026-12-01T17:00:00+08:00","requestId":"x" } "#
@@ -30,7 +30,7 @@ struct RequestTests {
     }
 
     @Test(
-        "intervals become milliseconds rounded up, but not for binary noise",
+        "intervals become milliseconds, rounded up except for binary noise",
         arguments: [
             (0.5, 500), (0.0001, 1), (0.07, 70), (1.001, 1001), (3600, 3_600_000), (60.0001, 60_001),
             (316_224_000, 316_224_000_000),
@@ -58,7 +58,7 @@ struct RequestTests {
         }
     }
 
-    @Test("any valid request that a program builds scans, and reads back equal")
+    @Test("any valid request that a program builds can be scanned, and reads back equal")
     func roundTrip() throws {
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<2000 {
@@ -68,7 +68,7 @@ struct RequestTests {
         }
     }
 
-    @Test("what a program builds wrongly is refused before it is published")
+    @Test("an invalid request that a program builds is refused before it is published")
     func validate() throws {
         var request = NotificationRequest(key: key, content: NotificationContent(title: "t", badge: -1))
         #expect(failure { () throws(ModelError) in try request.validate() }?.field == "content.badge")
@@ -84,7 +84,7 @@ struct RequestTests {
         #expect(failure { () throws(ModelError) in try request.validate() }?.field == "content.userInfo")
     }
 
-    @Test("removals read back equal, and neither kind passes for the other")
+    @Test("removals read back equal, and requests and removals are not confused")
     func removals() throws {
         let whole = try NotificationKey(application: "shop", recipient: "u", identifier: "")
         for scope in RemovalScope.allCases {
@@ -105,7 +105,7 @@ struct RequestTests {
 
 @Suite("JSON values")
 struct JSONValueTests {
-    @Test("members keep their order, numbers their text, and the last of a name wins")
+    @Test("members keep their order, numbers their text, and of equal names the last counts")
     func parse() throws {
         let value = try JSONValue.parse(bytes(#" {"b":1.50,"a":[null,true,"x\u00e9\ud83d\udce6"],"b":2E+3} "#))
         #expect(text(value.json) == #"{"b":1.50,"a":[null,true,"xé📦"],"b":2E+3}"#)
@@ -113,7 +113,7 @@ struct JSONValueTests {
         #expect(value["b"]?.doubleValue == 2000)
     }
 
-    @Test("paths lead through names and indices")
+    @Test("paths follow names and indices")
     func paths() throws {
         let value = try JSONValue.parse(bytes(#"{"data":{"items":[{"name":"x"},{"n":2}],"0":"zero","":1}}"#))
         #expect(value.value(at: "data.items.0.name")?.stringValue == "x")
@@ -126,7 +126,7 @@ struct JSONValueTests {
         }
     }
 
-    @Test("strings are escaped so that they come back the same")
+    @Test("escaped strings read back equal")
     func strings() throws {
         let all = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init))) + "\u{2028}📦"
         var out: [UInt8] = []

@@ -10,7 +10,7 @@ struct StateCodecTests {
         return json.split(separator: 0x0A).map(Array.init)
     }
 
-    /// Each line is read as the sample of its place, and the sample is written as that line.
+    /// Each line reads as the sample at its position, and the sample is written as that line.
     private func check(_ file: String, _ samples: [(name: String, entry: StateEntry)]) throws {
         let lines = try lines(file)
         #expect(lines.count == samples.count)
@@ -32,19 +32,19 @@ struct StateCodecTests {
         }
     }
 
-    @Test("what a661b8f wrote is read, and what it could say is written as it wrote it")
+    @Test("output of a661b8f is readable, and its samples are written identically")
     func first() throws {
         try check("a661b8f/entries", try StateSamples.firstEntries())
         try check("a661b8f/markers", StateSamples.firstMarkers())
     }
 
-    @Test("what 49d030c wrote besides is read, and written as it wrote it")
+    @Test("output of 49d030c is readable, and its additional samples are written identically")
     func lives() throws {
         try check("49d030c/entries", try StateSamples.laterEntries())
         try check("49d030c/markers", StateSamples.laterMarkers())
     }
 
-    @Test("of an entry that a661b8f wrote with a strange trace, all but the trace is read")
+    @Test("an entry of a661b8f with an invalid trace is read without the trace")
     func traces() throws {
         let (lines, samples) = (try lines("a661b8f/traces"), StateSamples.strangeTraces())
         #expect(lines.count == samples.count)
@@ -54,7 +54,7 @@ struct StateCodecTests {
         }
     }
 
-    @Test("an entry is read as it was written, whatever it holds", arguments: 0..<300 as Range<UInt64>)
+    @Test("an entry with any contents reads back equal", arguments: 0..<300 as Range<UInt64>)
     func entries(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let entry = try RandomState.entry(using: &generator)
@@ -79,7 +79,7 @@ struct StateCodecTests {
         #expect(try StateEntry.head(of: timeless.json).due == nil)
     }
 
-    @Test("a marker is read as it was written, whatever it holds", arguments: 0..<100 as Range<UInt64>)
+    @Test("a marker with any contents reads back equal", arguments: 0..<100 as Range<UInt64>)
     func markers(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let marker = RandomState.marker(using: &generator)
@@ -89,7 +89,7 @@ struct StateCodecTests {
     }
 
     @Test(
-        "what is missing, and what is of a newer form, is named",
+        "a missing field and a newer form are named",
         arguments: [
             (#"{"form":3,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
@@ -111,7 +111,7 @@ struct StateCodecTests {
     }
 
     @Test(
-        "what a marker lacks, and a newer form, is named",
+        "a marker's missing field and newer form are named",
         arguments: [
             (#"{"form":3,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"form":0}"#, .invalid, "form"),
@@ -128,10 +128,10 @@ struct StateCodecTests {
         #expect(error?.reason == reason && error?.field == field, "\(String(describing: error))")
     }
 
-    @Test("fields that are not known are passed over at each level")
+    @Test("unknown fields are ignored at each level")
     func unknown() throws {
         for sample in try StateSamples.firstEntries() + StateSamples.laterEntries() {
-            // Each object gets a field in front, the requests' contents excepted: they are kept as they are.
+            // Each object gets a new first field, except the requests' contents, which are stored unchanged.
             let added = text(sample.entry.json)
                 .replacing("{\"", with: #"{"later":{"form":[9]},""#)
                 .replacing(

@@ -1,6 +1,6 @@
 import NotificationModel
 
-// What the commit 49d030c could write besides: removals of everything a recipient has, lives of a topic, the end of a replay.
+// Added by the commit 49d030c: removals of all of a recipient's notifications, lives of a topic, the end of a replay.
 extension StateSamples {
     static func laterEntries() throws -> [(name: String, entry: StateEntry)] {
         let text = try RequestID(text: "r-1")

@@ -1,9 +1,9 @@
 import NotificationModel
 
-/// Entries and markers of every shape that the changelog can hold, each under a name.
+/// Named entries and markers of every form that the changelog can contain.
 ///
-/// `Fixtures/state` holds the JSON of each, in the same order, as the version in the folder's name wrote it. New shapes get a
-/// folder of their own: a file of the fixtures never changes, and this version reads them all.
+/// `Fixtures/state` contains the JSON of each, in the same order, as written by the version in the folder's name. New
+/// forms get a new folder: fixtures never change, and this version reads all of them.
 enum StateSamples {
     static let now = Timestamp(rawValue: 1_795_251_600_123)
     static let later = Timestamp(rawValue: 1_795_255_200_000)
@@ -69,7 +69,7 @@ enum StateSamples {
     }
 }
 
-// What the commit a661b8f could write.
+// The forms of the commit a661b8f.
 extension StateSamples {
     static func firstEntries() throws -> [(name: String, entry: StateEntry)] {
         let text = try RequestID(text: #"order "1" \ é"#)
@@ -167,7 +167,8 @@ extension StateSamples {
         ]
     }
 
-    /// Traces that are left behind now, since they are no W3C trace context: what is read has none, or no tracestate.
+    /// Traces that are dropped now, because they are not a W3C trace context: the entry that is read has none, or no
+    /// tracestate.
     static func strangeTraces() -> [(name: String, entry: StateEntry)] {
         let parent = CarriedTrace(traceparent: traceparent)
         return [

@@ -12,7 +12,7 @@ func text(_ bytes: some Sequence<UInt8>) -> String {
     String(decoding: Array(bytes), as: UTF8.self)
 }
 
-/// The error that a piece of work throws, or nil when it throws none.
+/// The error that the closure throws, or nil.
 func failure<Value>(of work: () throws(ModelError) -> Value) -> ModelError? {
     do throws(ModelError) {
         _ = try work()
@@ -39,7 +39,7 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// One golden fixture and what is expected of it.
+/// One golden fixture and its expected result.
 struct Fixture: Codable, Sendable, CustomTestStringConvertible {
     let file: String
     let schema: String
@@ -47,7 +47,7 @@ struct Fixture: Codable, Sendable, CustomTestStringConvertible {
     let name: String?
     let reason: String?
     let field: String?
-    /// Only the codec can refuse it: a schema cannot say why.
+    /// Whether a schema accepts an input that the codec refuses.
     let schemaAccepts: Bool?
 
     var testDescription: String { file }

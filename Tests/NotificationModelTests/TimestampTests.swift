@@ -25,7 +25,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "what is not RFC 3339 is refused",
+        "text that is not RFC 3339 is refused",
         arguments: [
             "", "2026-11-21", "2026-11-21T09:00:00", "2026-11-21 09:00:00Z", "2026-11-21T09:00Z",
             "2026-13-01T00:00:00Z",
@@ -55,7 +55,7 @@ struct TimestampTests {
         }
     }
 
-    @Test("instants outside the years 0000 to 9999 are written as the nearest inside, and sums saturate")
+    @Test("instants outside the years 0000 to 9999 are written as the nearest one inside, and sums saturate")
     func ends() {
         #expect(Timestamp(rawValue: .max).rfc3339 == "9999-12-31T23:59:59.999Z")
         #expect(Timestamp(rawValue: .min).rfc3339 == "0000-01-01T00:00:00.000Z")

@@ -4,7 +4,7 @@ import Testing
 @Suite("Trace context")
 struct TraceContextTests {
     @Test(
-        "A traceparent of the standard is carried as it is",
+        "A valid traceparent is kept unchanged",
         arguments: [
             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
             "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-00",
@@ -16,7 +16,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "Anything else is no trace context",
+        "Anything else is not a trace context",
         arguments: [
             nil, "", "00", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
             "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
@@ -32,7 +32,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "A tracestate that cannot be a header is left out",
+        "A tracestate that cannot be a header is dropped",
         arguments: ["", "a=é", "a\nb", String(repeating: "x", count: 513)]
     )
     func tracestate(text: String) {

@@ -72,7 +72,7 @@ struct NotificationPublisherTests {
         )
     }
 
-    @Test("A removal is a value under the key of what it removes, all of a recipient's by an empty identifier")
+    @Test("A removal is a value under the removed key, with an empty identifier for all of a recipient's")
     func removal() async throws {
         let records = try await published(2) { publisher in
             try await publisher.remove("i", of: "u", .delivered)
@@ -89,7 +89,7 @@ struct NotificationPublisherTests {
         #expect(records.map { String(decoding: $0.key ?? [], as: UTF8.self) } == ["shop/u/i", "shop/u/"])
     }
 
-    @Test("What is not valid is refused before anything is published")
+    @Test("Invalid input is refused before anything is published")
     func invalid() async throws {
         let records = try await published(1) { publisher in
             await #expect(throws: ModelError.self) {

@@ -46,7 +46,7 @@ struct PublisherExampleTests {
         await broker.shutDown()
     }
 
-    @Test("The page shows the lines that run here")
+    @Test("The page shows the code that runs here")
     func page() throws {
         let here = URL(filePath: #filePath)
         let source = try String(contentsOf: here, encoding: .utf8)

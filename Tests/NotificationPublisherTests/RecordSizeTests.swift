@@ -6,15 +6,13 @@ import Testing
 
 @testable import NotificationPublisher
 
-/// What the model counts of a record, beside what librdkafka does.
+/// Compares the record size of the model with that of librdkafka.
 @Suite(.timeLimit(.minutes(1)))
 struct RecordSizeTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     @Test(arguments: [1_000, 65_536, 100_000, 1_000_000])
-    func `what fits by the model's count fits a record, and without headers nothing larger does`(bound: Int)
-        async throws
-    {
+    func `a record within the model's limit fits in Kafka; without headers both limits agree`(bound: Int) async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await KafkaThread.run(name: "test") {
             var client = broker.clientConfiguration()
@@ -62,7 +60,7 @@ struct RecordSizeTests {
         await broker.shutDown()
     }
 
-    @Test func `the largest record of a request is no smaller than what is written`() throws {
+    @Test func `the largest record of a request is no smaller than the written one`() throws {
         let longest = String(repeating: "%", count: 256)
         let key = try NotificationKey(application: longest, recipient: longest, identifier: longest)
         let headers = RequestHeaders(source: "/carillon/production")

@@ -3,7 +3,7 @@ import CoreMetrics
 @testable import ServiceHTTP
 
 extension ConnectionMetrics {
-    /// Counts nothing.
+    /// Metrics that go nowhere.
     static var none: ConnectionMetrics {
         ConnectionMetrics(name: "test", statuses: [], reasons: [], factory: NOOPMetricsHandler.instance)
     }

@@ -2,7 +2,7 @@ import ServiceSupport
 import Synchronization
 import Testing
 
-/// Whether threads come round, on a clock that the test moves.
+/// The supervision of threads, with a clock that the test advances.
 struct HealthTests {
     private final class Time: Sendable {
         private let start = ContinuousClock.now
@@ -11,13 +11,13 @@ struct HealthTests {
         func pass(_ seconds: Int) { passed.withLock { $0 += .seconds(seconds) } }
     }
 
-    @Test func `a thread that beats and then does not come round makes the service not live, and is named`() {
+    @Test func `a thread that beats and then stalls makes the service not live, and is named`() {
         let time = Time()
         let health = Health(stallTimeout: .seconds(60)) { time.now }
         let (lane, other, silent) = (
             health.component("lane-0"), health.component("lane-1"), health.component("http")
         )
-        // What never beats is not watched: it may have no thread of its own, or wait for a broker before it begins.
+        // A component without beats is not supervised: it may have no thread, or wait for a broker before it begins.
         silent.ready()
         time.pass(1000)
         #expect(health.notLive.isEmpty)
@@ -28,12 +28,12 @@ struct HealthTests {
         other.beat()
         time.pass(1)
         #expect(
-            health.notLive.map { "\($0.component): \($0.why)" } == ["lane-0: its thread has not come round for 61 s"]
+            health.notLive.map { "\($0.component): \($0.why)" } == ["lane-0: its thread has made no progress for 61 s"]
         )
-        // It comes round after all.
+        // It makes progress again.
         lane.beat()
         #expect(health.notLive.isEmpty)
-        // Readiness has nothing to do with it.
+        // Readiness is independent of it.
         lane.notReady("the broker is away")
         #expect(health.notLive.isEmpty && health.notReady.map(\.component) == ["lane-0", "lane-1"])
         time.pass(3600)

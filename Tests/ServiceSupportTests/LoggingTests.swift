@@ -40,7 +40,7 @@ struct LoggingTests {
         #expect(line.hasSuffix(#"error   carillon: first\nsecond key=a\u001b[31m"# + "\n"), "\(line)")
     }
 
-    @Test func `less than the level is not written`() {
+    @Test func `records below the level are not written`() {
         let logger = logger(.json, level: .warning)
         logger.info("no")
         logger.warning("yes")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import ServiceSupport
 
-/// Bad clients of the ops endpoint: it goes on, and keeps nothing of them.
+/// Bad clients of the ops endpoint: it keeps working, and keeps nothing of them.
 @Suite("Connections of the ops endpoint", .timeLimit(.minutes(3)))
 struct OpsConnectionTests {
     private let registry = PrometheusRegistry()
@@ -35,7 +35,7 @@ struct OpsConnectionTests {
         "GET \(path) HTTP/1.1\r\nhost: x\r\n\(headers)\r\n"
     }
 
-    @Test("One that drips is told so and closed")
+    @Test("A dripping one gets an answer and is closed")
     func slow() async throws {
         try await withServer {
             $0.receiveTimeout = .milliseconds(300)
@@ -50,7 +50,7 @@ struct OpsConnectionTests {
         }
     }
 
-    @Test("One that is silent is closed")
+    @Test("An idle one is closed")
     func silent() async throws {
         try await withServer {
             $0.idleTimeout = .milliseconds(300)
@@ -61,15 +61,15 @@ struct OpsConnectionTests {
         }
     }
 
-    @Test("Beyond the bound they wait until another closes")
+    @Test("Beyond the limit they wait until another closes")
     func bound() async throws {
         try await withServer {
             $0.connections = 4
-            // Nobody is closed for being silent.
+            // No idle connection is closed.
             $0.idleTimeout = .hours(1)
         } _: { port in
             var open: [RawConnection] = []
-            // A few more are accepted with the last of one go.
+            // Some more are accepted in the last loop of accepting.
             for _ in 0..<12 { open.append(try RawConnection.openNow(port: port)) }
             await open[0].send(Self.get("/health/live"))
             #expect(try await open[0].answer().status == 200)
@@ -84,7 +84,7 @@ struct OpsConnectionTests {
         }
     }
 
-    @Test("What is too long or no HTTP is refused, and the connection ends")
+    @Test("Oversized requests and requests that are not HTTP are refused, and the connection closes")
     func refused() async throws {
         try await withServer { port in
             for (text, status) in [
@@ -99,7 +99,7 @@ struct OpsConnectionTests {
         }
     }
 
-    @Test("One that asks for the metrics again and again and reads nothing is cut off; others are answered meanwhile")
+    @Test("A client that requests metrics repeatedly and reads nothing is disconnected; others are answered meanwhile")
     func neverReads() async throws {
         try await withServer {
             // Long enough for the others on a busy machine.
@@ -117,7 +117,7 @@ struct OpsConnectionTests {
         }
     }
 
-    @Test("All who wait for the page get one that is made once, after they asked")
+    @Test("All waiting callers get one page, built after their requests")
     func sharedPage() async throws {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let made = Atomic(0)

@@ -14,7 +14,7 @@ struct PrometheusRegistryTests {
         }
     }
 
-    @Test func `a counter has its prefix, its ending and its labels`() {
+    @Test func `a counter has its prefix, its suffix and its labels`() {
         Counter(label: "requests.read", dimensions: [("topic", "requests"), ("a-b", "1")], factory: registry).increment(
             by: 3
         )
@@ -23,7 +23,7 @@ struct PrometheusRegistryTests {
         )
     }
 
-    @Test func `the prefix and the ending are not doubled`() {
+    @Test func `the prefix and the suffix are not doubled`() {
         Counter(label: "carillon_events_total", factory: registry).increment()
         #expect(lines("carillon_events_total") == ["carillon_events_total 1"])
     }
@@ -81,7 +81,7 @@ struct PrometheusRegistryTests {
         #expect(registry.exposition().contains("# HELP \(name) How long a delivery took.\n# TYPE \(name) histogram\n"))
     }
 
-    @Test func `a help text is found however the name is spelt, and its lack is seen`() {
+    @Test func `a help text is found by every spelling of the name, and a missing one is marked`() {
         registry.describe("dead.letters", "Records that could not be used.")
         Counter(label: "carillon_dead_letters_total", factory: registry).increment()
         Counter(label: "requests.read", factory: registry).increment()
@@ -105,7 +105,7 @@ struct PrometheusRegistryTests {
         )
     }
 
-    @Test func `beyond the bound a series is not kept, works on, and is counted`() {
+    @Test func `beyond the limit a series is not kept, its handle works, and it is counted`() {
         let registry = PrometheusRegistry(maximumSeries: 3)
         let counters = (0..<5).map { Counter(label: "c", dimensions: [("n", "\($0)")], factory: registry) }
         for counter in counters { counter.increment() }
@@ -117,7 +117,7 @@ struct PrometheusRegistryTests {
         #expect(registry.exposition().contains("carillon_late_total 1\n"))
     }
 
-    @Test func `a series goes with its last handle`() {
+    @Test func `a series is removed with its last handle`() {
         let first = Counter(label: "c", factory: registry)
         let second = Counter(label: "c", factory: registry)
         second.increment()
@@ -154,7 +154,7 @@ struct PrometheusRegistryTests {
         }
     }
 
-    @Test func `numbers are written as the format wants them`() {
+    @Test func `numbers are written in the format's form`() {
         #expect(Exposition.number(3) == "3")
         #expect(Exposition.number(-0.5) == "-0.5")
         #expect(Exposition.number(1e-7) == "1e-07")

@@ -13,11 +13,11 @@ struct ServiceMainTests {
         (["--config="], .wrong("--config needs the path of a settings file")),
         (["--config", "a", "-c", "b"], .wrong("-c is given twice")), (["run"], .wrong("'run' is not an option")),
     ])
-    func `the command line says where the settings are`(given: [String], outcome: ServiceCommandLine.Outcome) {
+    func `the command line locates the settings`(given: [String], outcome: ServiceCommandLine.Outcome) {
         #expect(ServiceCommandLine.parse(given) == outcome)
     }
 
-    @Test func `wrong settings end the start with status 78 before anything is made`() async {
+    @Test func `invalid settings end the start with status 78 before a service is created`() async {
         let status = await main.run(arguments: ["test"], environment: ["CARILLON_OPS_PROT": "1"]) { _ in
             { _ in
                 Issue.record("services were made in spite of wrong settings")
@@ -27,7 +27,7 @@ struct ServiceMainTests {
         #expect(status == 78)
     }
 
-    @Test func `a wrong command line ends with status 64`() async {
+    @Test func `an invalid command line ends with status 64`() async {
         let status = await main.run(arguments: ["test", "--nonsense"], environment: [:]) { _ in
             Issue.record("settings were read in spite of a wrong command line")
             return { _ in [] }

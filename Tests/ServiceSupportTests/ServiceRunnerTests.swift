@@ -8,7 +8,7 @@ import Testing
 struct ServiceRunnerTests {
     private struct Failure: Error {}
 
-    /// Ends at graceful shutdown and says whether it was one.
+    /// Ends at graceful shutdown and reports whether it was one.
     private struct Drains: Service {
         let started: Flag
         let drained: Flag
@@ -35,7 +35,7 @@ struct ServiceRunnerTests {
 
     private let logger = LoggingConfiguration(level: .critical).logger(label: "test")
 
-    @Test func `a service that fails lets the others drain, and its error is told`() async throws {
+    @Test func `a service that fails lets the others drain, and its error is reported`() async throws {
         let drains = Drains(started: Flag(), drained: Flag())
         await #expect(throws: Failure.self) {
             try await ServiceRunner.run(
@@ -47,13 +47,13 @@ struct ServiceRunnerTests {
         #expect(drains.drained.isSet)
     }
 
-    @Test func `a service that ends by itself ends the others, and that is no failure`() async throws {
+    @Test func `a service that ends by itself stops the others without a failure`() async throws {
         let drains = Drains(started: Flag(), drained: Flag())
         try await ServiceRunner.run([drains, Ends()], shutdownTimeout: .seconds(30), logger: logger)
         #expect(drains.drained.isSet)
     }
 
-    @Test func `what a service cannot be made of is a wrong configuration`() async {
+    @Test func `an error while services are created is an invalid configuration`() async {
         let main = ServiceMain(name: "test", summary: "A test.", defaultOpsPort: 0)
         let status = await main.run(environment: ["CARILLON_LOG_LEVEL": "critical"], file: nil) { _ in
             { _ in throw Failure() }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happened or not, for any thread.
+/// A flag that any thread may set.
 final class Flag: Sendable {
     private let value = Atomic<Bool>(false)
 
@@ -9,7 +9,7 @@ final class Flag: Sendable {
     func set() { value.store(true, ordering: .releasing) }
 }
 
-/// Lines that were written, from any thread.
+/// Collects lines from any thread.
 final class Lines: Sendable {
     private let all = Mutex<[String]>([])
 

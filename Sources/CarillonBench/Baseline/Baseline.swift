@@ -1,25 +1,25 @@
 import Foundation
 
-/// The ratios that later runs are compared with: a file in the repository.
+/// The ratios for comparisons with later runs: a file in the repository.
 struct Baseline: Sendable {
-    /// Where it is in a clone.
+    /// Its path in a clone.
     static let path = "deploy/bench-baseline.json"
-    /// Runs of the same program differ by so much.
+    /// The usual difference between runs of the same program.
     static let leastTolerance = 0.15
 
     struct Entry: Codable, Hashable, Sendable {
         /// The median of the runs.
         var ratio: Double
-        /// A share of the ratio: a run that is worse by more is reported.
+        /// As a share of the ratio: worse runs are reported.
         var tolerance: Double
-        /// How many runs it was made from.
+        /// The number of runs behind it.
         var runs: Int
     }
 
     var entries: [RatioKey: Entry] = [:]
 
-    /// Takes the ratios of new runs over; those that they do not have stay. The tolerance is as large as the runs differ from
-    /// their median, and at least ``leastTolerance``.
+    /// Replaces ratios with those of new runs; other ratios stay. The tolerance is the largest difference of the runs
+    /// from their median, and at least ``leastTolerance``.
     mutating func update(from runs: [SavedRun]) {
         for (key, values) in runs.ratios {
             guard let median = values.median, let minimum = values.minimum, let maximum = values.maximum, median > 0
@@ -62,7 +62,7 @@ extension Baseline: Codable {
         try members.encode(to: encoder)
     }
 
-    /// - Throws: ``BenchmarkError`` when there is no baseline in the file.
+    /// - Throws: ``BenchmarkError`` when the file contains no baseline.
     init(path: String) throws {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw BenchmarkError("no baseline at \(path): run this in the clone's directory, or give --baseline")
@@ -70,7 +70,7 @@ extension Baseline: Codable {
         do {
             self = try JSONDecoder().decode(Baseline.self, from: data)
         } catch {
-            throw BenchmarkError("\(path) is no baseline of this version: \(error)")
+            throw BenchmarkError("\(path) is not a baseline of this version: \(error)")
         }
     }
 
@@ -85,7 +85,7 @@ extension Baseline: Codable {
     }
 }
 
-/// What comparisons need of a report that was saved with `--json`.
+/// The part of a report saved with `--json` that comparisons need.
 struct SavedRun: Decodable, Sendable {
     struct Workload: Decodable, Sendable {
         var name: String
@@ -100,7 +100,7 @@ struct SavedRun: Decodable, Sendable {
     var benchmark: String
     var workloads: [Workload]
 
-    /// Reads files with a report on each line.
+    /// Reads files with one report per line.
     ///
     /// - Parameter paths: `-` is standard input.
     /// - Throws: ``BenchmarkError`` that names the file and line.
@@ -127,7 +127,7 @@ struct SavedRun: Decodable, Sendable {
                     return try JSONDecoder().decode(SavedRun.self, from: Data(line))
                 } catch {
                     throw BenchmarkError(
-                        "\(name):\(number + 1) is no output of this version's carillon-bench NAME --json, one run a line"
+                        "\(name):\(number + 1) is not output of this version's carillon-bench NAME --json, one run per line"
                     )
                 }
             }
@@ -146,7 +146,7 @@ struct RatioKey: Hashable, Comparable, Sendable {
 }
 
 extension [SavedRun] {
-    /// What the runs measured of each ratio.
+    /// The measured values of each ratio.
     var ratios: [RatioKey: Distribution] {
         var values: [RatioKey: [Double]] = [:]
         for run in self {

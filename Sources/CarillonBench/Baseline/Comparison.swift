@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Runs beside the baseline.
+/// Compares runs with the baseline.
 struct Comparison: Sendable {
     enum Verdict: String, Sendable {
         case within = ""
@@ -29,7 +29,7 @@ struct Comparison: Sendable {
 
     let lines: [Line]
 
-    /// - Throws: ``BenchmarkError`` when the runs have nothing that the baseline has.
+    /// - Throws: ``BenchmarkError`` when the runs and the baseline have nothing in common.
     init(of runs: [SavedRun], with baseline: Baseline) throws {
         lines = runs.ratios.sorted { $0.key < $1.key }.compactMap { key, values in
             values.median.map { Line(key: key, measured: $0, entry: baseline.entries[key]) }
@@ -79,7 +79,7 @@ struct Comparison: Sendable {
     }
 }
 
-/// Options of the commands that have to do with the baseline.
+/// Options of the commands that use the baseline.
 struct BaselineOptions: ParsableArguments {
     @Option(
         name: .customLong("baseline"),
@@ -89,7 +89,7 @@ struct BaselineOptions: ParsableArguments {
     var path = Baseline.path
 
     @Argument(
-        help: ArgumentHelp("Files with the output of benchmarks with --json, one run a line; - is standard input."),
+        help: ArgumentHelp("Files with the output of benchmarks with --json, one run per line; - is standard input."),
         completion: .file()
     )
     var runs: [String]
@@ -101,10 +101,10 @@ struct CompareCommand: ParsableCommand {
         commandName: "compare",
         abstract: "Compare the ratios of saved runs with those of the baseline.",
         discussion: """
-            Ratios only: rates and times say more about the machine than about the program. Of several runs of a workload the \
-            median counts. The status is 1 when a ratio is worse than its tolerance in the baseline allows; that is at least \
-            15 %, and as much as the runs of the baseline differed. Workloads of other sizes are not compared, nor are programs \
-            that were built in another way.
+            Ratios only: rates and times depend more on the machine than on the program. Of several runs of a workload \
+            the median counts. The status is 1 when a ratio is worse than its tolerance in the baseline allows; that \
+            is at least 15 %, and as much as the runs of the baseline differed. Workloads of other sizes are not \
+            compared, nor are programs that were built in another way.
 
             Example:
               carillon-bench ingest --json | carillon-bench compare -
@@ -127,8 +127,9 @@ struct BaselineCommand: ParsableCommand {
         commandName: "baseline",
         abstract: "Make saved runs the baseline.",
         discussion: """
-            Each ratio of the runs replaces that of the baseline with the median of the runs, and with a tolerance of at least \
-            15 %, or as much as the runs differ from the median: give it several runs. Ratios that the runs do not have stay.
+            Each ratio of the runs replaces that of the baseline with the median of the runs, and with a tolerance of \
+            at least 15 %, or as much as the runs differ from the median: give it several runs. Ratios that the runs \
+            do not have stay.
 
             Example:
               for run in 1 2 3; do for name in pipeline ingest timers; do
@@ -146,11 +147,11 @@ struct BaselineCommand: ParsableCommand {
         guard count > 0 else {
             throw BenchmarkError("these runs have no ratios: pipeline, ingest and timers measure some")
         }
-        // A file that is no baseline is not overwritten.
+        // Do not overwrite a file that is not a baseline.
         var baseline =
             FileManager.default.fileExists(atPath: options.path) ? try Baseline(path: options.path) : Baseline()
         baseline.update(from: runs)
         try baseline.write(to: options.path)
-        print("\(options.path): \(count) ratios of \(runs.count) runs, \(baseline.entries.count) in all")
+        print("\(options.path): \(count) ratios of \(runs.count) runs, \(baseline.entries.count) in total")
     }
 }

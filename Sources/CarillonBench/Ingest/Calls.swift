@@ -3,8 +3,8 @@ import Foundation
 import Hummingbird
 import Logging
 
-/// `PUT`s of a notification that the broker has acknowledged, beside a Hummingbird route that only reads its body: each in a
-/// process of its own, called by wrk.
+/// `PUT`s of a notification that the broker has acknowledged, compared with a Hummingbird route that only reads its
+/// body: each in its own process, called by wrk.
 struct CallsBenchmark {
     var wrk: Wrk
     var rounds: Int
@@ -12,7 +12,7 @@ struct CallsBenchmark {
 
     private static let partitions: Int32 = 8
 
-    /// - Returns: The medians of the calls a second.
+    /// - Returns: The medians of the calls per second.
     func run() throws -> (service: Double, bare: Double) {
         var service: [Double] = []
         var bare: [Double] = []
@@ -73,7 +73,7 @@ struct Wrk {
         return Double(calls.requests) / (Double(calls.microseconds) / 1e6)
     }
 
-    /// A second of calls succeeds once the service listens and its broker answers.
+    /// Waits until a second of calls succeeds: the service listens and its broker answers.
     private func waitForAnswers(_ port: Int, _ process: SubjectProcess) throws {
         for _ in 0..<30 {
             _ = try process.sample()
@@ -82,7 +82,7 @@ struct Wrk {
         throw BenchmarkError("no answers on port \(port) within 30 s")
     }
 
-    /// - Returns: Nil while nobody listens.
+    /// - Returns: Nil while nothing listens.
     private func call(
         _ port: Int,
         seconds: Int,
@@ -101,7 +101,7 @@ struct Wrk {
     }
 }
 
-/// `carillon-bench bare-route`: what `ingest` compares with; the framework and nothing else.
+/// `carillon-bench bare-route`: the reference for `ingest`, only the framework.
 struct BareRouteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bare-route",

@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// Business events to requests: the producer service beside the consumer service on as many records.
+/// Business events to requests: the producer service compared with the consumer service on as many records.
 struct EventsBenchmark {
     var records: Int
     var partitions: Int32
@@ -36,7 +36,7 @@ struct EventsBenchmark {
         }
     }
 
-    /// - Returns: How many requests each partition will have.
+    /// - Returns: The expected number of requests of each partition.
     private func publish(to broker: BenchmarkBroker) throws -> [Int] {
         var feed = try RecordFeed(broker.topics.businessEvents, of: broker)
         var headers = KafkaHeaderBuffer()

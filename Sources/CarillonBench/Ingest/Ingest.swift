@@ -4,10 +4,11 @@ import ArgumentParser
 struct IngestCommand: BenchmarkCommand {
     static let configuration = CommandConfiguration(
         commandName: "ingest",
-        abstract: "What comes in: PUTs beside a bare Hummingbird route, business events beside the pipeline.",
+        abstract: "Input: PUTs compared with a bare Hummingbird route, business events with the pipeline.",
         discussion: """
-            PUTs are sent by wrk (Debian's package) and answered when the broker has acknowledged. Business events become \
-            requests of about 400 bytes by a rule; their rate is compared with that of the consumer service on as many requests.
+            wrk (Debian's package) sends PUTs, which are answered when the broker has acknowledged. Business events \
+            become requests of about 400 bytes by a rule; their rate is compared with that of the consumer service on \
+            as many requests.
             """
     )
 
@@ -15,7 +16,7 @@ struct IngestCommand: BenchmarkCommand {
     var records = 200_000
     @Option(help: "Partitions of the topics.")
     var partitions: Int32 = 8
-    @Option(help: "How often each is measured; the median counts.")
+    @Option(help: "Number of measurements of each; the median counts.")
     var rounds = 3
     @Option(help: "Seconds of each round of PUTs.")
     var seconds = 5

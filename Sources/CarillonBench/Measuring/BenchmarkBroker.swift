@@ -8,11 +8,11 @@ import NotificationModel
 struct BenchmarkBroker: Sendable {
     let broker: LocalBroker
     let topics = TopicNames()
-    /// Of each topic.
+    /// The number of partitions of each topic.
     let partitions: Int32
     let logger: Logger
 
-    /// Runs the body with a broker that ends with it; blocking.
+    /// Runs the body with a broker, and shuts it down afterwards; blocking.
     static func with<Result>(
         partitions: Int32,
         logger: Logger,
@@ -31,14 +31,14 @@ struct BenchmarkBroker: Sendable {
         return try body(BenchmarkBroker(broker: broker, partitions: partitions, logger: logger))
     }
 
-    /// - Parameter fetchWait: Milliseconds that the broker may let a fetch wait; nil for what suits it.
+    /// - Parameter fetchWait: How long the broker may delay a fetch, in milliseconds; nil for the recommended time.
     func consumer(fetchWait: Int? = nil) throws -> KafkaConsumer {
         var client = broker.clientConfiguration(clientID: "carillon-bench")
         if let fetchWait { client.properties["fetch.wait.max.ms"] = "\(fetchWait)" }
         return try KafkaConsumer(configuration: .init(client: client), logger: logger)
     }
 
-    /// What a program gets to know of this broker.
+    /// The connection settings of a measured program.
     ///
     /// - Parameter properties: librdkafka properties.
     func work(records: Int = 0, properties: [String: String]) -> Subject.Work {

@@ -1,13 +1,13 @@
 import Kafka
 
-/// Where the partitions of a topic begin and end, and the records in between.
+/// The first and last offsets of a topic's partitions, and the records in between.
 struct TopicBounds {
     let topic: String
     let lows: [Int64]
     let highs: [Int64]
     private let broker: BenchmarkBroker
 
-    /// Asks the broker; blocking.
+    /// Requests the offsets from the broker; blocking.
     init(of topic: String, on broker: BenchmarkBroker) throws {
         let consumer = try broker.consumer()
         defer { consumer.close(within: .seconds(2)) }
@@ -18,23 +18,23 @@ struct TopicBounds {
         (lows, highs) = (bounds.map(\.low), bounds.map(\.high))
     }
 
-    /// Records that were ever written.
+    /// Number of records ever written.
     var written: Int64 { highs.reduce(0, +) }
 
-    /// - Throws: ``BenchmarkError`` when the embedded broker has thrown away what was written from these offsets on.
+    /// - Throws: ``BenchmarkError`` when the embedded broker has dropped records from these offsets on.
     func requireAll(from starts: [Int64]? = nil) throws {
         let lost = zip(lows, starts ?? lows.map { _ in 0 }).map { max(0, $0 - $1) }.reduce(0, +)
         guard lost == 0 else {
             throw BenchmarkError(
-                "the embedded broker threw \(lost) records of \(topic) away: use more --partitions, or fewer records"
+                "the embedded broker dropped \(lost) records of \(topic): use more --partitions, or fewer records"
             )
         }
     }
 
-    /// Reads every record up to here; blocking.
+    /// Reads every record up to these ends; blocking.
     ///
     /// - Parameter starts: The first offset of each partition; nil for 0.
-    /// - Throws: ``BenchmarkError`` when some were thrown away, or do not come.
+    /// - Throws: ``BenchmarkError`` when records were dropped, or do not arrive.
     func read(from starts: [Int64]? = nil, _ body: (borrowing KafkaMessage) throws -> Void) throws {
         try requireAll(from: starts)
         let starts = starts ?? lows.map { _ in 0 }

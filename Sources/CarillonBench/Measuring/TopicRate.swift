@@ -1,7 +1,7 @@
 import Foundation
 import Kafka
 
-/// What was measured of one program.
+/// The measured figures of one program.
 struct ProgramRate: Sendable {
     var messagesPerSecond: Double
     /// User and system time of all its threads.
@@ -10,7 +10,7 @@ struct ProgramRate: Sendable {
 }
 
 extension ProgramRate {
-    /// The median of each figure; nil of no runs.
+    /// The median of each figure; nil without runs.
     init?(medianOf runs: [ProgramRate]) {
         func median(_ figure: (ProgramRate) -> Double) -> Double? { Distribution(runs.map(figure)).median }
         guard let rate = median(\.messagesPerSecond), let cpu = median(\.cpuSecondsPerMillion),
@@ -31,19 +31,19 @@ extension ProgramRate {
 /// Measures a program by the growth of the topic that it writes.
 struct TopicRate {
     var topic: String
-    /// How many records each partition will have.
+    /// The expected number of records of each partition.
     var expected: [Int]
 
     /// A program that takes longer has failed.
     private static let timeLimit = Duration.seconds(600)
 
-    /// Measures from the first record that is seen to the last: start and joining a group are left out for all alike.
+    /// Measures from the first visible record to the last, without start-up and joining the group.
     func measure(_ process: SubjectProcess, name: String, on broker: BenchmarkBroker) throws -> ProgramRate {
         let consumer = try broker.consumer()
         defer { consumer.close(within: .seconds(2)) }
         var ends = [Int](repeating: 0, count: expected.count)
         let total = expected.reduce(0, +)
-        // A question costs the broker about a quarter of a millisecond a partition.
+        // A request costs the broker about a quarter of a millisecond per partition.
         let pause = Double(expected.count) * 0.004
         let deadline = ContinuousClock.now.advanced(by: Self.timeLimit)
         var start: (at: ContinuousClock.Instant, count: Int, sample: ProcessSample)?
@@ -67,10 +67,10 @@ struct TopicRate {
             }
             Thread.sleep(forTimeInterval: start == nil ? 0.005 : pause)
         }
-        throw BenchmarkError("\(name) was done before it could be measured: use more --records")
+        throw BenchmarkError("\(name) finished before it could be measured: use more --records")
     }
 
-    /// Asks how far the topic has grown; partitions that are complete are not asked again.
+    /// Updates the end offsets, except for complete partitions.
     private func update(_ ends: inout [Int], _ consumer: KafkaConsumer) throws {
         for partition in expected.indices where ends[partition] < expected[partition] {
             let place = KafkaTopicPartition(topic: topic, partition: Int32(partition))

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// The directory and the processes of one benchmark. None of them outlives it, however it ends.
+/// The directory and the processes of one benchmark; all of them end with it.
 final class Workbench: Sendable {
     private struct State {
         var processes: [Process] = []
@@ -10,13 +10,13 @@ final class Workbench: Sendable {
         var isInterrupted = false
     }
 
-    /// Everything that a benchmark writes is in here.
+    /// Contains all files of the benchmark.
     let directory: URL
-    /// For Kafka clients: among the figures only errors are worth a line.
+    /// For Kafka clients: only errors are worth a line among the figures.
     let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter parent: Where its directory is made; nil for the temporary directory.
+    /// - Parameter parent: The parent directory; nil for the temporary directory.
     init(in parent: String?) throws {
         let parent = parent.map { URL(fileURLWithPath: $0) } ?? FileManager.default.temporaryDirectory
         directory = parent.appendingPathComponent("carillon-bench-\(UUID().uuidString)")
@@ -32,13 +32,13 @@ final class Workbench: Sendable {
 
     deinit { clear() }
 
-    /// Says on standard error what the benchmark does; standard output is for the result.
+    /// Reports progress on standard error; standard output is for the result.
     func report(_ text: String) { FileHandle.standardError.write(Data("carillon-bench: \(text)\n".utf8)) }
 
-    /// A path in the directory that nothing has.
+    /// A new path in the directory.
     func place(_ name: String) -> URL { directory.appendingPathComponent("\(name)-\(UUID().uuidString)") }
 
-    /// The sizes of all files in a directory.
+    /// The total size of the files in a directory.
     static func bytes(ofFilesIn directory: String) throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: directory).reduce(0) { sum, name in
             let attributes = try FileManager.default.attributesOfItem(atPath: "\(directory)/\(name)")
@@ -48,7 +48,7 @@ final class Workbench: Sendable {
 
     // MARK: - Processes
 
-    /// - Throws: ``MissingProgram`` when there is no such program.
+    /// - Throws: ``MissingProgram`` when the program does not exist.
     func start(_ process: Process) throws {
         try state.withLock { state in
             guard !state.isClear else { throw BenchmarkError("the benchmark was ended") }
@@ -63,7 +63,7 @@ final class Workbench: Sendable {
 
     /// Runs a program to its end.
     ///
-    /// - Returns: What it wrote to standard output; standard error is the caller's.
+    /// - Returns: Its standard output; standard error goes to the caller's.
     func run(
         _ executable: URL,
         _ arguments: [String],
@@ -82,20 +82,20 @@ final class Workbench: Sendable {
         return (data, process.terminationStatus)
     }
 
-    /// `Process.waitUntilExit` waits only on the thread that started it.
+    /// `Process.waitUntilExit` works only on the thread that started it.
     static func wait(for process: Process) {
         while process.isRunning { usleep(5_000) }
     }
 
-    // MARK: - The end
+    // MARK: - Clean-up
 
-    /// Ends the benchmark from outside: what it waits for fails.
+    /// Ends the benchmark from outside: its waits fail.
     func interrupt() {
         state.withLock { $0.isInterrupted = true }
         clear()
     }
 
-    /// Whether failures only follow from ``interrupt()``.
+    /// Whether failures are only a consequence of ``interrupt()``.
     var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
 
     /// Kills the processes and deletes the directory.
@@ -107,7 +107,7 @@ final class Workbench: Sendable {
         }
         for process in started where process.isRunning { kill(process.processIdentifier, SIGKILL) }
         for process in started { Self.wait(for: process) }
-        // What still runs in this process may make a file meanwhile.
+        // Other threads may still create a file meanwhile.
         for _ in 0..<10 where FileManager.default.fileExists(atPath: directory.path) {
             try? FileManager.default.removeItem(at: directory)
         }

@@ -3,10 +3,10 @@ import Kafka
 import NotificationModel
 import Synchronization
 
-/// Both services together: business events at a steady rate, and how long each takes until its delivery event is read.
+/// Both services together: business events at a steady rate, and the time of each until its delivery event is read.
 ///
-/// The rate is kept whatever the services do, and time counts from when an event was due to be published: a stall is seen in
-/// every event that it held up.
+/// The rate is independent of the services, and time starts when an event was due to be published: a stall counts for
+/// every event that it delays.
 struct LatencyBenchmark {
     var eventsPerSecond: Double
     var duration: Duration
@@ -29,7 +29,7 @@ struct LatencyBenchmark {
             }
             let reader = try LatencyReader(of: broker)
             defer { reader.close() }
-            // Both have joined their groups once these have come through.
+            // The arrival of these events shows that both services have joined their groups.
             try Self.publish(0..<Self.warmUp, at: nil, to: broker)
             try reader.read(Self.warmUp, within: .seconds(60), alive: [producer, consumer])
 
@@ -56,7 +56,7 @@ struct LatencyBenchmark {
         }
     }
 
-    /// - Parameter pace: nanoseconds from one event to the next; nil for at once.
+    /// - Parameter pace: nanoseconds between two events; nil for no delay.
     private static func publish(_ range: Range<Int>, at pace: UInt64?, to broker: BenchmarkBroker) throws {
         var feed = try RecordFeed(broker.topics.businessEvents, of: broker)
         var headers = KafkaHeaderBuffer()
@@ -84,7 +84,7 @@ struct LatencyBenchmark {
     }
 }
 
-/// Reads delivery events as they come, and how long ago each business event was due.
+/// Reads delivery events, and the age of the due time of each business event.
 private struct LatencyReader {
     private static let field = Array("\"sent\":\"".utf8)
 

@@ -8,23 +8,24 @@ struct PipelineCommand: BenchmarkCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "pipeline",
-        abstract: "From requests to delivery events, beside a C++ program, a Python loop and Quix Streams.",
+        abstract: "From requests to delivery events, compared with a C++ program, a Python loop and Quix Streams.",
         discussion: """
-            Immediate requests of about 400 bytes over 50,000 identifiers, read from the embedded broker; every subject must \
-            make the same events, byte for byte. First 200,000 over 8 partitions, then 1,000,000 over 40; then both services \
-            together, for the latency from business event to delivery event at a quarter of the consumer's rate.
+            Immediate requests of about 400 bytes over 50,000 identifiers, read from the embedded broker; every \
+            program must produce the same events, byte for byte. First 200,000 over 8 partitions, then 1,000,000 over \
+            40; then both services together, for the latency from business event to delivery event at a quarter of the \
+            consumer's rate.
 
-            Subjects: carillon is the consumer service, disk the same with its store on disk, native the C++ program; jemalloc \
-            repeats carillon and native with that allocator, where the build has not linked it. Python's packages are installed \
-            into a virtual environment when they are first needed.
+            Programs: carillon is the consumer service, disk the same with its store on disk, native the C++ program; \
+            jemalloc repeats carillon and native with that allocator, unless the build has linked it. Python packages \
+            are installed in a virtual environment at their first use.
             """
     )
 
-    @Option(help: "Requests of a single workload instead of the two.")
+    @Option(help: "Number of requests of a single workload instead of the two.")
     var records: Int?
     @Option(help: "Its partitions.")
     var partitions: Int32 = 8
-    @Option(help: "How often each subject runs; the median counts. Quix Streams runs once.")
+    @Option(help: "Number of runs of each program; the median counts. Quix Streams runs once.")
     var rounds = 3
     @OptionGroup var programs: SubjectOptions<SubjectName>
     @Flag(inversion: .prefixedNo, help: "Measure the latency too.")

@@ -1,24 +1,24 @@
 import Kafka
 import NotificationModel
 
-/// Runs the subjects one after the other on the same input, each on an embedded broker of its own in this process.
+/// Runs the programs one after the other on the same input, each on its own embedded broker in this process.
 struct PipelineBenchmark {
     var requests: RequestWorkload
-    /// How often each runs; the median counts.
+    /// Number of runs; the median counts.
     var rounds: Int
     var workbench: Workbench
 
     static let properties = [
-        // The embedded broker keeps 5 MiB a partition as it was sent, and does not wake a waiting fetch.
+        // The embedded broker keeps 5 MiB per partition as sent, and does not wake a waiting fetch.
         "compression.type": "lz4",
         "fetch.wait.max.ms": "10",
-        // Enough to read ahead of the one thread that works.
+        // Enough read-ahead for the one working thread.
         "queued.min.messages": "1000000",
         "queued.max.messages.kbytes": "1048576",
     ]
 
-    /// - Returns: The median of each subject, in their order.
-    /// - Throws: ``BenchmarkError`` when a subject fails, or makes other events than the first.
+    /// - Returns: The median of each program, in their order.
+    /// - Throws: ``BenchmarkError`` when a program fails, or produces other events than the first.
     func run(_ subjects: [Subject]) throws -> [(name: String, rate: ProgramRate)] {
         var runs: [String: [ProgramRate]] = [:]
         var reference: (name: String, check: DeliveryCheck)?
@@ -32,7 +32,7 @@ struct PipelineBenchmark {
                     continue
                 }
                 guard check == first.check else {
-                    throw BenchmarkError("\(subject.name) made other events than \(first.name) from the same requests")
+                    throw BenchmarkError("\(subject.name) produced other events than \(first.name) from equal input")
                 }
             }
         }
@@ -49,7 +49,7 @@ struct PipelineBenchmark {
             defer { process.stop() }
             let rate = try TopicRate(topic: broker.topics.deliveries, expected: expected)
                 .measure(process, name: subject.name, on: broker)
-            // Reading all of it costs time that the next subject should have for itself.
+            // Reading takes CPU time that the program should not compete for.
             process.stop()
             return (rate, try DeliveryCheck(of: broker, expected: expected))
         }
@@ -81,17 +81,17 @@ struct PipelineBenchmark {
     }
 }
 
-/// The delivery events that a subject made, whatever the order between partitions: two subjects did the same work when these
-/// are equal.
+/// The delivery events of a program, independent of the order between partitions: equal checks mean that two programs
+/// did the same work.
 private struct DeliveryCheck: Equatable, Sendable {
     var records = 0
-    /// The sum of a hash of each record's partition, key, value and headers; without `ce_time`, which differs by nature.
+    /// The sum of a hash of each record's partition, key, value and headers, without `ce_time`, which always differs.
     var digest: UInt64 = 0
 
     /// Reads the whole topic; blocking.
     ///
-    /// - Parameter expected: How many records each partition should have.
-    /// - Throws: ``BenchmarkError`` when the broker has thrown some away, or some are missing or too many.
+    /// - Parameter expected: The expected number of records of each partition.
+    /// - Throws: ``BenchmarkError`` when the broker has dropped records, or there are too few or too many.
     init(of broker: BenchmarkBroker, expected: [Int]) throws {
         let bounds = try TopicBounds(of: broker.topics.deliveries, on: broker)
         for (partition, count) in expected.enumerated() where bounds.highs[partition] != Int64(count) {
@@ -112,7 +112,7 @@ private struct DeliveryCheck: Equatable, Sendable {
     }
 }
 
-/// The hash of Fowler, Noll and Vo, 64 bits, 1a; each piece is closed by its length.
+/// The 64-bit FNV-1a hash; the length of each piece follows it.
 private struct FNV1a {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,4 +1,4 @@
-/// The ratios that benchmarks measure; the names are those in JSON.
+/// The ratios of the benchmarks; raw values are the names in JSON.
 enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case throughputVersusQuixStreams = "throughput_vs_quixstreams"
     case throughputVersusPython = "throughput_vs_python"
@@ -16,7 +16,7 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case insertsVersusJemalloc = "inserts_vs_carillon-jemalloc"
     case memoryVersusJemalloc = "memory_vs_carillon-jemalloc"
 
-    /// In tables.
+    /// The title in tables.
     var title: String {
         switch self {
         case .throughputVersusQuixStreams: "throughput, times Quix Streams"
@@ -35,7 +35,7 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         }
     }
 
-    /// Of throughput the higher ratio is the better one, of CPU and memory the lower.
+    /// For throughput higher ratios are better, for CPU and memory lower ones.
     var isBetterWhenHigher: Bool {
         switch self {
         case .throughputVersusQuixStreams, .throughputVersusPython, .putsVersusBareRoute, .eventsVersusPipeline,
@@ -56,7 +56,7 @@ extension Ratio: Comparable {
 }
 
 extension [Ratio: Double] {
-    /// One figure over another; left out where a program did not run, or its figure is nothing that can be divided by.
+    /// Sets one figure divided by another; omitted if a program did not run, or the divisor is not usable.
     mutating func set(_ ratio: Ratio, _ figure: Double?, over other: Double?) {
         guard let figure, let other, figure > 0, other > 0 else { return }
         self[ratio] = figure / other

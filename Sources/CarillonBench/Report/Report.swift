@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a benchmark measured. All benchmarks have this one form.
+/// The result of a benchmark, in one form for all benchmarks.
 ///
-/// In its JSON every workload is an element of `workloads`; the members of all of them are members of the report, too, where
-/// those of the last workload win.
+/// In JSON every workload is an element of `workloads`. The members of all workloads are also members of the report,
+/// where the last workload wins.
 struct Report: Sendable {
     var benchmark: String
     var workloads: [Workload]
@@ -16,13 +16,13 @@ struct Report: Sendable {
     }
 }
 
-/// What was done, and what was measured of it.
+/// A workload and its results.
 struct Workload: Sendable {
-    /// What was done, with its numbers. Only ratios of workloads of the same name are comparable.
+    /// The workload with its numbers. Only ratios of workloads with the same name are comparable.
     var name: String
-    /// Figures of the workload as a whole, and the numbers of its name.
+    /// Figures of the whole workload, and the numbers in its name.
     var figures: [Figure] = []
-    /// Things of which several figures were measured: each is an object of its own.
+    /// Parts with several figures: each is an object.
     var parts: [FigureRow] = []
     /// Programs that did the same work: an array of objects.
     var subjects: [FigureRow] = []
@@ -31,9 +31,9 @@ struct Workload: Sendable {
 
 /// Several figures of one thing.
 struct FigureRow: Sendable {
-    /// In JSON.
+    /// The name in JSON.
     var name: String
-    /// In tables.
+    /// The title in tables.
     var title: String
     var figures: [Figure]
 
@@ -48,9 +48,9 @@ struct Figure: Sendable {
         case whole, decimals, mebibytes
     }
 
-    /// In JSON.
+    /// The name in JSON.
     var name: String
-    /// In tables; nil for what the name of the workload says.
+    /// The title in tables; nil if the workload's name contains the figure.
     var title: String?
     var value: Double
     var format: Format
@@ -59,14 +59,14 @@ struct Figure: Sendable {
         (self.name, self.title, self.value, self.format) = (name, title, value, format)
     }
 
-    /// A number that the name of the workload has.
+    /// A number from the workload's name.
     init(_ name: String, given value: some BinaryInteger) {
         (self.name, title, self.value, format) = (name, nil, Double(value), .whole)
     }
 }
 
 extension Distribution {
-    /// Least, median, 99th percentile, most, and how many values there are.
+    /// Minimum, median, 99th percentile, maximum, and number of values.
     func figures(as format: Figure.Format) -> [Figure] {
         guard let minimum, let median, let p99 = quantile(0.99), let maximum else { return [] }
         return [
@@ -135,14 +135,14 @@ struct Distribution: Sendable {
 
     var count: Int { sorted.count }
 
-    /// The smallest value that at least this share of all does not exceed; nil where there are none.
+    /// The smallest value that at least this share of all values does not exceed; nil without values.
     func quantile(_ share: Double) -> Double? {
         guard !sorted.isEmpty else { return nil }
         let rank = Int((share * Double(count)).rounded(.up))
         return sorted[min(max(rank, 1), count) - 1]
     }
 
-    /// Of an even number of values the lower of the two in the middle.
+    /// For an even number of values the lower one of the two in the middle.
     var median: Double? { quantile(0.5) }
     var minimum: Double? { sorted.first }
     var maximum: Double? { sorted.last }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Columns that line up: the first to the left, the others to the right.
+/// Aligned columns: the first to the left, the others to the right.
 enum TextTable {
     static func text(_ rows: [[String]]) -> String {
         let columns = rows.map(\.count).max() ?? 0
@@ -14,12 +14,12 @@ enum TextTable {
         }.joined(separator: "\n")
     }
 
-    /// Three digits that count: ratios may be far below one.
+    /// Three significant digits: ratios may be far below one.
     static func ratio(_ number: Double) -> String { String(format: "%.3g", number) }
 }
 
 extension Report {
-    /// Tables.
+    /// The tables.
     var text: String { workloads.map { "\(benchmark): \($0.text)" }.joined(separator: "\n\n") }
 }
 
@@ -31,7 +31,7 @@ extension Workload {
         return ([name] + tables.map(TextTable.text)).joined(separator: "\n\n")
     }
 
-    /// A column for every figure that any of the rows has.
+    /// A column for every figure of any row.
     private static func table(_ rows: [FigureRow]) -> [[String]] {
         guard !rows.isEmpty else { return [] }
         var titles: [String] = []

@@ -7,21 +7,22 @@ import NotificationModel
 struct DeviationCommand: BenchmarkCommand {
     static let configuration = CommandConfiguration(
         commandName: "deviation",
-        abstract: "How late timers are at the hand-over, with many others pending.",
+        abstract: "How late timers fire, with many others pending.",
         discussion: """
-            Beside those that are due in weeks, a number of them is due each second, evenly, and in the end many at one \
-            instant. Lateness is the timestamp of the event's record, which is the service's clock as it hands the event over, \
-            less the instant at which it was due. One that is early fails the run, by that clock or by the event's `ce_time`.
+            In addition to timers due in weeks, some are due evenly each second, and at the end many at one instant. \
+            Lateness is the timestamp of the event's record, which is the service's clock as it hands the event over, \
+            less the instant at which it was due. One that is early fails the run, by that clock or by the event's \
+            `ce_time`.
             """
     )
 
-    @Option(help: "Pending far away.")
+    @Option(help: "Number of timers due in weeks.")
     var pending = 1_000_000
-    @Option(help: "Due each second.")
+    @Option(help: "Number of timers due each second.")
     var rate = 10_000
-    @Option(help: "For so many seconds.")
+    @Option(help: "Seconds with such timers.")
     var seconds = 30
-    @Option(help: "Due at one instant.")
+    @Option(help: "Number of timers due at one instant.")
     var burst = 50_000
     @Option(help: "Partitions of the topics; the embedded broker keeps 5 MiB of each.")
     var partitions: Int32 = 64
@@ -62,9 +63,9 @@ struct DeviationCommand: BenchmarkCommand {
     }
 }
 
-/// Timers that come due while many others are far away: evenly, then all at once.
+/// Timers that become due while many others are pending: evenly, then all at once.
 struct DeviationBenchmark {
-    /// From the last that is due evenly to those due at once.
+    /// Milliseconds from the last evenly due timer to those due at once.
     private static let gap = 5_000
 
     var pending: Int
@@ -76,11 +77,11 @@ struct DeviationBenchmark {
 
     private var spread: Int { rate * seconds }
 
-    /// Milliseconds from the publishing of the requests until the first of them is due: they are in the store by then.
+    /// Milliseconds from the publishing of the requests until the first one is due; by then they are in the store.
     private var lead: Int { 15_000 + (spread + burst) / 20 }
 
-    /// - Returns: Milliseconds that those due evenly were late, and those due at once.
-    /// - Throws: ``BenchmarkError`` when one is early, or is not delivered exactly once.
+    /// - Returns: The lateness in milliseconds of the evenly due timers, and of those due at once.
+    /// - Throws: ``BenchmarkError`` when a timer fires early, or not exactly once.
     func run() throws -> (spread: Distribution, burst: Distribution) {
         workbench.report("deviation: \(pending) pending over \(partitions) partitions")
         return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
@@ -110,7 +111,7 @@ struct DeviationBenchmark {
         }
     }
 
-    /// Of a request that is not far away, in milliseconds from its timestamp.
+    /// The due time of a near request, in milliseconds after its timestamp.
     private func due(_ index: Int) -> Int {
         let number = index - pending
         return lead + (number < spread ? number * 1000 / rate : seconds * 1000 + Self.gap)
@@ -131,13 +132,13 @@ struct DeviationBenchmark {
                 isDelivered.indices.contains(index), !isDelivered[index], let handedOver = message.timestamp,
                 let occurrence = event.occurrence,
                 let stated = message.headerValue("ce_time").flatMap({ Timestamp(rfc3339: $0) })
-            else { throw BenchmarkError("a delivery that is not due, comes twice, or does not say when it was due") }
+            else { throw BenchmarkError("a delivery that is not due, repeats, or has no due time") }
             isDelivered[index] = true
             let late = handedOver - occurrence.rawValue
             earliest = min(earliest, late, stated.rawValue - occurrence.rawValue)
             if index < spread { even.append(late) } else { atOnce.append(late) }
         }
-        guard isDelivered.allSatisfy(\.self) else { throw BenchmarkError("some that were due were not delivered") }
+        guard isDelivered.allSatisfy(\.self) else { throw BenchmarkError("some due notifications were not delivered") }
         guard earliest >= 0 else { throw BenchmarkError("a timer fired \(-earliest) ms early") }
         return (Distribution(even.map(Double.init)), Distribution(atOnce.map(Double.init)))
     }

@@ -6,11 +6,11 @@ struct RestoreCommand: BenchmarkCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract:
-            "How long pending notifications take to come back: from the changelog alone, and with the files on disk.",
+            "Restore time of pending notifications: from the changelog alone, and with the files on disk.",
         discussion: """
-            The service is filled and ended; its files are deleted, and it starts again. Time counts as its metric \
-            `carillon_restore_duration_seconds` does: from the assignment of partitions until they are worked on, without the \
-            join of the group. Then it is ended and started with its files.
+            The service is filled and stopped; its files are deleted, and it starts again. Time is measured as in its \
+            metric `carillon_restore_duration_seconds` does: from the assignment of partitions until they are \
+            processed, without the join of the group. Then it is stopped and started with its files.
             """
     )
 
@@ -43,12 +43,12 @@ struct RestoreCommand: BenchmarkCommand {
     }
 }
 
-/// Starts the service again, without its files and with them.
+/// Restarts the service, without its files and with them.
 struct RestoreBenchmark {
     struct Result: Sendable {
-        /// Of the changelog: entries and markers.
+        /// Records of the changelog: entries and markers.
         var records: Int64
-        /// From the assignment of partitions until they are worked on.
+        /// From the assignment of partitions until they are processed.
         var secondsFromChangelog: Double
         /// Of the process that read the changelog.
         var peakResidentBytes: Int
@@ -59,11 +59,11 @@ struct RestoreBenchmark {
     var partitions: Int32
     var workbench: Workbench
 
-    /// - Throws: ``BenchmarkError`` when not everything comes back.
+    /// - Throws: ``BenchmarkError`` when not everything is restored.
     func run() throws -> Result {
         workbench.report("restore: \(entries) pending over \(partitions) partitions")
         return try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
-            // One lane restores all, so that its metric is the time for all.
+            // A single lane restores everything, so that its metric is the total time.
             let service = try ScheduleService(of: broker, lanes: 1, on: workbench)
             try service.awaitAssignment()
             try service.fill(entries)
@@ -88,7 +88,7 @@ struct RestoreBenchmark {
         }
     }
 
-    /// - Returns: seconds from the assignment on.
+    /// - Returns: seconds since the assignment.
     private func restored(_ service: ScheduleService) throws -> Double {
         try service.start()
         try service.awaitAssignment()

@@ -5,14 +5,14 @@ import NotificationModel
 import FoundationNetworking
 #endif
 
-/// The consumer service with its store on disk, as a process of its own that can end well and start again.
+/// The consumer service with its store on disk, in its own process that can be stopped and restarted.
 final class ScheduleService {
-    /// What is read ahead stays at librdkafka's default: with less it pauses for a second whenever it has enough.
+    /// Read-ahead stays at librdkafka's default: with less it pauses for a second whenever it has enough.
     private static let properties = [
         "compression.type": "lz4", "fetch.wait.max.ms": "10",
-        // Many partitions, and little for each at a time.
+        // Many partitions, with few records at a time for each.
         "linger.ms": "50",
-        // Longer than the requests take to be published, while it is paused.
+        // Longer than publishing the requests takes, while the service is paused.
         "session.timeout.ms": "120000", "socket.timeout.ms": "300000",
     ]
     private static let patience = Duration.seconds(600)
@@ -30,7 +30,7 @@ final class ScheduleService {
     /// Starts it with an empty store.
     ///
     /// - Parameters:
-    ///   - lanes: nil for as many as it has by default.
+    ///   - lanes: nil for the default number.
     ///   - library: another allocator.
     init(
         of broker: BenchmarkBroker,
@@ -58,10 +58,10 @@ final class ScheduleService {
         deleteStore()
     }
 
-    // MARK: - Its life
+    // MARK: - Start and stop
 
-    /// Starts it again. It joins a group of its own, since the embedded broker lets a second member of one wait for the session
-    /// timeout; where to go on is in its markers, not in the group.
+    /// Restarts it in a new group, because the embedded broker makes a second member of a group wait for the session
+    /// timeout. Its position is in the markers, not in the group.
     func start() throws {
         starts += 1
         let group = "carillon-bench-\(starts)"
@@ -79,13 +79,13 @@ final class ScheduleService {
 
     func metrics() throws -> ServiceMetrics { try ServiceMetrics(port: metricsPort) }
 
-    /// Waits until it has restored all partitions and works on them.
+    /// Waits until it has restored and processes all partitions.
     func awaitAssignment() throws {
         let count = Double(broker.partitions)
         try wait("assigned") { $0["carillon_assigned_partitions"] == count }
     }
 
-    /// Waits until as many are pending, and all of it is in the changelog and on disk.
+    /// Waits until this number is pending, and everything is in the changelog and on disk.
     func awaitQuiet(pending: Int) throws {
         try wait("quiet with \(pending) pending") { metrics in
             metrics["carillon_schedule_pending"] == Double(pending) && metrics["carillon_store_unwritten_changes"] == 0
@@ -95,11 +95,11 @@ final class ScheduleService {
 
     private func wait(_ what: String, until isSo: (ServiceMetrics) -> Bool) throws {
         let deadline = ContinuousClock.now.advanced(by: Self.patience)
-        // Its metrics are half a second old at most: twice, so that nothing is under way in between.
+        // Metrics are up to half a second old: two equal readings show that no work is left.
         var seen = 0
         while seen < 2 {
             _ = try process.sample()
-            // Until it listens nobody answers.
+            // There is no answer until it listens.
             let metrics = try? metrics()
             seen = metrics.map(isSo) == true ? seen + 1 : 0
             guard ContinuousClock.now < deadline else {
@@ -109,9 +109,9 @@ final class ScheduleService {
         }
     }
 
-    // MARK: - Its work
+    // MARK: - Work
 
-    /// Publishes requests that are due in weeks while it is paused, and lets it work them off with all cores.
+    /// Publishes requests due in weeks while it is paused, and then lets it process them with all cores.
     func fill(_ entries: Int) throws {
         process.pause()
         defer { process.resume() }
@@ -125,11 +125,11 @@ final class ScheduleService {
     }
 }
 
-/// A page of `/metrics`: the sum of each series' values by name, whatever its labels.
+/// A page of `/metrics`: the sum of each series' values by name, ignoring labels.
 struct ServiceMetrics {
     private var values: [Substring: Double] = [:]
 
-    /// Asks for it; blocking.
+    /// Requests the page; blocking.
     init(port: Int) throws {
         guard let url = URL(string: "http://127.0.0.1:\(port)/metrics") else {
             throw BenchmarkError("\(port) is no port")
@@ -148,7 +148,7 @@ struct ServiceMetrics {
 
     subscript(_ name: String) -> Double? { values[name[...]] }
 
-    /// What a wait that failed had seen last.
+    /// The last state seen by a failed wait.
     var summary: String {
         ["assigned_partitions", "schedule_pending", "store_unwritten_changes", "outstanding_records"]
             .map { "\($0)=\(Int(self["carillon_\($0)"] ?? -1))" }.joined(separator: " ")

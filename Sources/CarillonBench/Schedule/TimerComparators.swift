@@ -1,6 +1,6 @@
 import Foundation
 
-/// What else keeps timers, with the bodies of the same requests.
+/// Other programs that keep timers, with the bodies of the same requests.
 struct TimerComparators {
     private struct Outcome: Decodable {
         var seconds: Double
@@ -13,10 +13,10 @@ struct TimerComparators {
     var python: PythonEnvironment
     var workbench: Workbench
 
-    /// The programs put the number of the entry where `{n}` is.
+    /// The programs replace `{n}` with the number of the entry.
     private var body: String { ScheduleWorkload.body("{n}", interval: 7 * 86_400_000) }
 
-    /// A server of its own on a free port, that writes nothing to disk.
+    /// Starts a server on a free port that writes nothing to disk.
     func redis(entries: Int) throws -> TimersResult {
         guard FileManager.default.isExecutableFile(atPath: Self.server.path) else {
             throw MissingProgram(Self.server.path, remedy: "apt-get install redis-server")
@@ -45,7 +45,7 @@ struct TimerComparators {
     private func run(_ program: String, _ arguments: [String], _ entries: Int) throws -> Outcome {
         let outcome = try JSONDecoder().decode(Outcome.self, from: try python.run(program, arguments))
         guard outcome.entries == entries, outcome.seconds > 0 else {
-            throw BenchmarkError("\(program): \(outcome.entries) of \(entries) entries are there")
+            throw BenchmarkError("\(program): \(outcome.entries) of \(entries) entries found")
         }
         return outcome
     }

@@ -11,22 +11,23 @@ struct TimersCommand: BenchmarkCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "timers",
-        abstract: "Pending notifications through the running service, beside Redis and APScheduler.",
+        abstract: "Pending notifications in the running service, compared with Redis and APScheduler.",
         discussion: """
-            Requests of about 400 bytes, due in weeks, on keys of their own. They are on the broker before the consumer \
-            service, which is paused, goes on: it has the cores to itself and to the broker. Inserts count from the first \
-            `scheduled` event to the last; memory is what the process has beyond idle once all is in the changelog and on disk. \
-            It has as many lanes as by default.
+            Requests of about 400 bytes, due in weeks, each with its own key. They are on the broker before the \
+            consumer service, which is paused, resumes: only it and the broker use the cores. Inserts count from the \
+            first `scheduled` event to the last; memory is what the process has beyond idle once all is in the \
+            changelog and on disk. It has the default number of lanes.
 
-            Redis (Debian's redis-server, nothing on disk) gets the same bodies from redis-py, a sorted set and a string each, \
-            in pipelines of 1,000; APScheduler keeps fewer jobs in its memory store, so that its figures an entry are those of \
-            a smaller set. jemalloc is carillon with that allocator, where the build has not linked it.
+            Redis (Debian's redis-server, nothing on disk) gets the same bodies from redis-py, a sorted set and a \
+            string each, in pipelines of 1,000; APScheduler keeps fewer jobs in its memory store, so that its figures \
+            per entry are those of a smaller set. jemalloc is carillon with that allocator, unless the build has \
+            linked it.
             """
     )
 
     @Option(help: "Pending notifications.")
     var entries = 1_000_000
-    @Option(help: "Pending notifications of APScheduler, at most; they take it a while.")
+    @Option(help: "Maximum number of pending notifications of APScheduler, which is slow.")
     var apschedulerEntries = 50_000
     @Option(help: "Partitions of the topics; the embedded broker keeps 5 MiB of each.")
     var partitions: Int32 = 64
@@ -86,18 +87,18 @@ struct TimersCommand: BenchmarkCommand {
     }
 }
 
-/// What was measured of one program that keeps timers.
+/// The measured figures of one program that keeps timers.
 struct TimersResult: Sendable {
     var name: String
     var entries: Int
     var insertsPerSecond: Double
-    /// Beyond idle, with what the allocator keeps of the buffers that the requests went through.
+    /// Beyond idle, including the allocator's remains of request buffers.
     var residentBytesPerPending: Double
-    /// Beyond idle, of a process that was started with them on disk; nil where nothing is.
+    /// Beyond idle, of a process started with the entries on disk; nil without a disk.
     var restartedBytesPerPending: Double?
-    /// Of the closed files; nil where nothing is on disk.
+    /// Size of the closed files; nil without a disk.
     var diskBytesPerPending: Double?
-    /// From the first record that could be read until all was in the changelog and on disk, seen every half a second.
+    /// From the first readable record until everything was in the changelog and on disk, sampled every half a second.
     var secondsUntilWritten: Double?
 
     var row: FigureRow {
@@ -123,13 +124,13 @@ struct TimersResult: Sendable {
     }
 }
 
-/// Fills the running service with what is due in weeks.
+/// Fills the running service with requests due in weeks.
 struct TimersBenchmark {
     var entries: Int
     var partitions: Int32
     var workbench: Workbench
 
-    /// - Parameter allocator: An allocator to preload; nil for that of the build.
+    /// - Parameter allocator: An allocator to preload; nil for the build's own.
     /// - Throws: ``BenchmarkError`` when a request was not scheduled exactly once.
     func run(preloading allocator: String? = nil) throws -> TimersResult {
         try BenchmarkBroker.with(partitions: partitions, logger: workbench.logger) { broker in
@@ -162,7 +163,7 @@ struct TimersBenchmark {
         }
     }
 
-    /// Resident bytes, once they have not changed for a while: the service gives back what a burst needed when it rests.
+    /// Resident bytes, once they are stable: an idle service releases the memory of a burst.
     private func settledMemory(of service: ScheduleService) throws -> Int {
         var (before, calm) = (0, 0)
         for _ in 0..<30 where calm < 6 {
@@ -174,7 +175,7 @@ struct TimersBenchmark {
         return before
     }
 
-    /// - Returns: seconds from the first `scheduled` event to the last, by the clock of the service as it handed them over.
+    /// - Returns: seconds from the first `scheduled` event to the last, by the clock of the service.
     private func scheduling(on broker: BenchmarkBroker) throws -> Double {
         var isScheduled = [Bool](repeating: false, count: entries)
         var (first, last) = (Int64.max, Int64.min)
@@ -183,7 +184,7 @@ struct TimersBenchmark {
             guard message.headerValue("ce_type") == scheduled,
                 let index = ScheduleWorkload.index(of: message.key() ?? []), isScheduled.indices.contains(index),
                 !isScheduled[index], let time = message.timestamp
-            else { throw BenchmarkError("an event that no request asked for, or asked for once") }
+            else { throw BenchmarkError("an event without a request, or a repeated one") }
             isScheduled[index] = true
             (first, last) = (min(first, time), max(last, time))
         }

@@ -7,10 +7,10 @@ import NotificationModel
 struct StoreCommand: BenchmarkCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "What pending notifications cost on disk and in memory.",
+        abstract: "The cost of pending notifications on disk and in memory.",
         discussion: """
-            Pending entries of about 450 bytes go into the store of one partition as the consumer service writes them; then \
-            it is closed, opened again, and all that is due is read in order. No broker takes part.
+            Pending entries of about 450 bytes are inserted into the store of one partition as by the consumer \
+            service; then it is closed and reopened, and all due entries are read in order. No broker is involved.
 
             Example: carillon-bench store --entries 1000000
             """
@@ -34,10 +34,10 @@ struct StoreCommand: BenchmarkCommand {
     }
 }
 
-/// Fills the store of one partition, opens it again, and reads it.
+/// Fills the store of one partition, reopens it, and reads it.
 struct StoreBenchmark {
     private static let changesPerWrite = 1_000
-    /// At it a lane would wait.
+    /// The limit at which a lane would wait.
     private static let mostUnwritten = 20_000
     private static let year: UInt64 = 365 * 86_400_000
     private static let lookups = 100_000
@@ -70,24 +70,24 @@ struct StoreBenchmark {
         let writer = try writerSeconds()
         let resident = try ProcessSample.own().residentBytes - before
         guard store.counts.pending == entries else {
-            throw BenchmarkError("\(store.counts.pending) of \(entries) entries are there")
+            throw BenchmarkError("\(store.counts.pending) of \(entries) entries found")
         }
-        workbench.report("closing and opening again")
+        workbench.report("closing and reopening")
         let closing = clock.measure { store.close(flushing: true) }
         let disk = try Workbench.bytes(ofFilesIn: directory)
         var again = store
         let opening = try clock.measure { again = try open() }
-        workbench.report("reading what is due")
+        workbench.report("reading due entries")
         let scanning = try clock.measure { try scan(again) }
         let missing = try clock.measure {
             for number in 0..<Self.lookups where try again.entry(of: key(entries + number)) != nil {
-                throw BenchmarkError("a key is there that was never put in")
+                throw BenchmarkError("found a key that was never inserted")
             }
         }
         let finding = try clock.measure {
             for number in 0..<Self.lookups {
                 let known = key(Int(Pattern.mixed(number) % UInt64(entries)))
-                guard try again.entry(of: known) != nil else { throw BenchmarkError("a key is gone") }
+                guard try again.entry(of: known) != nil else { throw BenchmarkError("a key is missing") }
             }
         }
         again.close(flushing: false)
@@ -97,17 +97,17 @@ struct StoreBenchmark {
         return [
             // From the first change to the last one on disk.
             Figure("inserts_per_second", "inserts/s", count / (inserting / .seconds(1)), as: .whole),
-            Figure("writer_cpu_us_per_insert", "us CPU of the writing thread an insert", writer * 1e6 / count),
-            Figure("handover_us_per_insert", "us of the thread that hands over an insert", handoverTime),
-            // What the process has more than before, when all is written.
-            Figure("resident_bytes_per_pending", "bytes of memory an entry", Double(resident) / count),
-            Figure("disk_bytes_per_pending", "bytes of the closed file an entry", Double(disk) / count),
+            Figure("writer_cpu_us_per_insert", "us CPU of the writing thread per insert", writer * 1e6 / count),
+            Figure("handover_us_per_insert", "us of the inserting thread per insert", handoverTime),
+            // The increase of the process's memory, after everything is written.
+            Figure("resident_bytes_per_pending", "bytes of memory per entry", Double(resident) / count),
+            Figure("disk_bytes_per_pending", "bytes of the closed file per entry", Double(disk) / count),
             Figure("close_seconds", "s to close", closing / .seconds(1)),
-            Figure("reopen_seconds", "s to open again", opening / .seconds(1)),
+            Figure("reopen_seconds", "s to reopen", opening / .seconds(1)),
             // In order, a thousand at a time, with their values.
             Figure("due_scanned_per_second", "due entries read/s", count / (scanning / .seconds(1)), as: .whole),
             Figure("hit_us", "us to find a random key", hit / Double(Self.lookups)),
-            Figure("miss_us", "us to find that a key is not there", miss / Double(Self.lookups)),
+            Figure("miss_us", "us to look up a missing key", miss / Double(Self.lookups)),
         ]
     }
 
@@ -147,7 +147,7 @@ struct StoreBenchmark {
 
     // MARK: - Entries
 
-    /// 40 bytes; five to a recipient.
+    /// 40 bytes; five keys per recipient.
     private func key(_ number: Int) -> [UInt8] {
         var key = Array("shop/".utf8)
         func hexadecimal(_ word: UInt64, _ digits: Int) {
@@ -176,6 +176,6 @@ struct StoreBenchmark {
             else { continue }
             return try ProcessSample(of: thread, in: tasks).cpuSeconds
         }
-        throw BenchmarkError("the store has no thread of its own")
+        throw BenchmarkError("the store has no writing thread")
     }
 }

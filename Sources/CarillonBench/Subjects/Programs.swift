@@ -1,6 +1,6 @@
 import Foundation
 
-/// What lies beside this program: the other programs of the package, and the files of `Resources`.
+/// Files next to this program: the other programs of the package, and the files of `Resources`.
 enum Programs {
     /// This program.
     static var own: URL { URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath() }
@@ -10,7 +10,7 @@ enum Programs {
     static func executable(_ name: String) throws -> URL {
         let url = directory.appendingPathComponent(name)
         guard FileManager.default.isExecutableFile(atPath: url.path) else {
-            throw BenchmarkError("\(url.path) is not there: build all programs with swift build -c release")
+            throw BenchmarkError("\(url.path) is missing: build all programs with swift build -c release")
         }
         return url
     }
@@ -18,7 +18,7 @@ enum Programs {
     static func resource(_ name: String) throws -> URL {
         let url = directory.appendingPathComponent("carillon_CarillonBench.resources/Resources/\(name)")
         guard FileManager.default.fileExists(atPath: url.path) else {
-            throw BenchmarkError("\(url.path) is not there: run carillon-bench where swift build put it")
+            throw BenchmarkError("\(url.path) is missing: run carillon-bench where swift build put it")
         }
         return url
     }
@@ -26,7 +26,7 @@ enum Programs {
     /// Whether all programs are linked with jemalloc, as `LINK_JEMALLOC=1 swift build` does.
     private static var areLinkedWithJemalloc: Bool { dlsym(nil, "mallctl") != nil }
 
-    /// How the programs are built, for the names of workloads: it changes ratios.
+    /// The kind of build, for the names of workloads: it affects ratios.
     static var build: String {
         #if DEBUG
         let mode = ", debug build"
@@ -36,9 +36,9 @@ enum Programs {
         return (areLinkedWithJemalloc ? ", linked with jemalloc" : "") + mode
     }
 
-    /// Debian's library of jemalloc, to be loaded before libc's allocator.
+    /// Debian's jemalloc library, to preload before libc's allocator.
     ///
-    /// - Throws: ``MissingProgram`` where it is not installed, or the programs are linked with it.
+    /// - Throws: ``MissingProgram`` if it is not installed, or the programs are linked with it.
     static func jemalloc() throws -> String {
         guard !areLinkedWithJemalloc else {
             throw MissingProgram("all programs are linked with jemalloc: to compare, build without LINK_JEMALLOC")

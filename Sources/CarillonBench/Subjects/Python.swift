@@ -8,9 +8,9 @@ struct PythonEnvironment {
     private let interpreter: URL
     private let workbench: Workbench
 
-    /// Makes it where it is not there, or has other packages.
+    /// Creates it if it is missing or has other packages.
     ///
-    /// - Throws: ``MissingProgram`` when there is no Python, or its packages cannot be installed.
+    /// - Throws: ``MissingProgram`` without Python, or when its packages cannot be installed.
     init(in directory: URL, on workbench: Workbench) throws {
         self.workbench = workbench
         interpreter = directory.appendingPathComponent("bin/python")
@@ -24,12 +24,12 @@ struct PythonEnvironment {
         }
         let arguments = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "-r"]
         guard try workbench.run(interpreter, arguments + [wanted.path]).status == 0 else {
-            throw MissingProgram("what \(wanted.path) lists", remedy: "let pip reach a package index")
+            throw MissingProgram("the packages in \(wanted.path)", remedy: "let pip reach a package index")
         }
         try FileManager.default.copyItem(at: wanted, to: installed)
     }
 
-    /// A program of `Resources` that turns requests into delivery events.
+    /// A program of `Resources` that converts requests to delivery events.
     func subject(_ name: String, program: String, runsOnce: Bool = false) throws -> Subject {
         let path = try Programs.resource(program).path
         return Subject(
@@ -43,8 +43,8 @@ struct PythonEnvironment {
 
     /// Runs a program of `Resources` to its end.
     ///
-    /// - Returns: What it wrote to standard output.
-    /// - Throws: ``BenchmarkError`` when it fails; why is on standard error.
+    /// - Returns: Its standard output.
+    /// - Throws: ``BenchmarkError`` when it fails; the reason is on standard error.
     func run(_ program: String, _ arguments: [String]) throws -> Data {
         let path = try Programs.resource(program).path
         let (output, status) = try workbench.run(interpreter, [path] + arguments, environment: Self.variables)
@@ -53,19 +53,19 @@ struct PythonEnvironment {
     }
 }
 
-/// Which programs a benchmark runs, and where those in Python find their packages.
+/// Which programs a benchmark runs, and the location of the Python packages.
 struct SubjectOptions<Name: ExpressibleByArgument & Hashable & Sendable>: ParsableArguments {
-    @Option(parsing: .upToNextOption, help: "What runs; by default all that is installed.")
+    @Option(parsing: .upToNextOption, help: "Programs to run; by default all installed ones.")
     var subjects: [Name] = []
 
-    @Option(help: ArgumentHelp("Where Python's packages are kept.", valueName: "directory"), completion: .directory)
+    @Option(help: ArgumentHelp("Directory for Python packages.", valueName: "directory"), completion: .directory)
     var python = ".build/python-bench"
 
     func pythonEnvironment(on workbench: Workbench) throws -> PythonEnvironment {
         try PythonEnvironment(in: URL(fileURLWithPath: python), on: workbench)
     }
 
-    /// Calls the body where the subject runs. What was asked for by name must be installed; otherwise it is left out.
+    /// Calls the body if the program can run. A program requested by name must be installed; others are skipped.
     func with(_ subject: Name, on workbench: Workbench, _ body: () throws -> Void) throws {
         guard subjects.isEmpty || subjects.contains(subject) else { return }
         do {

@@ -1,18 +1,18 @@
 import Foundation
 import NotificationModel
 
-/// A program that is measured: the services as they ship, or one that does the same work.
+/// A measured program: the production services, or a program that does the same work.
 struct Subject {
-    /// What a program works on.
+    /// The input of a program.
     struct Work {
         var bootstrapServers: String
         var topics: TopicNames
         var partitions: Int32
         var records: Int
-        /// librdkafka properties that are the same for all subjects.
+        /// librdkafka properties, the same for all programs.
         var properties: [String: String]
 
-        /// For the programs beside Carillon.
+        /// For the programs other than Carillon.
         var arguments: [String] {
             [bootstrapServers, topics.requests, topics.deliveries, "\(partitions)", "\(records)"] + assignments
         }
@@ -33,10 +33,10 @@ struct Subject {
     var executable: URL
     var arguments: (Work) -> [String] = { _ in [] }
     var environment: (Work) -> [String: String] = { _ in [:] }
-    /// Too slow to be run again for a median.
+    /// Too slow for several runs.
     var runsOnce = false
 
-    /// The consumer service, with one lane: one thread reads, as in the programs beside it.
+    /// The consumer service with one lane: one thread reads, as in the other programs.
     static func carillon() throws -> Subject {
         Subject(
             name: "carillon",
@@ -47,7 +47,7 @@ struct Subject {
         )
     }
 
-    /// The same with committed entries on disk, in a directory of its own for each run.
+    /// The same with committed entries on disk, in a new directory for each run.
     static func disk(on workbench: Workbench) throws -> Subject {
         var subject = try carillon().adding { _ in ["CARILLON_STORE_DIRECTORY": workbench.place("store").path] }
         subject.name = "disk"
@@ -56,7 +56,7 @@ struct Subject {
 
     /// The producer service with the rule of ``EventWorkload``.
     ///
-    /// - Parameter port: Of its HTTP interface; 0 for any.
+    /// - Parameter port: The port of its HTTP interface; 0 for any.
     static func producer(port: Int = 0) throws -> Subject {
         let rules = try Programs.resource("rules.yaml")
         return Subject(
@@ -77,14 +77,14 @@ struct Subject {
         )
     }
 
-    /// The same program with jemalloc loaded before libc's allocator.
+    /// The same program with jemalloc preloaded.
     func preloading(_ library: String) -> Subject {
         var subject = adding { _ in ["LD_PRELOAD": library] }
         subject.name += "-jemalloc"
         return subject
     }
 
-    /// The same program with more variables in its environment.
+    /// The same program with additional environment variables.
     func adding(_ variables: @escaping (Work) -> [String: String]) -> Subject {
         var subject = self
         subject.environment = { [environment] in environment($0).merging(variables($0)) { $1 } }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A program that is measured, as a process of its own.
+/// A measured program in its own process.
 final class SubjectProcess {
     private let process = Process()
     private let directory: URL
-    /// What it wrote to standard error; shown when it fails.
+    /// Its standard error; shown when it fails.
     private let errors: URL
 
-    /// Starts it in a directory of its own, which is deleted with it.
+    /// Starts it in its own directory, which is deleted with it.
     init(
         _ executable: URL,
         _ arguments: [String],
@@ -20,7 +20,7 @@ final class SubjectProcess {
         try Data().write(to: errors)
         process.executableURL = executable
         process.arguments = arguments
-        // Settings of the caller's shell must not reach what is measured.
+        // Settings of the caller's shell must not affect the measurement.
         var variables = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("CARILLON_") }
         variables["TMPDIR"] = directory.path
         process.environment = variables.merging(environment) { $1 }
@@ -38,7 +38,7 @@ final class SubjectProcess {
 
     private var name: String { process.executableURL?.lastPathComponent ?? "a program" }
 
-    /// - Throws: ``BenchmarkError`` with the last lines that it wrote when it has ended.
+    /// - Throws: ``BenchmarkError`` with its last lines when it has ended.
     func sample() throws -> ProcessSample {
         guard process.isRunning else {
             let text = (try? String(contentsOf: errors, encoding: .utf8)) ?? ""
@@ -48,14 +48,14 @@ final class SubjectProcess {
         return try ProcessSample(of: process.processIdentifier)
     }
 
-    /// Stops it from running, so that it does not take part in what comes first.
+    /// Suspends it, so that it does not take part yet.
     func pause() { kill(process.processIdentifier, SIGSTOP) }
 
     func resume() { kill(process.processIdentifier, SIGCONT) }
 
-    /// Asks it to end, and waits for it.
+    /// Stops it and waits for its end.
     ///
-    /// - Throws: ``BenchmarkError`` when it does not, or not with status 0.
+    /// - Throws: ``BenchmarkError`` when it does not end, or not with status 0.
     func end(within time: Duration) throws {
         _ = try sample()
         process.terminate()
@@ -76,23 +76,23 @@ final class SubjectProcess {
     }
 }
 
-/// What the kernel says of a process: Linux's `/proc`.
+/// The kernel's figures of a process: Linux's `/proc`.
 struct ProcessSample: Sendable {
-    /// User and system time of all its threads, since it started.
+    /// User and system time of all its threads since its start.
     var cpuSeconds: Double
-    /// The most memory that was resident at any time.
+    /// Peak resident memory.
     var peakResidentBytes: Int
-    /// What is resident now; 0 for a thread.
+    /// Current resident memory; 0 for a thread.
     var residentBytes: Int
 
-    /// - Parameter folder: where the processes are; a process's own `task` for one of its threads.
+    /// - Parameter folder: the folder of the processes; a process's own `task` for one of its threads.
     /// - Throws: ``BenchmarkError`` when the process is gone.
     init(of pid: Int32, in folder: String = "/proc") throws {
         guard let stat = try? String(contentsOfFile: "\(folder)/\(pid)/stat", encoding: .utf8),
             let status = try? String(contentsOfFile: "\(folder)/\(pid)/status", encoding: .utf8),
-            // The name in parentheses may hold anything: fields are counted from its end.
+            // The name in parentheses may contain anything: count the fields from its end.
             let end = stat.lastIndex(of: ")")
-        else { throw BenchmarkError("process \(pid) is gone") }
+        else { throw BenchmarkError("process \(pid) has ended") }
         let fields = stat[end...].split(separator: " ")
         guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else {
             throw BenchmarkError("\(folder)/\(pid)/stat cannot be read")

@@ -17,7 +17,7 @@ struct RecordFeed {
             properties: ["compression.type": "lz4"]
         )
         producer = try KafkaLaneProducer(configuration: .init(client: client), logger: broker.logger)
-        // A record for a partition that the client does not know yet is refused.
+        // The client refuses a record for a partition that it does not know yet.
         _ = try producer.partitionCount(of: topic, within: .seconds(10))
         self.topic = try producer.topic(topic)
         counts = [Int](repeating: 0, count: Int(broker.partitions))
@@ -53,7 +53,7 @@ struct RecordFeed {
         if sinceReports >= 1_000 { try serve(within: .zero) }
     }
 
-    /// Learns of what was acknowledged or refused.
+    /// Processes acknowledgements and refusals.
     mutating func serve(within time: Duration) throws {
         sinceReports = 0
         producer.serveReports(within: time) { failure = failure ?? $0.error }

@@ -2,9 +2,9 @@ import Kafka
 import NotificationModel
 import NotificationPublisher
 
-/// Immediate requests of about 400 bytes over 50,000 identifiers, the same bytes in every run; one in four has text beyond
-/// ASCII, every body has escaped quotes. Ids are counters, so that batches compress: the embedded broker keeps 5 MiB a
-/// partition.
+/// Immediate requests of about 400 bytes over 50,000 identifiers, the same bytes in every run; one in four has
+/// non-ASCII text, every body has escaped quotes. Ids are counters, so that batches compress: the embedded broker keeps
+/// 5 MiB per partition.
 struct RequestWorkload: Sendable {
     static let identifiers = 50_000
 
@@ -41,7 +41,7 @@ struct RequestWorkload: Sendable {
         return TraceContext(traceparent: "00-0000000000000000\(number)-\(number)-01", tracestate: nil)
     }
 
-    /// Publishes all of it; blocking.
+    /// Publishes all of them; blocking.
     ///
     /// - Returns: how many records each partition has.
     func fill(_ broker: BenchmarkBroker) throws -> [Int] {
@@ -66,7 +66,7 @@ struct RequestWorkload: Sendable {
     }
 }
 
-/// Business events, of each of which `Resources/rules.yaml` makes an immediate request of about 400 bytes.
+/// Business events that `Resources/rules.yaml` converts to immediate requests of about 400 bytes.
 enum EventWorkload {
     static func key(of index: Int) -> [UInt8] {
         Array("order-\(Pattern.digits(index * 7_919 % RequestWorkload.identifiers, 8))".utf8)
@@ -108,13 +108,14 @@ enum EventWorkload {
     }
 }
 
-/// Requests of about 400 bytes for a later time, each with a key of its own.
+/// Requests of about 400 bytes for a later time, each with its own key.
 enum ScheduleWorkload {
-    /// Far away: spread over four weeks, from tomorrow on.
+    /// The due times are spread over four weeks, from tomorrow on.
     private static let weeks = 4
     private static let day = 86_400_000
 
-    /// When a request far away is due, in milliseconds from the record's timestamp; as if at random, and the same each time.
+    /// The due time of such a request, in milliseconds after the record's timestamp; pseudorandom, and the same each
+    /// time.
     static func farAway(_ index: Int) -> Int {
         day + Int(Pattern.mixed(index) % UInt64(7 * weeks * day))
     }
@@ -124,7 +125,7 @@ enum ScheduleWorkload {
         return try NotificationKey(application: "shop", recipient: "user-\(number)", identifier: "order-\(number)")
     }
 
-    /// The number that a key was made of.
+    /// The number in a key.
     static func index(of key: [UInt8]) -> Int? { Int(String(decoding: key.suffix(8), as: UTF8.self)) }
 
     /// - Parameters:
@@ -145,7 +146,7 @@ enum ScheduleWorkload {
     ///
     /// - Parameters:
     ///   - time: Their timestamp.
-    ///   - interval: When each is due, in milliseconds from there.
+    ///   - interval: The due time of each, in milliseconds after it.
     static func publish(
         _ range: Range<Int>,
         to broker: BenchmarkBroker,
@@ -178,7 +179,7 @@ enum ScheduleWorkload {
     }
 }
 
-/// What workloads are made of: the same in every run.
+/// The parts of workloads: the same in every run.
 enum Pattern {
     /// A number with leading zeros.
     static func digits(_ number: Int, _ count: Int) -> String {
@@ -186,7 +187,7 @@ enum Pattern {
         return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
-    /// The mixing function of SplitMix64: as if at random.
+    /// The mixing function of SplitMix64: pseudorandom.
     static func mixed(_ number: Int) -> UInt64 {
         var word = UInt64(bitPattern: Int64(number)) &* 0x9E37_79B9_7F4A_7C15
         word = (word ^ word >> 30) &* 0xBF58_476D_1CE4_E5B9

@@ -1,31 +1,31 @@
 import CRDKafka
 
 extension KafkaError {
-    /// Codes after which the same call may succeed: the network, timeouts, elections, coordinators on the move. `_SSL` is
-    /// among them because librdkafka before 2.2 takes an unclean end of a TLS connection for a permanent error.
+    /// Codes after which the same call may succeed: network errors, timeouts, elections, moving coordinators. `_SSL` is
+    /// included because librdkafka before 2.2 treats an unclean TLS shutdown as a permanent error.
     private static let retriable: Set<Int32> = [
         -195, -193, -192, -187, -185, -184, -181, -180, -166, -153, 3, 5, 6, 7, 8, 9, 13, 14, 15, 16, 19, 20, 27, 56,
     ]
 
-    /// Made once: a hot path meets it often.
+    /// Built once: the hot path throws it often.
     static let queueIsFull = KafkaError(RD_KAFKA_RESP_ERR__QUEUE_FULL, doing: "publish")
-    static let clientIsClosed = KafkaError(code: .destroyed, reason: "the client is closed: make a new one")
+    static let clientIsClosed = KafkaError(code: .destroyed, reason: "the client is closed: create a new one")
 
     static func unconfirmed(in topic: String) -> KafkaError {
         KafkaError(
             code: .unconfirmed,
-            reason: "publish to \(topic): others were acknowledged and this one was not: look for it, or send it again"
+            reason: "publish to \(topic): librdkafka reported success without an offset; check the topic or resend"
         )
     }
 
-    /// librdkafka takes C strings: what follows a zero byte would be cut off, and another topic meant.
+    /// librdkafka takes C strings: a zero byte would cut the name off and select another topic.
     static func checkName(_ topic: String) throws(KafkaError) {
         guard !topic.isEmpty, !topic.utf8.contains(0) else {
-            throw KafkaError(code: .invalidArgument, reason: "a topic's name is not empty and has no zero byte")
+            throw KafkaError(code: .invalidArgument, reason: "a topic name must not be empty or contain a zero byte")
         }
     }
 
-    /// From a code, with librdkafka's text after what was attempted.
+    /// An error from a code: the attempted operation, then librdkafka's text.
     init(_ code: rd_kafka_resp_err_t, doing what: String) {
         self.init(
             code: Code(rawValue: code.rawValue),
@@ -35,10 +35,10 @@ extension KafkaError {
         )
     }
 
-    /// Consumes an owned error: copies what it says and destroys it.
+    /// Consumes an owned error: copies its contents and destroys it.
     ///
-    /// - Parameter asFlagged: retriable only if the error says so, whatever its code: in a transaction a code that is worth
-    ///   another try elsewhere can mean that all is lost.
+    /// - Parameter asFlagged: retriable only if the error is flagged so, whatever its code: inside a transaction a code
+    ///   that is retriable elsewhere can mean that the transaction is lost.
     init(consuming error: OpaquePointer, doing what: String, asFlagged: Bool = false) {
         self.init(
             code: Code(rawValue: rd_kafka_error_code(error).rawValue),

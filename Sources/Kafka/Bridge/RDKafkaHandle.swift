@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// A configuration that is ours until a client takes it.
+/// A configuration that this process owns until a client takes it.
 struct RDKafkaConf: ~Copyable {
     private var pointer: OpaquePointer?
 
@@ -14,30 +14,30 @@ struct RDKafkaConf: ~Copyable {
         if let pointer { rd_kafka_conf_destroy(pointer) }
     }
 
-    /// - Parameter isQuoting: Whether the error may quote the value, as librdkafka does, or the first part of it.
-    /// - Throws: `KafkaError` that names the property and says what librdkafka makes of it.
+    /// - Parameter isQuoting: whether the error may quote the value or its beginning, as librdkafka does.
+    /// - Throws: `KafkaError` that names the property and gives librdkafka's reason.
     private func set(_ name: String, _ value: String, isQuoting: Bool) throws(KafkaError) {
         var text = [CChar](repeating: 0, count: 512)
         let result = rd_kafka_conf_set(pointer, name, value, &text, text.count)
         guard result != RD_KAFKA_CONF_OK else { return }
         let isShown = result == RD_KAFKA_CONF_UNKNOWN || isQuoting
-        let said = isShown ? Self.text(text) : "the value is not usable"
+        let said = isShown ? Self.text(text) : "the value is not valid"
         throw KafkaError(code: .invalidArgument, reason: "kafka property \(name): \(said)")
     }
 
-    /// - Throws: `KafkaError` that names the first that is wrong. With a secret among them it shows no value: what looks like
-    ///   another property may be the part of a password that follows a comma.
+    /// - Throws: `KafkaError` that names the first invalid property. If any property is a secret, the error shows no
+    ///   value: what looks like another property may be the part of a password after a comma.
     func set(_ properties: [(name: String, value: String)]) throws(KafkaError) {
         let isQuoting = !properties.contains { Self.isSecret($0.name) }
         for (name, value) in properties { try set(name, value, isQuoting: isQuoting) }
     }
 
-    /// Sets them all on a configuration that is then thrown away.
+    /// Sets all of them on a temporary configuration.
     static func check(_ properties: [(name: String, value: String)]) throws(KafkaError) {
         try RDKafkaConf().set(properties)
     }
 
-    /// Whether there is a property of this name.
+    /// Whether a property of this name exists.
     static func knows(_ name: String) -> Bool {
         guard !name.utf8.contains(0) else { return false }
         let conf = RDKafkaConf()
@@ -52,14 +52,14 @@ struct RDKafkaConf: ~Copyable {
         String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// For what only has a call of its own: callbacks, the opaque, events.
+    /// For settings without a property: callbacks, the opaque pointer, events.
     func withPointer(_ body: (OpaquePointer?) -> Void) { body(pointer) }
 
-    /// Makes the client, which owns the configuration from then on.
+    /// Creates the client, which owns the configuration from then on.
     consuming func makeClient(_ type: rd_kafka_type_t) throws(KafkaError) -> OpaquePointer {
         var text = [CChar](repeating: 0, count: 512)
         guard let client = rd_kafka_new(type, pointer, &text, text.count) else {
-            let reason = "librdkafka refused the configuration: \(Self.text(text))"
+            let reason = "librdkafka rejected the configuration: \(Self.text(text))"
             throw KafkaError(code: .invalidArgument, reason: reason)
         }
         pointer = nil
@@ -67,11 +67,11 @@ struct RDKafkaConf: ~Copyable {
     }
 }
 
-/// Owns one `rd_kafka_t` and what its callbacks need; the one place where either is freed.
+/// Owns one `rd_kafka_t` and the context of its callbacks; nothing else frees them.
 final class RDKafkaHandle: Sendable {
     // librdkafka's handle may be used from any thread.
     nonisolated(unsafe) let pointer: OpaquePointer
-    // Touched by callbacks, and released once, when the client is gone.
+    // Used by callbacks, and released once, after the client is freed.
     private nonisolated(unsafe) let context: Unmanaged<RDKafkaContext>
     private let state = Mutex((isDestroyed: false, withoutClosing: false, users: 0))
     /// Signalled when the client is freed.
@@ -80,7 +80,7 @@ final class RDKafkaHandle: Sendable {
     private static let isVersionLogged = Atomic(false)
 
     /// - Parameters:
-    ///   - properties: in the order in which they are set, so that a later alias of an earlier one wins.
+    ///   - properties: in the order in which they are set, so that a later alias overrides an earlier one.
     ///   - prepare: sets callbacks and events on the configuration.
     init(
         _ type: rd_kafka_type_t,
@@ -110,13 +110,13 @@ final class RDKafkaHandle: Sendable {
         }
         self.context = retained
         if !Self.isVersionLogged.exchange(true, ordering: .relaxed) {
-            // The work-arounds here are for 2.0.2 and do no harm in later ones.
+            // The workarounds here are for 2.0.2 and are harmless in later versions.
             let version = String(cString: rd_kafka_version_str())
             context.logger.info("kafka client library", metadata: ["librdkafka": "\(version)"])
         }
     }
 
-    /// Uses the client from a thread that does not own it: it is not freed meanwhile.
+    /// Uses the client from a thread that does not own it; the client is not freed meanwhile.
     func use<Result>(_ body: () throws(KafkaError) -> Result) throws(KafkaError) -> Result {
         let isUsable = state.withLock { state in
             if !state.isDestroyed { state.users += 1 }
@@ -133,7 +133,7 @@ final class RDKafkaHandle: Sendable {
         return try body()
     }
 
-    /// Frees the client, or lets its last user do so; blocking, on a thread of ours. Later calls do nothing.
+    /// Frees the client, or lets its last user free it; blocks on a dedicated thread. Later calls do nothing.
     func destroy(withoutClosingConsumer: Bool = false) {
         let isFree = state.withLock { state in
             guard !state.isDestroyed else { return false }
@@ -144,11 +144,11 @@ final class RDKafkaHandle: Sendable {
         if isFree { free() }
     }
 
-    /// The same on a thread that may be left behind: freeing waits for librdkafka's threads, and one of them may be
-    /// looking up a name.
+    /// The same on a thread that the caller may stop waiting for: freeing waits for librdkafka's threads, and one of
+    /// them may be resolving a host name.
     ///
-    /// - Parameter first: runs on that thread before.
-    /// - Returns: false when it was not done in time; it goes on behind.
+    /// - Parameter first: runs on that thread before the client is freed.
+    /// - Returns: false when time ran out; the thread continues in the background.
     @discardableResult
     func destroyElsewhere(
         within time: Duration,
@@ -171,7 +171,7 @@ final class RDKafkaHandle: Sendable {
     }
 
     deinit {
-        // Forgotten by its owner: freed off whatever thread this is, for it blocks.
+        // The owner released it without closing: free it on another thread, because freeing blocks.
         guard !state.withLock({ $0.isDestroyed }) else { return }
         nonisolated(unsafe) let (pointer, context) = (pointer, context)
         Thread.detachNewThread {
@@ -180,7 +180,7 @@ final class RDKafkaHandle: Sendable {
         }
     }
 
-    /// Why the client cannot go on; nil while it can.
+    /// The fatal error of the client; nil while it works.
     var fatalError: KafkaError? {
         var text = [CChar](repeating: 0, count: 512)
         let code = rd_kafka_fatal_error(pointer, &text, text.count)
@@ -197,7 +197,7 @@ final class RDKafkaHandle: Sendable {
         rd_kafka_test_fatal_error(pointer, RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER, reason)
     }
 
-    /// What a property is set to, defaults included.
+    /// The value of a property, defaults included.
     func property(_ name: String) -> String? {
         var text = [CChar](repeating: 0, count: 512)
         var count = text.count
@@ -206,14 +206,14 @@ final class RDKafkaHandle: Sendable {
     }
 }
 
-/// What librdkafka's callbacks find behind the configuration's opaque pointer.
+/// The object behind the configuration's opaque pointer, for librdkafka's callbacks.
 class RDKafkaContext {
     let logger: Logger
     private let lastTrouble = Mutex<[KafkaError.Code: ContinuousClock.Instant]>([:])
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Logs trouble that mends itself, each kind at most every 10 s. Called on any thread.
+    /// Logs errors that librdkafka recovers from itself, each code at most every 10 s. Called on any thread.
     final func noteTrouble(_ error: KafkaError) {
         KafkaClientErrors.count(error.code)
         let isNews = lastTrouble.withLock { last in
@@ -223,7 +223,7 @@ class RDKafkaContext {
             return true
         }
         guard isNews else { return }
-        // Raised for planned and idle disconnects too, and librdkafka logs what failed.
+        // librdkafka raises these for planned and idle disconnects too, and logs the actual failure itself.
         let level: Logger.Level = error.code == .allBrokersDown || error.code == .transport ? .info : .warning
         logger.log(level: level, "kafka trouble", metadata: ["error": "\(error)"])
     }
@@ -253,7 +253,7 @@ class RDKafkaContext {
 }
 
 extension Duration {
-    /// Whole milliseconds as librdkafka takes them, rounded up, never negative and never its "for ever".
+    /// Whole milliseconds for librdkafka, rounded up; never negative, never its value for "infinite".
     var librdkafkaMilliseconds: Int32 {
         let (seconds, attoseconds) = components
         let milliseconds = seconds.multipliedReportingOverflow(by: 1000)

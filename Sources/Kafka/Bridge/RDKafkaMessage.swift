@@ -1,9 +1,9 @@
 import CRDKafka
 import Foundation
 
-/// Reading what a `rd_kafka_message_t` points at.
+/// Reads a `rd_kafka_message_t`.
 enum RDKafkaMessage {
-    /// A copy; nil for a null pointer, which is not the same as an empty value.
+    /// A copy; nil for a null pointer, which differs from an empty value.
     static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
         guard let start else { return nil }
         return Array(UnsafeRawBufferPointer(start: start, count: count))

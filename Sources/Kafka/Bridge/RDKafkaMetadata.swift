@@ -1,7 +1,7 @@
 import CRDKafka
 
 extension RDKafkaHandle {
-    /// How many partitions a topic has, asked from the broker; blocking.
+    /// The number of partitions of a topic, requested from the broker; blocking.
     func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
         try KafkaError.checkName(topic)
         guard let handle = rd_kafka_topic_new(pointer, topic, nil) else {
@@ -26,7 +26,7 @@ extension RDKafkaHandle {
         return found.partition_cnt
     }
 
-    /// The partitions of all topics that the broker knows, by name; makes none. Blocking.
+    /// The partitions of all topics that the broker knows, by name; does not create topics. Blocking.
     func partitionCounts(within time: Duration) throws(KafkaError) -> [String: Int32] {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         try KafkaError.check(

@@ -9,7 +9,7 @@ final class RDKafkaProducerClient {
     private var topics: [OpaquePointer] = []
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
     private static let argumentCount = 8
-    /// The client raised a fatal error: nothing is sent any more.
+    /// The client raised a fatal error and sends nothing more.
     private(set) var hasFailed = false
     private var isOpen = true
 
@@ -22,7 +22,8 @@ final class RDKafkaProducerClient {
         }
     }
 
-    /// - Parameter wake: called on librdkafka's threads when a report comes into an empty queue. May not call librdkafka.
+    /// - Parameter wake: called on librdkafka's threads when a report arrives in an empty queue. It must not call
+    ///   librdkafka.
     init(
         _ configuration: KafkaProducerConfiguration,
         logger: Logger,
@@ -61,7 +62,7 @@ final class RDKafkaProducerClient {
     deinit {
         release()
         arguments.deallocate()
-        // A handle that nobody destroyed frees its client on a thread of its own.
+        // A handle that was not destroyed frees its client on a separate thread.
     }
 
     func addTopic(_ name: String) throws(KafkaError) {
@@ -72,7 +73,7 @@ final class RDKafkaProducerClient {
         topics.append(topic)
     }
 
-    /// Topics and queue go before the client that they belong to.
+    /// Destroys the topics and the queue before the client that they belong to.
     private func release() {
         guard isOpen else { return }
         isOpen = false
@@ -81,7 +82,7 @@ final class RDKafkaProducerClient {
         rd_kafka_queue_destroy(queue)
     }
 
-    /// - Returns: false when the client was not free in time; that goes on behind.
+    /// - Returns: false when the client was not freed in time; freeing continues in the background.
     @discardableResult
     func destroy(within time: Duration) -> Bool {
         guard isOpen else { return true }
@@ -89,7 +90,7 @@ final class RDKafkaProducerClient {
         return handle.destroyElsewhere(within: time)
     }
 
-    /// Gives up everything; all of it comes back in reports. Does not wait.
+    /// Purges all records; each of them comes back as a report. Does not wait.
     func purge() {
         _ = rd_kafka_purge(
             handle.pointer,
@@ -97,7 +98,7 @@ final class RDKafkaProducerClient {
         )
     }
 
-    /// Why the client cannot go on; nil while it can.
+    /// The fatal error of the client; nil while it works.
     var fatalError: KafkaError? {
         hasRaisedFatalError() ? handle.fatalError : nil
     }
@@ -139,7 +140,8 @@ final class RDKafkaProducerClient {
                     arguments[6].u.i64 = timestamp
                     count = 7
                 }
-                // Built beforehand and handed over whole: with VTYPE_HEADER 2.0.2 frees twice when the partition is unknown.
+                // Pass a finished header list: with VTYPE_HEADER, librdkafka 2.0.2 frees the headers twice when the
+                // partition is unknown.
                 if let list {
                     arguments[count].vtype = RD_KAFKA_VTYPE_HEADERS
                     arguments[count].u.headers = list
@@ -149,10 +151,10 @@ final class RDKafkaProducerClient {
             }
         }
         guard let error else { return }
-        // Only a successful call takes the headers.
+        // Only a successful call takes ownership of the headers.
         if let list { rd_kafka_headers_destroy(list) }
-        // After a fatal error nothing is taken: to the caller a full queue, until the reports are served and the client is
-        // made anew.
+        // After a fatal error report a full queue to the caller, until the reports are served and the client is
+        // replaced.
         let isFull = rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR__QUEUE_FULL
         if isFull || hasRaisedFatalError() {
             rd_kafka_error_destroy(error)
@@ -161,7 +163,7 @@ final class RDKafkaProducerClient {
         throw KafkaError(consuming: error, doing: "publish to \(String(cString: rd_kafka_topic_name(topics[topic])))")
     }
 
-    /// Asks librdkafka, for its event may still be on its way.
+    /// Asks librdkafka directly: the event may not have arrived yet.
     private func hasRaisedFatalError() -> Bool {
         if !hasFailed {
             hasFailed = rd_kafka_fatal_error(handle.pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR
@@ -182,12 +184,12 @@ final class RDKafkaProducerClient {
         return list
     }
 
-    /// A place for what is empty and not null.
+    /// A valid address for empty values, which are not null.
     private nonisolated(unsafe) static let nothing = UnsafeRawPointer(
         UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
     )
 
-    /// An absent array is a null pointer, an empty one is not.
+    /// A missing array becomes a null pointer, an empty one does not.
     private static func withBytes<Result>(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         guard let bytes else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
         guard !bytes.isEmpty else { return body(UnsafeRawBufferPointer(start: nothing, count: 0)) }
@@ -196,7 +198,7 @@ final class RDKafkaProducerClient {
 
     // MARK: - Reports
 
-    /// Serves what the queue holds; the first event is waited for.
+    /// Serves the events in the queue; waits for the first one.
     func poll(within time: Duration, _ report: (UnsafePointer<rd_kafka_message_t>, UInt) -> Void) {
         var wait = time.librdkafkaMilliseconds
         while let event = rd_kafka_queue_poll(queue, wait) {
@@ -209,7 +211,7 @@ final class RDKafkaProducerClient {
                     report(message, UInt(bitPattern: message.pointee._private))
                 }
             case RD_KAFKA_EVENT_ERROR:
-                // The event of a fatal error carries what led to it, not `_FATAL`.
+                // The event of a fatal error carries the original code, not `_FATAL`.
                 if rd_kafka_event_error_is_fatal(event) != 0 {
                     hasFailed = true
                 } else {
@@ -221,7 +223,7 @@ final class RDKafkaProducerClient {
         }
     }
 
-    /// Whether a report of a failed client says nothing about the record itself: it is to be published again.
+    /// Whether the report concerns the failed client and not the record itself: publish the record again.
     static func isOfClient(_ code: rd_kafka_resp_err_t) -> Bool {
         switch code {
         case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
@@ -239,7 +241,7 @@ final class RDKafkaProducerClient {
         message.pointee.rkt.map { String(cString: rd_kafka_topic_name($0)) } ?? ""
     }
 
-    /// What a failed report carries, to publish it again.
+    /// The record of a failed report, to publish it again.
     static func record(from message: UnsafePointer<rd_kafka_message_t>) -> KafkaProducerRecord {
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let timestamp = rd_kafka_message_timestamp(message, &kind)

@@ -1,9 +1,9 @@
 import CRDKafka
 
-/// A list of partitions with offsets, as librdkafka's calls take it.
+/// A list of partitions with offsets, for librdkafka's calls.
 ///
-/// Its pointer is lent by `withPointer` only: a value that is not copied ends after its last use, which would be before the
-/// call that a bare pointer is handed to.
+/// The pointer is only valid inside `withPointer`: Swift may free a noncopyable value after its last use, before a call
+/// that received the bare pointer returns.
 struct RDKafkaTopicPartitionList: ~Copyable {
     private let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
@@ -26,12 +26,12 @@ struct RDKafkaTopicPartitionList: ~Copyable {
         body(pointer)
     }
 
-    /// Elements with what librdkafka wrote into them.
+    /// The elements, with the results that librdkafka wrote into them.
     var elements: [(place: KafkaTopicPartition, offset: Int64, error: rd_kafka_resp_err_t)] {
         Self.elements(of: pointer)
     }
 
-    /// The same of a list that librdkafka owns.
+    /// The same for a list that librdkafka owns.
     static func elements(
         of list: UnsafePointer<rd_kafka_topic_partition_list_t>
     ) -> [(place: KafkaTopicPartition, offset: Int64, error: rd_kafka_resp_err_t)] {

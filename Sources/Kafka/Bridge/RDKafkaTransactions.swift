@@ -1,11 +1,11 @@
 import CRDKafka
 
-/// librdkafka's transactional calls. Each is one attempt, and blocks.
+/// librdkafka's transactional calls. Each is one blocking attempt.
 extension RDKafkaHandle {
     func initTransactions(within time: Duration) throws(KafkaError) {
         try Self.check(
             rd_kafka_init_transactions(pointer, time.transactionMilliseconds),
-            doing: "begin to use transactions"
+            doing: "initialize transactions"
         )
     }
 
@@ -47,7 +47,7 @@ extension RDKafkaHandle {
 }
 
 extension Duration {
-    /// At least half a second: a call that gives up before librdkafka's own thread has noticed it takes, when it is repeated,
-    /// the late answer of its first part for that of the next (2.0.2).
+    /// At least half a second: if a call times out before librdkafka's own thread has noticed it, the repeated call
+    /// takes the late answer to its first step for the answer to the next step (2.0.2).
     fileprivate var transactionMilliseconds: Int32 { max(self, .milliseconds(500)).librdkafkaMilliseconds }
 }

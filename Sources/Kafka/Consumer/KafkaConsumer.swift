@@ -2,22 +2,23 @@ import CRDKafka
 public import Logging
 import Synchronization
 
-/// A consumer that one thread owns and polls; `KafkaThread.run` gives such a thread. It commits only what it is told to.
+/// A consumer that one thread owns and polls; `KafkaThread.run` provides such a thread. It commits only the offsets it
+/// is given.
 ///
-/// The hooks of a subscription run on the polling thread, inside `poll` or `close`: a partition leaves only after its
-/// revoke hook has returned. Groups use eager assignment (`range`): cooperative assignment has faults in librdkafka 2.0.2
-/// that lose partitions or crash, and is refused.
+/// The hooks of a subscription run on the polling thread, inside `poll` or `close`. A partition is revoked only after
+/// the revoke hook has returned. Groups use eager assignment (`range`); the configuration rejects cooperative
+/// assignment, because bugs in librdkafka 2.0.2 lose partitions or crash.
 ///
-/// Poll often: after `max.poll.interval.ms` (5 minutes) without a call the group goes on without this member, and any
-/// blocking call here counts as one, so a handler that is stuck elsewhere needs a watchdog of its own. Pause instead of
-/// not polling. librdkafka buffers at most `queued.max.messages.kbytes` (64 MiB).
+/// Poll often: after `max.poll.interval.ms` (5 minutes) without a call the group removes this member. Any blocking call
+/// here counts as a poll, so a handler that is stuck elsewhere needs its own watchdog. Pause partitions instead of not
+/// polling. librdkafka buffers at most `queued.max.messages.kbytes` (64 MiB).
 ///
-/// Messages are to be gone before `close`: librdkafka cannot be freed while one is left.
+/// Release all messages before `close`: librdkafka cannot be freed while a message exists.
 public final class KafkaConsumer {
-    /// Chooses where to start: offsets by partition; a partition that is missing starts at its committed offset, or where
+    /// Chooses the start offsets by partition. A partition without an entry starts at its committed offset, or as
     /// `offsetReset` says.
     public typealias AssignHook = (Set<KafkaTopicPartition>) throws -> [KafkaTopicPartition: Int64]
-    /// `lost` means that another member may own the partitions already: nothing may be committed.
+    /// `lost` means that another member may own the partitions already: do not commit.
     public typealias RevokeHook = (Set<KafkaTopicPartition>, _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
 
     let handle: RDKafkaHandle
@@ -27,13 +28,13 @@ public final class KafkaConsumer {
     public let waker: KafkaConsumerWaker
     private var isOpen = true
 
-    /// Partitions that were read to their end since they were assigned, whatever came after; told only with
-    /// `tellsEnd`. What is not visible there (markers of transactions, gaps of compaction) counts as read.
+    /// Partitions that were read to their end at least once since their assignment; only with `tellsEnd`. Entries that
+    /// are not visible (transaction markers, compaction gaps) count as read.
     public var atEnd: Set<KafkaTopicPartition> { Set(ends.keys) }
 
     private var ends: [KafkaTopicPartition: Int64] = [:]
 
-    /// - Throws: `KafkaError` that names a property librdkafka does not take. It does not connect.
+    /// - Throws: `KafkaError` that names a property librdkafka rejects. It does not connect.
     public init(configuration: KafkaConsumerConfiguration, logger: Logger) throws(KafkaError) {
         self.logger = logger
         let strategy = "partition.assignment.strategy"
@@ -55,11 +56,11 @@ public final class KafkaConsumer {
 
     deinit {
         guard isOpen else { return }
-        logger.warning("a consumer was forgotten without close; no revoke hook ran")
+        logger.warning("a consumer was released without close; its revoke hook did not run")
         leave(within: .zero)
     }
 
-    /// The client, for a call that needs one.
+    /// The open client.
     func client() throws(KafkaError) -> OpaquePointer {
         guard isOpen else { throw .clientIsClosed }
         return handle.pointer
@@ -70,10 +71,10 @@ public final class KafkaConsumer {
     /// Joins the group and reads the partitions it assigns.
     ///
     /// - Parameters:
-    ///   - topics: names; one that begins with `^` is a pattern.
-    ///   - onAssign: what it throws comes out of `poll`; nothing is then assigned: close the consumer, or subscribe again.
-    ///   - onRevoke: has until the deadline to finish and commit. It may use this consumer, but not poll it.
-    /// - Throws: `KafkaError` when there is no group, or no topic; `.destroyed` after `close`.
+    ///   - topics: names; a name that begins with `^` is a pattern.
+    ///   - onAssign: `poll` throws the hook's error. Nothing is assigned then: close the consumer, or subscribe again.
+    ///   - onRevoke: must finish and commit before the deadline. It may use this consumer, but not poll it.
+    /// - Throws: `KafkaError` when the group or the topics are missing; `.destroyed` after `close`.
     public func subscribe(
         to topics: [String],
         onAssign: @escaping AssignHook = { _ in [:] },
@@ -93,7 +94,7 @@ public final class KafkaConsumer {
         )
     }
 
-    /// Reads exactly these partitions from these offsets, without a group, instead of what was read before.
+    /// Reads exactly these partitions from these offsets, without a group. Replaces the previous assignment.
     ///
     /// - Parameter offsets: the next offset to read, or one of `KafkaOffset`.
     public func assign(_ offsets: [KafkaTopicPartition: Int64]) throws(KafkaError) {
@@ -103,15 +104,16 @@ public final class KafkaConsumer {
         try rebalance.assign(offsets, to: client)
     }
 
-    /// What is read now; empty before the group assigned something and after `close`.
+    /// The current partitions; empty before the group assigned any and after `close`.
     public var assignment: Set<KafkaTopicPartition> { rebalance.assignment }
 
     // MARK: - Reading
 
-    /// The next record, or nil when none came in time, or `waker` ended the call. Trouble that librdkafka mends itself is logged, not thrown.
+    /// The next record, or nil when none arrived in time or `waker` ended the call. Errors that librdkafka recovers from are
+    /// logged, not thrown.
     ///
-    /// - Throws: `KafkaError` when reading cannot go on: `.fatal`, `.topicAuthorizationFailed`, `.autoOffsetReset`, `.destroyed`
-    ///   after `close`; and what an assign hook threw.
+    /// - Throws: `KafkaError` when reading cannot continue: `.fatal`, `.topicAuthorizationFailed`, `.autoOffsetReset`,
+    ///   `.destroyed` after `close`; and the error of an assign hook.
     public func poll(within time: Duration) throws -> KafkaMessage? {
         let polled = rd_kafka_consumer_poll(try client(), time.librdkafkaMilliseconds)
         if let failure = rebalance.takeFailure() {
@@ -127,7 +129,7 @@ public final class KafkaConsumer {
         error.reason += ": \(text)"
         switch error.code {
         case .fatal:
-            // What led to it says what to do.
+            // The original error says more than `.fatal`.
             throw handle.fatalError ?? error
         case .topicAuthorizationFailed, .autoOffsetReset: throw error
         case .partitionEnd:
@@ -137,14 +139,14 @@ public final class KafkaConsumer {
         return nil
     }
 
-    /// The offset that a partition was read up to when its end was last met, under the conditions of `atEnd`; nil before
-    /// that, and after an assignment. It is one after the last record or marker: a `read_committed` reader whose end position
-    /// reached a high watermark has read all that was below it, although the last of it may have been invisible. An open
-    /// transaction holds it back.
+    /// The position at which the partition's end was last reached, under the conditions of `atEnd`; nil before that,
+    /// and after an assignment. The position is one after the last record or marker: when a `read_committed` reader's
+    /// end position reaches a high watermark, it has read everything below it, even if the last entries were invisible.
+    /// An open transaction holds the end position back.
     public func endPosition(of place: KafkaTopicPartition) -> Int64? { ends[place] }
 
-    /// Stops fetching the partitions; what was fetched already and not polled is fetched again later, so nothing is skipped
-    /// or repeated. Those that are paused already or not assigned are left alone.
+    /// Stops fetching the partitions. Records that were fetched but not polled are fetched again later, so none is
+    /// skipped or repeated. Ignores partitions that are paused already or not assigned.
     public func pause(_ partitions: Set<KafkaTopicPartition>) {
         let new = partitions.intersection(assignment).subtracting(rebalance.paused)
         guard isOpen, !new.isEmpty else { return }
@@ -152,7 +154,7 @@ public final class KafkaConsumer {
         rebalance.paused.formUnion(new)
     }
 
-    /// Goes on with those of the partitions that were paused. A partition that left and came back is not paused any more.
+    /// Resumes the paused ones among these partitions. Revocation ends the pause of a partition.
     public func resume(_ partitions: Set<KafkaTopicPartition>) {
         let mine = partitions.intersection(rebalance.paused)
         guard isOpen, !mine.isEmpty else { return }
@@ -162,10 +164,11 @@ public final class KafkaConsumer {
 
     // MARK: - Offsets
 
-    /// Commits the offsets to the group: of each partition the next one to read.
+    /// Commits the offsets to the group: for each partition the next offset to read.
     ///
-    /// - Parameter time: nil to return at once; a failure is then logged and counted. Otherwise the call blocks until the broker answered.
-    /// - Throws: `KafkaError`; `.timedOut` when no answer came: the commit may still happen.
+    /// - Parameter time: nil to return at once; a failure is then logged and counted. Otherwise the call blocks until
+    ///   the broker answers.
+    /// - Throws: `KafkaError`; `.timedOut` when no answer arrived: the commit may still happen.
     public func commit(_ offsets: [KafkaTopicPartition: Int64], within time: Duration?) throws(KafkaError) {
         let client = try client()
         guard !offsets.isEmpty else { return }
@@ -193,10 +196,10 @@ public final class KafkaConsumer {
         }
     }
 
-    /// How many commits that were not waited for have failed; each kind of failure is logged.
+    /// The number of failed commits among those without a wait; each kind of failure is logged.
     public var failedCommits: Int { rebalance.failedCommits.load(ordering: .relaxed) }
 
-    /// The group's offsets; a partition without one is missing. Blocking.
+    /// The group's offsets, without the partitions that have none. Blocking.
     public func committed(
         _ partitions: Set<KafkaTopicPartition>,
         within time: Duration
@@ -216,8 +219,8 @@ public final class KafkaConsumer {
         return found
     }
 
-    /// The first offset that a partition holds and the one after its last, asked from the broker; blocking. While leaders
-    /// change it may take longer than the time in librdkafka 2.0.2: for metrics there is `cachedWatermarks`.
+    /// The first offset of a partition and the one after its last, requested from the broker; blocking. With librdkafka
+    /// 2.0.2 it may take longer than the time while leaders change: use `cachedWatermarks` for metrics.
     public func watermarks(
         of place: KafkaTopicPartition,
         within time: Duration
@@ -239,9 +242,9 @@ public final class KafkaConsumer {
         return (low, high)
     }
 
-    /// The same of many partitions, with two requests a broker however many they are.
+    /// The same for many partitions, with two requests per broker, however many partitions there are.
     ///
-    /// - Throws: `KafkaError`, also when only one partition could not be asked.
+    /// - Throws: `KafkaError`, even if only one partition failed.
     public func watermarks(
         of partitions: Set<KafkaTopicPartition>,
         within time: Duration
@@ -264,7 +267,7 @@ public final class KafkaConsumer {
         return found
     }
 
-    /// The same as the last fetch told it, without asking; nil before there was one.
+    /// The same from the last fetch, without a request; nil before the first fetch.
     public func cachedWatermarks(of place: KafkaTopicPartition) -> (low: Int64, high: Int64)? {
         var (low, high): (Int64, Int64) = (-1, -1)
         guard isOpen,
@@ -274,8 +277,8 @@ public final class KafkaConsumer {
         return (max(0, low), high)
     }
 
-    /// How many records of a partition are still to be read, as the last fetch told; nil before there was one. Offsets that no
-    /// reader is shown (markers of transactions, gaps of compaction) count until the end was met, which is told only with
+    /// The number of unread records of a partition, from the last fetch; nil before the first fetch. Offsets that no
+    /// reader sees (transaction markers, compaction gaps) count until the end is reached, which is only known with
     /// `tellsEnd`.
     ///
     /// - Parameter position: the offset after the last record that was read.
@@ -283,29 +286,29 @@ public final class KafkaConsumer {
         cachedWatermarks(of: place).map { Self.lag(of: position, end: ends[place], high: $0.high) }
     }
 
-    /// - Parameter end: where the end was last met.
+    /// - Parameter end: the last reached end position.
     package static func lag(of position: Int64, end: Int64?, high: Int64) -> Int64 {
         max(0, high - max(position, end ?? 0))
     }
 
-    /// Of each partition the offset of its first record that is not older than the time; blocking. A partition that holds none
-    /// is missing.
+    /// For each partition the offset of its first record at or after the time; blocking. The result has no entry for a
+    /// partition without such a record.
     ///
     /// - Parameter timestamp: milliseconds since 1970, 0 or more.
-    /// - Throws: `KafkaError`, also when only one partition could not be asked.
+    /// - Throws: `KafkaError`, even if only one partition failed.
     public func offsets(
         of partitions: Set<KafkaTopicPartition>,
         since timestamp: Int64,
         within time: Duration
     ) throws(KafkaError) -> [KafkaTopicPartition: Int64] {
-        // A negative one would mean the beginning or the end.
+        // A negative value would mean the beginning or the end.
         guard timestamp >= 0 else {
-            throw KafkaError(code: .invalidArgument, reason: "offsets by time: a timestamp is 0 or more")
+            throw KafkaError(code: .invalidArgument, reason: "offsets by time: the timestamp must be 0 or more")
         }
         return try listOffsets(partitions, timestamp, within: time, doing: "offsets by time")
     }
 
-    /// - Parameter timestamp: or one of Kafka's marks for the beginning and the end.
+    /// - Parameter timestamp: or Kafka's constants for the beginning and the end.
     private func listOffsets(
         _ partitions: Set<KafkaTopicPartition>,
         _ timestamp: Int64,
@@ -328,20 +331,21 @@ public final class KafkaConsumer {
         return found
     }
 
-    /// What the cluster calls itself; nil when it did not say so in time. Blocking.
+    /// The cluster id; nil when the broker did not report one in time. Blocking.
     public func clusterID(within time: Duration) throws(KafkaError) -> String? {
         guard let text = rd_kafka_clusterid(try client(), time.librdkafkaMilliseconds) else { return nil }
         defer { rd_kafka_mem_free(handle.pointer, text) }
         return String(cString: text)
     }
 
-    /// How many partitions a topic has; blocking. A broker that makes topics by itself makes one that is not there.
+    /// The number of partitions of a topic; blocking. A broker with automatic topic creation creates a missing topic.
     public func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
         _ = try client()
         return try handle.partitionCount(of: topic, within: time)
     }
 
-    /// The partitions of all topics that the broker knows, by name; blocking. Unlike a question for one topic it makes none.
+    /// The partitions of all topics that the broker knows, by name; blocking. Unlike a request for one topic it creates
+    /// none.
     public func partitionCounts(within time: Duration) throws(KafkaError) -> [String: Int32] {
         _ = try client()
         return try handle.partitionCounts(within: time)
@@ -349,23 +353,23 @@ public final class KafkaConsumer {
 
     // MARK: - The end
 
-    /// Leaves the group, the revoke hook first, and frees the client; blocking, never more than 0.2 s longer than the time.
+    /// Runs the revoke hook, leaves the group and frees the client; blocking, at most 0.2 s longer than the time.
     ///
-    /// Commit before this: in librdkafka 2.0.2 leaving can hang, or crash, when the coordinator goes away meanwhile. It
-    /// therefore comes last, on a thread that is left behind when time runs out; the process may then end.
+    /// Commit before this: in librdkafka 2.0.2 leaving can hang or crash when the coordinator disappears meanwhile.
+    /// Leaving is therefore the last step, on a thread that is abandoned when time runs out; the process may then exit.
     public func close(within time: Duration) {
         guard isOpen else { return }
         let deadline = ContinuousClock.now.advanced(by: time)
         if rebalance.onRevoke != nil {
             rebalance.limit = deadline
             rd_kafka_unsubscribe(handle.pointer)
-            // The hook runs in these polls; records are left for the next owner.
+            // The hook runs in these polls; the records stay for the next owner.
             while !rebalance.assignment.isEmpty, ContinuousClock.now < deadline {
                 if let message = rd_kafka_consumer_poll(handle.pointer, 50) { rd_kafka_message_destroy(message) }
             }
         }
         if !leave(within: max(.milliseconds(200), deadline - .now)) {
-            logger.warning("the consumer did not close in time; its thread is left behind")
+            logger.warning("the consumer did not close in time; its thread was abandoned")
         }
     }
 

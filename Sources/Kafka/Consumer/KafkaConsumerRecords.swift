@@ -3,17 +3,17 @@ import Foundation
 public import Logging
 import Synchronization
 
-/// Records as an asynchronous sequence, for tools and tests: read only as fast as they are taken, at most 500 ahead, besides
-/// what librdkafka fetches (`queued.max.messages.kbytes`).
+/// Records as an asynchronous sequence, for tools and tests. It reads on demand, at most 500 records ahead, in addition
+/// to librdkafka's buffer (`queued.max.messages.kbytes`).
 ///
-/// Each iteration has a consumer of its own, off the cooperative pool; it ends when the task is cancelled, or with the
-/// iterator. It commits nothing, and leaves its group when it ends.
+/// Each iteration has its own consumer, off the cooperative pool. It ends when the task is cancelled or the iterator is
+/// released. It commits nothing, and leaves its group at the end.
 public struct KafkaConsumerRecords: AsyncSequence, Sendable {
-    /// Where to start.
+    /// The start position.
     public enum Start: Sendable {
         /// Every partition of the topics from its first record.
         case beginning
-        /// What comes from now on.
+        /// Only records written from now on.
         case end
         /// These partitions from these offsets.
         case offsets([KafkaTopicPartition: Int64])
@@ -39,7 +39,7 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
         Iterator(reader: Reader(configuration, topics, start, logger))
     }
 
-    /// Takes one record after the other.
+    /// Returns the records one by one.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: Reader
         private var batch: ArraySlice<KafkaConsumerRecord> = []
@@ -48,8 +48,8 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
 
         /// The next record; nil when the task is cancelled.
         ///
-        /// - Throws: `KafkaError` when reading cannot go on, or the topics cannot be found within 10 s at the start; the next
-        ///   call tries again.
+        /// - Throws: `KafkaError` when reading cannot continue, or the topics are not found within 10 s at the start;
+        ///   the next call tries again.
         public mutating func next() async throws -> KafkaConsumerRecord? {
             while batch.isEmpty {
                 guard !Task.isCancelled else { return nil }
@@ -63,8 +63,8 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
         }
     }
 
-    /// Confines a consumer to a serial queue of its own, off the cooperative pool.
-    // Safe: `consumer` is touched on `queue` only, and in deinit when nobody else can.
+    /// Confines a consumer to its own serial queue, off the cooperative pool. Safe: only `queue` uses `consumer`,
+    /// except for deinit, which no other access can overlap.
     fileprivate final class Reader: @unchecked Sendable {
         private static let batchSize = 500
         private let queue = DispatchQueue(label: "carillon.kafka.records")
@@ -107,7 +107,7 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
                 let count = try retried(until: deadline) { try consumer.partitionCount(of: topic, within: $0) }
                 for partition in 0..<count {
                     let place = KafkaTopicPartition(topic: topic, partition: partition)
-                    // Resolved now, so that nothing published after this is missed while the first fetch is under way.
+                    // Resolve the end now, so that records published before the first fetch are not skipped.
                     offsets[place] =
                         offset == KafkaOffset.end
                         ? try retried(until: deadline) { try consumer.watermarks(of: place, within: $0).high } : offset
@@ -116,7 +116,7 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
             return offsets
         }
 
-        /// In turns short enough for a cancelled task.
+        /// Each attempt is short, so that cancellation takes effect.
         private func retried<Result>(
             until deadline: ContinuousClock.Instant,
             _ ask: (Duration) throws -> Result
@@ -127,7 +127,7 @@ public struct KafkaConsumerRecords: AsyncSequence, Sendable {
                 } catch let error as KafkaError {
                     guard error.isRetriable, ContinuousClock.now < deadline else { throw error }
                     guard !isCancelled.load(ordering: .relaxed) else { throw CancellationError() }
-                    // A call that is refused at once is not repeated at once.
+                    // Pause, because a rejected call returns at once.
                     Thread.sleep(forTimeInterval: 0.05)
                 }
             }

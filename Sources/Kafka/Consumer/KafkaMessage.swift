@@ -1,7 +1,6 @@
 import CRDKafka
-import Foundation
 
-/// A record that was polled. It owns librdkafka's message, whose bytes live as long as it does; what it returns is copied.
+/// A polled record. It owns librdkafka's message and its bytes; the results of its methods are copies.
 public struct KafkaMessage: ~Copyable {
     private let pointer: UnsafeMutablePointer<rd_kafka_message_t>
 
@@ -9,18 +8,12 @@ public struct KafkaMessage: ~Copyable {
 
     deinit { rd_kafka_message_destroy(pointer) }
 
-    /// The topic's name, made anew at each call.
+    /// The topic's name, decoded on each call.
     public var topic: String { pointer.pointee.rkt.map { String(cString: rd_kafka_topic_name($0)) } ?? "" }
     /// The partition's number, from 0.
     public var partition: Int32 { pointer.pointee.partition }
-    /// Its place in the partition, from 0.
+    /// The record's offset in the partition, from 0.
     public var offset: Int64 { pointer.pointee.offset }
-
-    /// Whether it is of that topic; allocates nothing.
-    public func isTopic(_ name: String) -> Bool {
-        guard let topic = pointer.pointee.rkt else { return false }
-        return name.withCString { strcmp($0, rd_kafka_topic_name(topic)) == 0 }
-    }
 
     /// Milliseconds since 1970; nil when the record has none.
     public var timestamp: Int64? {
@@ -32,21 +25,23 @@ public struct KafkaMessage: ~Copyable {
     /// The key; nil when there is none.
     public func key() -> [UInt8]? { RDKafkaMessage.bytes(pointer.pointee.key, pointer.pointee.key_len) }
 
-    /// The value; nil for a tombstone, empty for an empty one.
+    /// The value; nil for a tombstone, empty for an empty value.
     public func value() -> [UInt8]? { RDKafkaMessage.bytes(pointer.pointee.payload, pointer.pointee.len) }
 
-    /// The last header of that name; nil when there is none, or its value is null.
+    /// The value of the last header with this name; nil when the header is missing or its value is null.
     public func headerValue(_ name: KafkaHeaderName) -> [UInt8]? {
         withHeaderValue(name) { $0.map { Array($0) } }
     }
 
-    /// Calls the body with the last header of that name, borrowed until it returns; nil when there is none, or its value is null.
+    /// Calls the body with the value of the last header of this name, borrowed until the body returns; nil when the
+    /// header is missing or its value is null.
     public func withHeaderValue<Result>(_ name: KafkaHeaderName, _ body: (UnsafeRawBufferPointer?) -> Result) -> Result
     {
         body(RDKafkaMessage.header(name, of: pointer))
     }
 
-    /// Calls the body with each header in order; names and values are borrowed until it returns, a null value is nil.
+    /// Calls the body with each header in order; names and values are borrowed until the body returns. A null value is
+    /// nil.
     public func forEachHeader(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) -> Void) {
         RDKafkaMessage.forEachHeader(of: pointer, body)
     }

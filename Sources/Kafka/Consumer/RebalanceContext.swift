@@ -2,20 +2,21 @@ import CRDKafka
 import Logging
 import Synchronization
 
-/// What the callbacks of a consumer work on. The rebalance callback runs on the polling thread, inside `poll`; the
-/// others may too, and touch only what is locked.
+/// The state of a consumer's callbacks. The rebalance callback runs on the polling thread, inside `poll`. The other
+/// callbacks may run on any thread, and use locked state only.
 final class RebalanceContext: RDKafkaContext {
     var onAssign: KafkaConsumer.AssignHook?
     var onRevoke: KafkaConsumer.RevokeHook?
     private(set) var assignment: Set<KafkaTopicPartition> = []
-    /// What the consumer paused: resuming what is not paused would rewind it (librdkafka before 2.4).
+    /// Partitions paused by the consumer: resuming a partition that is not paused would rewind it (librdkafka before
+    /// 2.4).
     var paused: Set<KafkaTopicPartition> = []
-    /// No hook may take longer than to here.
+    /// The deadline of any hook while the consumer closes.
     var limit: ContinuousClock.Instant?
-    /// The consumer is gone for its owner: callbacks, now on another thread, only answer.
+    /// The owner has closed the consumer: callbacks, now on another thread, only acknowledge.
     let isClosing = Atomic(false)
 
-    /// Of those that nobody waited for.
+    /// Failures among the commits without a wait.
     let failedCommits = Atomic(0)
 
     private let revokeTimeout: Duration
@@ -48,13 +49,13 @@ final class RebalanceContext: RDKafkaContext {
         return failure
     }
 
-    /// Lets go of what the owner gave, on the owner's thread.
+    /// Releases the owner's closures on the owner's thread.
     func forget() {
         (onAssign, onRevoke) = (nil, nil)
         (assignment, paused) = ([], [])
     }
 
-    /// Assigns, by hand or for the group.
+    /// Assigns partitions, for the owner or for the group.
     func assign(_ offsets: [KafkaTopicPartition: Int64], to client: OpaquePointer) throws(KafkaError) {
         resumeAll(client)
         let list = RDKafkaTopicPartitionList(offsets)
@@ -62,7 +63,7 @@ final class RebalanceContext: RDKafkaContext {
         assignment = Set(offsets.keys)
     }
 
-    /// Before partitions leave: one that comes back while librdkafka still has it paused would stand still.
+    /// Before partitions leave: a partition that returns while librdkafka still has it paused would not be fetched.
     private func resumeAll(_ client: OpaquePointer) {
         guard !paused.isEmpty else { return }
         RDKafkaTopicPartitionList(paused).withPointer { _ = rd_kafka_resume_partitions(client, $0) }
@@ -101,7 +102,7 @@ final class RebalanceContext: RDKafkaContext {
             let deadline = limit.map { min($0, budget) } ?? budget
             onRevoke(places, rd_kafka_assignment_lost(client) != 0, deadline)
             if ContinuousClock.now > deadline {
-                logger.warning("the revoke hook took longer than its budget: the group may go on without this member")
+                logger.warning("the revoke hook took longer than its budget: the group may remove this member")
             }
         }
         resumeAll(client)

@@ -1,23 +1,23 @@
 import CRDKafka
 public import Logging
 
-/// A topic that a lane producer resolved once; valid for that producer only.
+/// A topic that a lane producer has resolved; valid for that producer only.
 public struct KafkaTopicHandle: Sendable, Hashable {
     fileprivate let index: Int
 }
 
-/// What became of one record.
+/// The outcome of one record.
 public struct KafkaDeliveryReport {
-    /// As it was given with the record.
+    /// The tag that was passed with the record.
     public var tag: UInt
     /// nil when the record is acknowledged.
     public var error: KafkaError?
-    /// Where the record was to go; -1 when that was not decided yet.
+    /// The record's partition; -1 when none was chosen yet.
     public var partition: Int32
     /// The record's offset; -1 when there is none.
     public var offset: Int64
 
-    /// A report as a producer would give it; for what stands in for one.
+    /// A report as a producer would create it, for substitutes of a producer.
     public init(tag: UInt, error: KafkaError?, partition: Int32, offset: Int64) {
         self.tag = tag
         self.error = error
@@ -26,58 +26,61 @@ public struct KafkaDeliveryReport {
     }
 }
 
-/// A producer for the hot path: one thread owns it, `enqueue` never waits, reports come in batches.
+/// A producer for the hot path: one thread owns it, `enqueue` never waits, reports arrive in batches.
 ///
-/// Each record that `enqueue` took is reported exactly once: by `serveReports`, `flush` or `close`. What librdkafka buffers is
-/// bounded by the configuration; beyond it `enqueue` throws `.queueFull`. On the Swift side a record costs no allocation.
+/// Every record that `enqueue` accepted is reported exactly once: by `serveReports`, `flush` or `close`. The
+/// configuration bounds librdkafka's buffer; when it is full, `enqueue` throws `.queueFull`. On the Swift side a record
+/// costs no allocation.
 ///
-/// ## What a fatal error can repeat
-/// librdkafka's idempotent producer fails for good when it cannot tell whether a batch was written: after a timeout or a
-/// disconnect in a bad moment, or when the broker forgot the producer. The client is then made anew inside `serveReports`,
-/// at growing intervals of up to 5 s while that fails, and every record without an acknowledgement is published again,
-/// in the order of its first publication and under the same tag, ahead of what is new. Until then `enqueue` throws
+/// ## Duplicates after a fatal error
+/// librdkafka's idempotent producer fails permanently when it cannot tell whether a batch was written: after a timeout
+/// or a disconnect at a bad moment, or when the broker has lost the producer's state. `serveReports` then replaces the
+/// client; while that fails, it retries at growing intervals of up to 5 s. It publishes every unacknowledged record
+/// again, in the order of first publication and with the same tag, before any new record. Until then `enqueue` throws
 /// `.queueFull`.
 ///
-/// - Nothing is lost, and nothing that was acknowledged is published again.
-/// - A record that the broker had written, and whose acknowledgement was lost, is then there twice: the new client has
-///   another producer id, so the broker cannot know it. At most what was in flight is concerned (5 batches a broker), and
-///   in each partition the copies follow the first records as one run, so a reader sees records `1 2 3 2 3 4`, not `1 3 2`.
-/// - Without a fatal error the broker drops what librdkafka's own retries repeat.
+/// - No record is lost, and no acknowledged record is published again.
+/// - If the broker had written a record and its acknowledgement was lost, the record is then there twice: the new
+///   client has another producer id, so the broker cannot recognize the copy. This concerns at most the batches in
+///   flight (5 per broker). In each partition the copies follow the originals as one run, so a reader sees records `1 2
+///   3 2 3 4`, not `1 3 2`.
+/// - Without a fatal error the broker drops the duplicates of librdkafka's own retries.
 ///
-/// Records that can never be written (too large, no such partition, not authorized) and those that ran out of their
-/// delivery timeout are reported with their error and not published again.
+/// Records that can never be written (too large, unknown partition, not authorized) and records whose delivery timeout
+/// passed are reported with their error and not published again.
 ///
-/// ## What nobody acknowledged
-/// When a batch is refused and a later one of its partition, already under way, is written, librdkafka reports the first as
-/// acknowledged too, without an offset: right where only the reply was lost, wrong where a new producer met a leader that
-/// did not know yet that it is one (confluent-kafka-go issue 921). Here such a record is reported as `.unconfirmed`; what
-/// became of it only a reader can tell. It cannot happen with one request in flight.
+/// ## Unconfirmed records
+/// When the broker refuses a batch and then writes a later batch of the same partition that was already in flight,
+/// librdkafka reports the first one as acknowledged too, without an offset. This is right if only the reply was lost,
+/// and wrong if a new producer met a leader that did not know its role yet (confluent-kafka-go issue 921). This
+/// producer reports such a record as `.unconfirmed`; only a reader can find out whether it was written. It cannot
+/// happen with one request in flight.
 ///
 /// ## With a transactional id
-/// Records are taken only between `beginTransaction` and `commitTransaction` or `abortTransaction`, and nothing is published
-/// again: after a fatal error each call that can throw throws it, what is outstanding is reported with an error by
-/// `serveReports`, and the owner closes this producer and makes another. `KafkaTransactionPolicy` says what to do after
-/// which error.
+/// `enqueue` accepts records only between `beginTransaction` and `commitTransaction` or `abortTransaction`, and nothing
+/// is published again: after a fatal error each throwing call throws it, and `serveReports` reports the outstanding
+/// records with an error. The owner then closes this producer and creates another. `KafkaTransactionPolicy` maps errors
+/// to decisions.
 public final class KafkaLaneProducer {
     private let configuration: KafkaProducerConfiguration
     private let logger: Logger
-    /// Called on librdkafka's threads when there are reports.
+    /// Called on librdkafka's threads when reports are waiting.
     private let wake: (@Sendable () -> Void)?
-    /// What is unconfirmed is published again, behind what followed it, instead of reported.
+    /// Publishes unconfirmed records again, after the records that followed them, instead of reporting them.
     private let repeatsUnconfirmed: Bool
-    /// Hears of records that the broker did not take for their size.
+    /// Notified when the broker refuses a record for its size.
     private let ceiling: KafkaRecordCeiling?
-    /// What librdkafka counts of a record at most.
+    /// The maximum size of a record, as librdkafka counts it.
     public let maximumRecordBytes: Int
-    /// Called with the new client's handle before the old client goes.
+    /// Called with the new client's handle before the old client is released.
     var onRecreation: ((RDKafkaHandle) -> Void)?
 
     private(set) var client: RDKafkaProducerClient
     private var topicNames: [String] = []
     private var records = OutstandingRecords()
-    /// Waiting to be published again; in order once the failed client is gone.
+    /// Records to publish again; ordered once the failed client is released.
     private var replay: [(record: KafkaProducerRecord, entry: OutstandingRecords.Entry)] = []
-    /// Of the failures in a row: no acknowledgement came since.
+    /// The start of the current series of failures: no acknowledgement arrived since.
     private var failingSince: ContinuousClock.Instant?
     private var nextRecreation = ContinuousClock.now
     private var pause = Duration.milliseconds(50)
@@ -87,19 +90,19 @@ public final class KafkaLaneProducer {
     private(set) var isClosed = false
 
     private let isIdempotent: Bool
-    /// In the transaction at hand, which librdkafka would commit.
+    /// The first unconfirmed record of the current transaction, which librdkafka would commit.
     var unconfirmed: KafkaError?
 
     var isTransactional: Bool { configuration.transactionalID != nil }
 
-    /// How often the client was made anew after a fatal error.
+    /// How often the client was replaced after a fatal error.
     public private(set) var recreations = 0
 
-    /// Handed over and not yet reported.
+    /// Records that were accepted and not yet reported.
     public var outstanding: Int { records.count + replay.count }
 
-    /// - Parameter ceiling: what is known of the size of records; the configuration's when it is not given.
-    /// - Throws: `KafkaError` that names a property librdkafka does not take. It does not connect.
+    /// - Parameter ceiling: the known limit of the record size; by default the configured one.
+    /// - Throws: `KafkaError` that names a property librdkafka rejects. It does not connect.
     public convenience init(
         configuration: KafkaProducerConfiguration,
         ceiling: KafkaRecordCeiling? = nil,
@@ -136,14 +139,14 @@ public final class KafkaLaneProducer {
     }
 
     deinit {
-        // The client is freed on a thread of its own; what it still held is lost.
+        // The client is freed on another thread; the records that it still held are lost.
         guard !isClosed, outstanding > 0 else { return }
-        logger.error("a producer was forgotten without close", metadata: ["lost": "\(outstanding)"])
+        logger.error("a producer was released without close", metadata: ["lost": "\(outstanding)"])
     }
 
-    /// Resolves a topic for `enqueue`. It need not exist yet.
+    /// Resolves a topic for `enqueue`. The topic need not exist yet.
     ///
-    /// - Throws: `KafkaError` for an unusable name, `.destroyed` after `close`.
+    /// - Throws: `KafkaError` for an invalid name, `.destroyed` after `close`.
     public func topic(_ name: String) throws(KafkaError) -> KafkaTopicHandle {
         try checkUsable()
         if let index = topicNames.firstIndex(of: name) { return KafkaTopicHandle(index: index) }
@@ -152,8 +155,8 @@ public final class KafkaLaneProducer {
         return KafkaTopicHandle(index: topicNames.count - 1)
     }
 
-    /// How many partitions a topic has, asked from the broker; blocking. Asked once at the start, it also spares the first
-    /// record the wait for the topic's metadata.
+    /// The number of partitions of a topic, requested from the broker; blocking. A request at the start also saves the
+    /// first record the wait for the topic's metadata.
     ///
     /// - Throws: `KafkaError`, retriable while no broker answers.
     public func partitionCount(of topic: String, within time: Duration) throws(KafkaError) -> Int32 {
@@ -161,16 +164,16 @@ public final class KafkaLaneProducer {
         return try client.handle.partitionCount(of: topic, within: time)
     }
 
-    /// Hands a record over; its bytes are copied. Never waits.
+    /// Publishes a record; its bytes are copied. Never waits.
     ///
     /// - Parameters:
-    ///   - partition: 0 or more, or -1 to let the key decide.
+    ///   - partition: 0 or more, or -1 to derive it from the key.
     ///   - value: nil for a tombstone.
     ///   - timestamp: milliseconds since 1970; nil or 0 for now.
-    ///   - tag: comes back in the report.
-    /// - Throws: `.queueFull` as backpressure: serve reports and try again. `.destroyed` after `close`. Other codes for what
-    ///   can never be sent. With a transactional id the fatal error, and `.state` outside of a transaction, or when the
-    ///   transaction has failed meanwhile and can only be aborted.
+    ///   - tag: returned in the report.
+    /// - Throws: `.queueFull` as backpressure: serve reports and try again. `.destroyed` after `close`. Other codes for
+    ///   records that can never be sent. With a transactional id: the fatal error, and `.state` outside of a
+    ///   transaction or when the transaction has failed and can only be aborted.
     public func enqueue(
         topic: KafkaTopicHandle,
         partition: Int32,
@@ -181,7 +184,7 @@ public final class KafkaLaneProducer {
         tag: UInt
     ) throws(KafkaError) {
         try checkUsable()
-        // What is published again goes first, or its order would be lost.
+        // Records to publish again go first, to keep their order.
         guard replay.isEmpty, !client.hasFailed else { throw .queueIsFull }
         try produce(topic.index, partition, key, value, headers, timestamp, tag, nil)
     }
@@ -209,15 +212,15 @@ public final class KafkaLaneProducer {
         }
     }
 
-    /// - Throws: `.destroyed` after `close`; the fatal error that a transactional producer does not mend.
+    /// - Throws: `.destroyed` after `close`; the fatal error of a transactional producer.
     func checkUsable() throws(KafkaError) {
         guard !isClosed else { throw .clientIsClosed }
         if isTransactional, client.hasFailed, let fatal = client.fatalError { throw fatal }
     }
 
-    /// Serves the reports that are there, waiting at most so long for the first. It also mends a client that failed.
+    /// Serves the waiting reports; waits at most the given time for the first. It also replaces a failed client.
     ///
-    /// - Parameter body: called once for each report; it may not call this producer.
+    /// - Parameter body: called once for each report; it must not call this producer.
     public func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         guard !isClosed else { return }
         serve(within: time, body)
@@ -227,13 +230,13 @@ public final class KafkaLaneProducer {
         if !replay.isEmpty, !client.hasFailed { publishAgain(body) }
     }
 
-    /// For what asks the cluster from another thread; another one after a recreation.
+    /// For requests to the cluster from another thread; changes when the client is replaced.
     var handle: RDKafkaHandle { client.handle }
 
-    /// It has more to do than to wait for reports.
+    /// Whether the producer has work to do besides waiting for reports.
     var isRecovering: Bool { client.hasFailed || !replay.isEmpty }
 
-    /// Serves reports until none is outstanding; librdkafka sends at the latest after `linger`.
+    /// Serves reports until no record is outstanding; librdkafka sends after `linger` at the latest.
     ///
     /// - Returns: false when time ran out.
     public func flush(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) -> Bool {
@@ -246,9 +249,10 @@ public final class KafkaLaneProducer {
         return true
     }
 
-    /// Flushes, gives up on the rest, and frees the client; blocking, at most half a second longer than the time.
+    /// Flushes, purges the remaining records, and frees the client; blocking, at most half a second longer than the
+    /// time.
     ///
-    /// - Parameter body: called for what was still outstanding; what was given up has an error: `.purgedFromQueue`, or
+    /// - Parameter body: called for the records still outstanding. A purged record has an error: `.purgedFromQueue`, or
     ///   `.purgedInFlight` when it may have been written.
     public func close(within time: Duration, _ body: (KafkaDeliveryReport) -> Void = { _ in }) {
         guard !isClosed else { return }
@@ -265,7 +269,7 @@ public final class KafkaLaneProducer {
         }
         isClosed = true
         if !client.destroy(within: max(deadline - .now, .milliseconds(200))) {
-            logger.warning("the producer did not end in time; its thread is left behind")
+            logger.warning("the producer did not close in time; its thread was abandoned")
         }
     }
 
@@ -274,7 +278,7 @@ public final class KafkaLaneProducer {
         body(KafkaDeliveryReport(tag: entry.tag, error: error, partition: partition, offset: -1))
     }
 
-    /// For tests: makes the client fail as an idempotent producer can.
+    /// For tests: raises a fatal error as an idempotent producer can.
     func failForTest(_ reason: String) {
         client.handle.failForTest(reason)
     }
@@ -288,7 +292,7 @@ public final class KafkaLaneProducer {
             var error: KafkaError?
             if code == RD_KAFKA_RESP_ERR_NO_ERROR, isIdempotent, message.pointee.offset < 0 {
                 if repeatsUnconfirmed, !isClosing {
-                    logger.warning("a record that nobody acknowledged is published again")
+                    logger.warning("publishing an unconfirmed record again")
                     replay.append((RDKafkaProducerClient.record(from: message), entry))
                     return
                 }
@@ -314,24 +318,24 @@ public final class KafkaLaneProducer {
         }
     }
 
-    /// Takes back what the failed client holds, over several calls, and makes another.
+    /// Takes back the records of the failed client, over several calls, and creates a new client.
     private func recover(_ body: (KafkaDeliveryReport) -> Void) {
         if !isPurged {
             isPurged = true
             let metadata: Logger.Metadata = [
                 "outstanding": "\(outstanding)", "reason": "\(client.fatalReason ?? "unknown")",
             ]
-            logger.error("the producer failed for good and is made anew", metadata: metadata)
+            logger.error("fatal producer error: replacing the client", metadata: metadata)
             nextPurge = .now
         }
-        // All that was not acknowledged is in `replay` when none is left.
+        // Once no record is outstanding, all unacknowledged ones are in `replay`.
         takeBack(body)
         let now = ContinuousClock.now
         guard records.count == 0, now >= nextRecreation else { return }
         replay.sort { $0.entry.sequence < $1.entry.sequence }
         failingSince = failingSince ?? now
         failOverdue(at: now, body)
-        // A cluster that refuses each new client is not asked without end.
+        // Back off from a cluster that rejects each new client.
         nextRecreation = now.advanced(by: pause)
         pause = min(pause * 2, .seconds(5))
         do throws(KafkaError) {
@@ -343,15 +347,15 @@ public final class KafkaLaneProducer {
             isPurged = false
             recreations += 1
         } catch {
-            // The same configuration worked before; tried again at a later call.
-            logger.critical("the producer could not be made anew", metadata: ["error": "\(error)"])
+            // The same configuration worked before: retry at a later call.
+            logger.critical("the producer client could not be replaced", metadata: ["error": "\(error)"])
         }
     }
 
-    /// What a failed client holds comes back as reports.
+    /// Collects the records of a failed client from its reports.
     private func takeBack(_ body: (KafkaDeliveryReport) -> Void) {
-        // Again and again: a purge can miss records that a broker thread moves from one queue to another at that moment,
-        // and a failed client would keep them for ever.
+        // Purge repeatedly: one purge can miss records that a broker thread is moving between queues, and a failed
+        // client would keep them for ever.
         if nextPurge <= .now {
             nextPurge = .now.advanced(by: .milliseconds(100))
             client.purge()
@@ -359,12 +363,12 @@ public final class KafkaLaneProducer {
         if records.count > 0 { serve(within: .milliseconds(20), body) }
     }
 
-    /// Its transaction is lost, and with it every record; the owner hears why from the next call that throws.
+    /// The transaction is lost, and with it every record; the next throwing call gives the owner the reason.
     private func giveUpOutstanding(_ body: (KafkaDeliveryReport) -> Void) {
         if records.count > 0 { takeBack(body) }
     }
 
-    /// With a delivery timeout, clients that fail one after the other are no reason to wait longer.
+    /// Repeated failures of clients must not extend a delivery timeout.
     private func failOverdue(at now: ContinuousClock.Instant, _ body: (KafkaDeliveryReport) -> Void) {
         guard let timeout = configuration.deliveryTimeout, let failingSince, now - failingSince >= timeout else {
             return

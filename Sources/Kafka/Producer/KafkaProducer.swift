@@ -3,17 +3,18 @@ import Synchronization
 
 /// A producer for any number of tasks: `send` returns when the record is acknowledged.
 ///
-/// A record goes to librdkafka at once; a thread serves the reports. A full queue suspends the sender, with a
-/// deadline (`queueFullTimeout`). What waits is bounded by the number of tasks that wait.
+/// A record goes to librdkafka at once; a thread serves the reports. A full queue suspends the sender, up to a deadline
+/// (`queueFullTimeout`). The number of waiting tasks bounds the number of waiting records.
 ///
-/// ## What can be there twice
-/// A fatal error of librdkafka's idempotent producer makes the client anew and publishes again what was not acknowledged, in
-/// order; the waiting `send` calls do not notice. Nothing is lost; a record that had been written, and whose
-/// acknowledgement was lost, is then there twice, and its `send` returns the offset of the second. So it is with a record that
-/// nobody acknowledged, though librdkafka says so. See `KafkaLaneProducer`.
+/// ## Duplicates
+/// After a fatal error of librdkafka's idempotent producer, this producer replaces the client and publishes the
+/// unacknowledged records again, in order; the waiting `send` calls do not notice. No record is lost. If a record had
+/// been written and its acknowledgement was lost, the record is then there twice, and its `send` returns the second
+/// offset. The same applies to unconfirmed records. See `KafkaLaneProducer`.
 ///
-/// ## The end
-/// Call `shutDown`. A producer that is let go without it still publishes what it took, for at most 10 s, and then ends its thread.
+/// ## Shutdown
+/// Call `shutDown`. A producer that is released without it still publishes the records it accepted, for at most 10 s,
+/// and then ends its thread.
 public final class KafkaProducer: Sendable {
     private enum Count {
         case known(Int32)
@@ -25,9 +26,9 @@ public final class KafkaProducer: Sendable {
 
     /// Starts the producer's thread. It does not connect.
     ///
-    /// - Parameter ceiling: hears of records that the broker does not take for their size.
-    /// - Throws: `KafkaError` that names a property librdkafka does not take; `.invalidArgument` for a transactional id, which
-    ///   only a `KafkaLaneProducer` has a use for.
+    /// - Parameter ceiling: notified when the broker refuses a record for its size.
+    /// - Throws: `KafkaError` that names a property librdkafka rejects; `.invalidArgument` for a transactional id,
+    ///   which needs a `KafkaLaneProducer`.
     public init(
         configuration: KafkaProducerConfiguration,
         ceiling: KafkaRecordCeiling? = nil,
@@ -41,26 +42,26 @@ public final class KafkaProducer: Sendable {
 
     deinit { loop.close(within: .seconds(10)) }
 
-    /// Publishes a record and waits for its acknowledgement. Cancelling ends the wait at once; the record is then published or
-    /// not: it is taken back only when librdkafka does not have it yet.
+    /// Publishes a record and waits for its acknowledgement. Cancelling ends the wait at once; the record is withdrawn
+    /// only if librdkafka does not have it yet, so it may still be published.
     ///
-    /// Records of one task, each sent when the one before is acknowledged, keep their order within a partition, and so do those of
-    /// ``send(inOrder:)``; records of several tasks have none.
+    /// Records keep their order within a partition if one task sends each after the acknowledgement of the one before,
+    /// or with ``send(inOrder:)``; the records of several tasks have no order.
     ///
-    /// - Throws: `KafkaError`: `.queueFull` when there was no room in time, `.messageTimedOut` when no acknowledgement came in
-    ///   time, `.destroyed` after the shutdown, others as the broker says; `CancellationError`.
+    /// - Throws: `KafkaError`: `.queueFull` when the queue stayed full, `.messageTimedOut` when no acknowledgement
+    ///   arrived in time, `.destroyed` after the shutdown, others from the broker; `CancellationError`.
     public func send(_ record: KafkaProducerRecord) async throws -> KafkaAcknowledgement {
         try await loop.send(record)
     }
 
-    /// Publishes records so that those of one partition are written in the order of the array, and waits for the
-    /// acknowledgement of all. A record that fails ends the wait; of those behind it none is published that librdkafka did not
-    /// have by then, and what it had may be written.
+    /// Publishes records in the order of the array within each partition, and waits for all acknowledgements. A failed
+    /// record ends the wait: later records that librdkafka did not have by then are not published, the others may be.
     ///
-    /// The first record of each partition goes ahead alone: a leader that has written one of a producer refuses what comes out
-    /// of order, while one that knows none of it takes a later batch when it refused an earlier one (see `KafkaLaneProducer`).
+    /// The first record of each partition is sent alone. A leader that has written a batch of a producer refuses
+    /// batches out of order; a leader that knows none of its batches accepts a later one after refusing an earlier one
+    /// (see `KafkaLaneProducer`).
     ///
-    /// - Parameter records: each with its partition
+    /// - Parameter records: each with its partition.
     /// - Returns: the acknowledgements in the order of the records
     /// - Throws: as ``send(_:)``, and `.invalidArgument` for a record without a partition.
     public func send(inOrder records: [KafkaProducerRecord]) async throws -> [KafkaAcknowledgement] {
@@ -72,7 +73,7 @@ public final class KafkaProducer: Sendable {
         var (first, rest): ([Int], [Int]) = ([], [])
         for (index, record) in records.enumerated() {
             guard let partition = record.partition else {
-                throw KafkaError(code: .invalidArgument, reason: "records that keep their order need a partition each")
+                throw KafkaError(code: .invalidArgument, reason: "send(inOrder:) needs a partition in every record")
             }
             if places.insert(Place(topic: record.topic, partition: partition)).inserted {
                 first.append(index)
@@ -87,9 +88,9 @@ public final class KafkaProducer: Sendable {
         return found.sorted { $0.index < $1.index }.map(\.acknowledgement)
     }
 
-    /// How many partitions a topic has; asked once and remembered, so that a key keeps its partition while this producer lives,
-    /// also when the topic grows. All who wait for a topic share one question, which takes
-    /// at most 5 s on a thread of its own, also when a waiter is cancelled.
+    /// The number of partitions of a topic. The answer is cached, so that a key keeps its partition for the life of
+    /// this producer, even when the topic grows. All callers that wait for a topic share one request, which takes at
+    /// most 5 s on a separate thread, also when a caller is cancelled.
     ///
     /// - Throws: `KafkaError`, retriable while no broker answers; `.destroyed` after the shutdown.
     public func partitionCount(of topic: String) async throws -> Int32 {
@@ -111,14 +112,15 @@ public final class KafkaProducer: Sendable {
             partitionCounts.withLock { $0[topic] = .known(count) }
             return count
         } catch {
-            // The next who wants to know asks again.
+            // The next caller asks again.
             partitionCounts.withLock { $0[topic] = nil }
             throw error
         }
     }
 
-    /// Takes nothing more, waits for what is under way, and frees the client; what is then unacknowledged fails. Takes at most
-    /// a second longer than the time. Cancelling does not shorten it. A second call waits for the first, or shortens it.
+    /// Accepts no more records, waits for the outstanding ones, and frees the client; records unacknowledged by then
+    /// fail. Takes at most a second longer than the time. Cancelling does not shorten it. A second call waits for the
+    /// first, or shortens it.
     public func shutDown(within time: Duration) async {
         await withCheckedContinuation { continuation in
             loop.close(within: time) { continuation.resume() }
@@ -130,6 +132,6 @@ extension KafkaProducer {
     /// For tests: how many sends wait for their acknowledgement.
     var waitingForTest: Int { loop.waitingCount }
 
-    /// For tests: makes the client fail as an idempotent producer can.
+    /// For tests: raises a fatal error as an idempotent producer can.
     func failForTest(_ reason: String) { loop.failForTest(reason) }
 }

@@ -1,18 +1,19 @@
 public import Logging
 import Synchronization
 
-/// How large the records of a service may be: `message.max.bytes` as configured, and less once a broker refused what had that
-/// size: a topic may allow less (`max.message.bytes`), of which only a refusal tells.
+/// The maximum record size of a service: `message.max.bytes` as configured, and less after a broker refused a record of
+/// that size. A topic may allow less (`max.message.bytes`), which only a refusal shows.
 ///
-/// The producers of one service share it. A refusal halves it, once for all of them that had the same bound, and whoever
-/// makes the next producer takes the smaller bound, for records and for batches. It grows again only with the process.
+/// The producers of one service share it. A refusal halves it, once for all producers with the same limit; the next
+/// producer that is created uses the smaller limit, for records and for batches. Only a restart of the process raises
+/// it.
 public final class KafkaRecordCeiling: Sendable {
-    /// It does not fall below: with less the service could not work at all.
+    /// The lower bound: the service cannot work with less.
     public let least: Int
     private let current: Mutex<Int>
     private let logger: Logger
 
-    /// A ceiling at what is configured.
+    /// Starts at the configured size.
     public init(_ bytes: Int, least: Int, logger: Logger) {
         self.least = least
         self.logger = logger
@@ -22,7 +23,7 @@ public final class KafkaRecordCeiling: Sendable {
     /// Bytes as `message.max.bytes` counts them.
     public var bytes: Int { current.withLock { $0 } }
 
-    /// A broker did not take a batch of a producer that had this bound.
+    /// Reports that a broker refused a batch of a producer with this limit.
     public func refused(at bound: Int) {
         let lowered = current.withLock { bytes -> Int? in
             let half = max(least, bound / 2)
@@ -33,7 +34,7 @@ public final class KafkaRecordCeiling: Sendable {
         guard let lowered else { return }
         logger.error(
             """
-            the broker refused records as too large: from now on they are made smaller. Set the property message.max.bytes to what \
+            the broker refused records as too large: the service now writes smaller ones. Set the property message.max.bytes to what \
             the topics allow (max.message.bytes)
             """,
             metadata: ["bytes": "\(bound)", "now": "\(lowered)"]

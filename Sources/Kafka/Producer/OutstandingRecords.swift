@@ -1,7 +1,7 @@
-/// What was handed to librdkafka and is not reported yet: the caller's tag and the place in the order of publication.
+/// Records that librdkafka holds and has not reported: the caller's tag and the position in the order of publication.
 ///
-/// librdkafka reports what it gives up in an order of its own; the sequence restores that of publication. It holds no
-/// more than was ever outstanding at once, and allocates only to grow.
+/// librdkafka reports purged records in its own order; the sequence number restores the order of publication. The
+/// storage never exceeds the peak of outstanding records, and allocates only to grow.
 struct OutstandingRecords {
     struct Entry: Sendable {
         var tag: UInt
@@ -14,8 +14,8 @@ struct OutstandingRecords {
 
     var count: Int { entries.count - free.count }
 
-    /// - Parameter sequence: nil for a new record, its first one for a record that is published again.
-    /// - Returns: the slot, which goes through librdkafka as the record's opaque.
+    /// - Parameter sequence: nil for a new record, the first number for a record that is published again.
+    /// - Returns: the slot, which librdkafka carries as the record's opaque.
     mutating func insert(tag: UInt, sequence: UInt64? = nil) -> UInt {
         let entry = Entry(tag: tag, sequence: sequence ?? nextSequence)
         if sequence == nil { nextSequence += 1 }

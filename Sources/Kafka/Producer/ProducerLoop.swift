@@ -2,15 +2,15 @@ import Dispatch
 import Logging
 import Synchronization
 
-/// Wakes a producer's thread; signals do not pile up.
+/// Wakes a producer's thread; repeated signals count as one.
 private final class Waker: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let isWanted = Atomic(false)
 
-    /// Whatever happens from here on ends the next `wait`.
+    /// Any `wake` from here on ends the next `wait`.
     func prepare() { isWanted.store(true, ordering: .sequentiallyConsistent) }
 
-    /// From any thread, those of librdkafka too.
+    /// Called on any thread, also on librdkafka's.
     func wake() {
         if isWanted.exchange(false, ordering: .sequentiallyConsistent) { semaphore.signal() }
     }
@@ -18,21 +18,22 @@ private final class Waker: Sendable {
     func wait(atMost milliseconds: Int) { _ = semaphore.wait(timeout: .now() + .milliseconds(milliseconds)) }
 }
 
-/// What `KafkaProducer` and its thread share. The thread does not hold the producer, so that one may be forgotten.
+/// The state that `KafkaProducer` shares with its thread. The thread does not retain the producer, so that the producer
+/// can be released.
 ///
-/// A sender hands its record to librdkafka itself, which never waits: the thread need not wake for it. While the thread serves
-/// reports or mends the client, or when there is no room, the record goes to it as mail.
+/// A sender passes its record to librdkafka itself, which never waits and does not wake the thread. While the thread
+/// serves reports or replaces the client, or when the queue is full, the record goes to the thread as mail.
 final class ProducerLoop: Sendable {
     private typealias Continuation = CheckedContinuation<KafkaAcknowledgement, any Error>
 
-    /// Who waits for a record's acknowledgement.
+    /// The task that waits for a record's acknowledgement.
     private enum Waiter {
         case alone(topic: String, Continuation)
-        /// A record of a batch, which is known by its first tag.
+        /// A record of a batch, identified by the batch's first tag.
         case inBatch(first: UInt)
     }
 
-    /// Records that keep their order: one task waits for all of them.
+    /// Records that keep their order; one task waits for all of them.
     private struct Batch {
         var topics: [String]
         var acknowledgements: [KafkaAcknowledgement?]
@@ -46,11 +47,11 @@ final class ProducerLoop: Sendable {
         var deadline: ContinuousClock.Instant
     }
 
-    /// The lane, and the headers of the record at hand.
+    /// The lane producer, and the headers of the current record.
     private struct Desk {
         let lane: KafkaLaneProducer
         var headers = KafkaHeaderBuffer()
-        /// Mail waits for room: who comes later must not take it away.
+        /// Mail waits for room: later senders must not overtake it.
         var isBacklogged = false
 
         /// - Throws: as the lane's `enqueue`.
@@ -77,14 +78,14 @@ final class ProducerLoop: Sendable {
         var closing: ContinuousClock.Instant?
         var isClosed = false
         var whenClosed: [@Sendable () -> Void] = []
-        /// Of the client now; another one after a fatal error.
+        /// The handle of the current client; a fatal error replaces it.
         var handle: RDKafkaHandle
     }
 
     private let queueFullTimeout: Duration
     private let waker: Waker
     private let state: Mutex<State>
-    /// Senders only try this lock; inside it `state` may be locked, not the other way round.
+    /// Senders only try this lock. Inside it `state` may be locked, never the other way round.
     private let desk: Mutex<Desk>
 
     private init(
@@ -105,8 +106,8 @@ final class ProducerLoop: Sendable {
         _ logger: Logger
     ) throws -> ProducerLoop {
         let waker = Waker()
-        // Made here so that a wrong property is known at once.
-        // Records that wait at one time have no order.
+        // Created here so that an invalid property is reported at once. Records that wait at the same time have no
+        // order.
         let lane = try KafkaLaneProducer(
             configuration: configuration,
             ceiling: ceiling,
@@ -130,9 +131,9 @@ final class ProducerLoop: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let isTaken = state.withLock { state in
-                    // The handler below has run already when the task was cancelled before this.
+                    // If the task was cancelled earlier, the cancellation handler below has run already.
                     guard !Task.isCancelled, state.closing == nil else { return false }
-                    // The slot is there before the record is: its report may come first.
+                    // Register the waiter before the record is sent: the report may arrive first.
                     state.waiting[tag] = .alone(topic: record.topic, continuation)
                     return true
                 }
@@ -149,8 +150,8 @@ final class ProducerLoop: Sendable {
         }
     }
 
-    /// All of them go as mail, which keeps its order. With the first that fails, those that librdkafka does not have yet are
-    /// taken back.
+    /// Sends all records as mail, which keeps their order. When one fails, the records that librdkafka does not have
+    /// yet are withdrawn.
     func send(batch records: [KafkaProducerRecord]) async throws -> [KafkaAcknowledgement] {
         guard !records.isEmpty else { return [] }
         let first = state.withLock { state in
@@ -206,7 +207,7 @@ final class ProducerLoop: Sendable {
         waker.wake()
     }
 
-    /// On a thread of its own, while the client may be made anew.
+    /// Runs on a separate thread; the client may be replaced meanwhile.
     func partitionCount(of topic: String, within time: Duration) async throws -> Int32 {
         try await KafkaThread.run(name: "kafka-metadata") { [self] in
             while true {
@@ -217,7 +218,7 @@ final class ProducerLoop: Sendable {
                         try handle.partitionCount(of: topic, within: time)
                     }
                 } catch {
-                    // A client that just gave way to another.
+                    // The client was replaced meanwhile.
                     let isStale = state.withLock { $0.handle !== handle }
                     guard error.code == .destroyed, isStale else { throw error }
                 }
@@ -242,10 +243,10 @@ final class ProducerLoop: Sendable {
 
     func failForTest(_ reason: String) { state.withLock { $0.handle }.failForTest(reason) }
 
-    /// Ends the wait for a record, and with it for its whole batch.
+    /// Ends the wait for a record, and for its whole batch.
     private func fail(_ tag: UInt, _ error: any Error) {
         let (waiter, batch) = state.withLock { state -> (Waiter?, Batch?) in
-            // A task that is cancelled knows a batch by its first tag, whose record may be settled.
+            // A cancelled task identifies its batch by the first tag, whose record may be settled already.
             guard
                 let waiter = state.waiting.removeValue(forKey: tag)
                     ?? state.batches[tag].map({ _ in .inBatch(first: tag) })
@@ -296,7 +297,7 @@ final class ProducerLoop: Sendable {
             }
             backlog.append(contentsOf: mail)
             let (outstanding, isRecovering) = desk.withLock { desk in
-                // Reports first: they make room, and one that comes after this wakes the thread.
+                // Reports first: they make room, and a later one wakes the thread.
                 desk.lane.serveReports(within: .zero, settle)
                 handOver(&backlog, to: &desk)
                 desk.isBacklogged = !backlog.isEmpty
@@ -306,7 +307,7 @@ final class ProducerLoop: Sendable {
                 finish(by: closing)
                 return
             }
-            // Reports, records and the shutdown wake it; the bounds are for deadlines and for recovery.
+            // Reports, records and the shutdown wake the thread; the timeout covers deadlines and recovery.
             let isIdle = outstanding == 0 && backlog.isEmpty && closing == nil
             waker.wait(atMost: isIdle ? 10_000 : isRecovering ? 20 : 100)
         }
@@ -315,7 +316,7 @@ final class ProducerLoop: Sendable {
     private func handOver(_ backlog: inout [Mail], to desk: inout Desk) {
         var done = 0
         loop: for mail in backlog {
-            // Cancelled before librdkafka had it.
+            // Cancelled before librdkafka had the record.
             guard state.withLock({ $0.waiting[mail.tag] != nil }) else {
                 done += 1
                 continue
@@ -323,7 +324,7 @@ final class ProducerLoop: Sendable {
             do throws(KafkaError) {
                 try desk.enqueue(mail.record, tag: mail.tag)
             } catch {
-                // All wait equally long, so none behind this one is due before it.
+                // All records wait equally long, so none behind this one is due earlier.
                 if error.code == .queueFull, mail.deadline > .now { break loop }
                 fail(mail.tag, error)
             }
@@ -341,7 +342,7 @@ final class ProducerLoop: Sendable {
     }
 
     private func finish(by deadline: ContinuousClock.Instant) {
-        // Senders no longer get through: the shutdown has begun.
+        // Senders no longer enqueue: the shutdown has begun.
         desk.withLock { $0.lane.close(within: max(.zero, deadline - .now), settle) }
         let (waiting, whenClosed) = state.withLock { state in
             defer {
@@ -359,6 +360,6 @@ final class ProducerLoop: Sendable {
 extension KafkaError {
     static let producerIsShutDown = KafkaError(
         code: .destroyed,
-        reason: "the producer is shut down; nothing more can be published"
+        reason: "the producer is shut down"
     )
 }

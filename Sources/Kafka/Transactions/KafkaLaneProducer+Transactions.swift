@@ -8,37 +8,37 @@ import Synchronization
 ///     try producer.sendOffsets(positions, of: consumer, within: .seconds(5))
 ///     try producer.commitTransaction(within: .seconds(5)) { note($0) }
 ///
-/// Each call is one attempt and blocks the owner's thread; `KafkaTransactionPolicy.perform` repeats those that may be. A time
-/// below half a second counts as half a second. All of them throw `.state` when it is not their turn, `.destroyed` after
-/// `close`, and the fatal error after one. `close` in the middle of a transaction leaves it to the broker, which aborts it when
-/// it times out, or when the next producer of that id calls `initTransactions`.
+/// Each call is one attempt and blocks the owner's thread; `KafkaTransactionPolicy.perform` repeats the retriable ones.
+/// A time below half a second counts as half a second. Every call throws `.state` when it is out of order, `.destroyed`
+/// after `close`, and the fatal error after one. `close` during a transaction leaves the transaction to the broker,
+/// which aborts it at its timeout, or when the next producer with the id calls `initTransactions`.
 extension KafkaLaneProducer {
-    /// Takes the transactional id over: fences an older producer of it, and waits until what that one left is completed or
-    /// aborted. Once, before anything else.
+    /// Registers the transactional id: fences an older producer with it, and waits until that producer's transaction is
+    /// completed or aborted. Call it once, before anything else.
     ///
-    /// - Throws: `KafkaError`; a retriable one may be repeated, which resumes the call. `.invalidArgument` without a
-    ///   transactional id.
+    /// - Throws: `KafkaError`; a retriable call may be repeated and resumes. `.invalidArgument` without a transactional
+    ///   id.
     public func initTransactions(within time: Duration) throws(KafkaError) {
         try checkTransactional()
         try client.handle.initTransactions(within: time)
     }
 
-    /// Begins a transaction. It asks no broker: the transaction's time begins with its first record.
+    /// Begins a transaction. It sends no request: the transaction timeout starts with the first record.
     public func beginTransaction() throws(KafkaError) {
         try checkTransactional()
         try client.handle.beginTransaction()
         unconfirmed = nil
     }
 
-    /// Makes the group's offsets part of the transaction, for the group's member that the consumer is: a member that has lost
-    /// its place is refused, and that is the fence. Repeated with identical arguments or not at all; a second call begins
-    /// anew and does not resume.
+    /// Adds the group's offsets to the transaction, as the group member that the consumer is. The coordinator refuses a
+    /// member that has lost its place in the group: this fences it. Repeat only with identical arguments; a second call
+    /// starts again and does not resume.
     ///
     /// - Parameters:
-    ///   - offsets: of each partition the next one to read; with none nothing happens.
-    ///   - consumer: one with a group, open.
-    ///   - time: librdkafka tries for so long, and then waits for the request that is under way, which takes at most
-    ///     half the transaction's timeout.
+    ///   - offsets: for each partition the next offset to read; nothing happens if there are none.
+    ///   - consumer: an open consumer with a group.
+    ///   - time: librdkafka tries for this time, and then waits for the request in flight, which takes at most half the
+    ///     transaction timeout.
     /// - Throws: `KafkaError`; `requiresAbort` when the member is fenced or not authorized.
     public func sendOffsets(
         _ offsets: [KafkaTopicPartition: Int64],
@@ -52,19 +52,19 @@ extension KafkaLaneProducer {
         try client.handle.sendOffsets(RDKafkaTopicPartitionList(offsets), of: reader, within: time)
     }
 
-    /// Commits the transaction. Its records should be reported before; those that are not are waited for, and when they are
-    /// not acknowledged in time nothing is committed.
+    /// Commits the transaction. Its records should be reported before; the call waits for the others, and commits
+    /// nothing if they are not acknowledged in time.
     ///
-    /// - Parameter body: called for the reports that come meanwhile; it may not call this producer.
-    /// - Throws: `KafkaError`; `requiresAbort` when a record was not written, or is `.unconfirmed`. After a retriable one the commit may be under way
-    ///   or done: only repeating the call, which resumes it, tells.
+    /// - Parameter body: called for the reports that arrive meanwhile; it must not call this producer.
+    /// - Throws: `KafkaError`; `requiresAbort` when a record was not written, or is `.unconfirmed`. After a retriable
+    ///   error the commit may be in progress or done: only a repeated call, which resumes it, shows the outcome.
     public func commitTransaction(
         within time: Duration,
         _ body: (KafkaDeliveryReport) -> Void = { _ in }
     ) throws(KafkaError) {
         try checkTransactional()
         let deadline = ContinuousClock.now.advanced(by: time)
-        // librdkafka would wait for reports that nobody serves.
+        // librdkafka would wait for reports that no thread serves.
         if outstanding > 0, !flush(within: time, body) {
             try checkTransactional()
             let reason = "commit a transaction: \(outstanding) records were not acknowledged in time"
@@ -77,11 +77,11 @@ extension KafkaLaneProducer {
         try client.handle.commitTransaction(within: deadline - .now)
     }
 
-    /// Aborts the transaction, and gives up what is outstanding: each such record is reported with `.purgedFromQueue`,
-    /// or as what became of it when it was under way.
+    /// Aborts the transaction and purges the outstanding records: each of them is reported with `.purgedFromQueue`, or
+    /// with its actual outcome if its request was in flight.
     ///
-    /// - Parameter body: called for those reports; it may not call this producer.
-    /// - Throws: `KafkaError`; a retriable one may be repeated, which resumes the call.
+    /// - Parameter body: called for these reports; it must not call this producer.
+    /// - Throws: `KafkaError`; a retriable call may be repeated and resumes.
     public func abortTransaction(
         within time: Duration,
         _ body: (KafkaDeliveryReport) -> Void = { _ in }
@@ -102,7 +102,7 @@ extension KafkaLaneProducer {
         }
         while true {
             let result = call.result
-            // After the end too: what was reported before it is in the queue by now.
+            // Also after the call has returned: earlier reports are in the queue by now.
             serve(within: result == nil ? .milliseconds(5) : .zero, body)
             if let result { return try result.get() }
         }
@@ -114,12 +114,12 @@ extension KafkaLaneProducer {
             let reason = "transactions need a transactionalID in the producer's configuration"
             throw KafkaError(code: .invalidArgument, reason: reason)
         }
-        // Its event may still be on its way.
+        // The event may not have arrived yet.
         if let fatal = client.fatalError { throw fatal }
     }
 }
 
-/// A call that another thread makes.
+/// A call that runs on another thread.
 private final class BlockingCall: Sendable {
     private let state = Mutex<Result<Void, KafkaError>?>(nil)
 

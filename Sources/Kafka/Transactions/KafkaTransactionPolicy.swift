@@ -1,4 +1,4 @@
-/// What a transaction's owner does: the calls of `KafkaLaneProducer`, and publishing.
+/// The operations of a transaction's owner: the calls of `KafkaLaneProducer`, and publishing.
 public enum KafkaTransactionCall: String, Sendable, Hashable, CaseIterable {
     /// `initTransactions`.
     case initialize
@@ -14,52 +14,52 @@ public enum KafkaTransactionCall: String, Sendable, Hashable, CaseIterable {
     case abort
 }
 
-/// A call of a transaction that did not succeed, and what is left to do.
+/// A failed transactional call, and the decision that follows.
 public struct KafkaTransactionFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the last attempt threw.
+    /// The error of the last attempt.
     public var error: KafkaError
-    /// Where.
+    /// The failed operation.
     public var call: KafkaTransactionCall
     /// `.abort` or `.recreate`.
     public var decision: KafkaTransactionPolicy.Decision
 
-    /// A failure that leaves a decision to follow.
+    /// A failure with its decision.
     public init(error: KafkaError, call: KafkaTransactionCall, decision: KafkaTransactionPolicy.Decision) {
         self.error = error
         self.call = call
         self.decision = decision
     }
 
-    /// The error, and what follows from it.
+    /// The error and its consequence.
     public var description: String {
         switch decision {
-        case .recreate where call == .commit && !error.isFatal: "\(error); whether it was committed is not known"
-        case .recreate: "\(error); the producer has to be made anew"
-        case .abort, .repeatCall: "\(error); the transaction has to be aborted"
+        case .recreate where call == .commit && !error.isFatal: "\(error); the outcome of the commit is unknown"
+        case .recreate: "\(error); the producer must be replaced"
+        case .abort, .repeatCall: "\(error); the transaction must be aborted"
         }
     }
 }
 
-/// What follows from an error in a transaction: librdkafka's rules as values.
+/// The decision after an error in a transaction: librdkafka's rules as values.
 ///
 /// | error | decision |
 /// |---|---|
-/// | fatal | recreate: fenced, or out of step with the broker |
-/// | requires abort | abort; when it is the abort itself that fails so, recreate |
-/// | retriable | the same call with identical arguments: it resumes what is under way, `sendOffsets` begins anew |
-/// | in `publish`, whatever may be repeated elsewhere | abort; only a full queue is tried again |
-/// | any other | abort while records may still be given up: in `publish` and `sendOffsets`; else recreate |
+/// | fatal | recreate: fenced, or out of sync with the broker |
+/// | requires abort | abort; recreate if the abort itself failed so |
+/// | retriable | repeat the call with identical arguments: it resumes, except for `sendOffsets`, which starts again |
+/// | any error in `publish`, even if retriable elsewhere | abort; only after a full queue try again |
+/// | any other | abort while records can still be purged: in `publish` and `sendOffsets`; else recreate |
 ///
-/// Time that runs out while a call is repeated is an error of the last kind. For a commit it means that its outcome is
-/// unknown: whoever holds the results in memory drops them and reads what is on Kafka.
+/// A timeout of a repeated call is an error of the last kind. After a commit it means that the outcome is unknown: drop
+/// the results in memory and read them from Kafka.
 public enum KafkaTransactionPolicy {
-    /// What to do next.
+    /// The next step.
     public enum Decision: Sendable, Hashable {
         /// The same call again, with identical arguments.
         case repeatCall
-        /// Abort the transaction; the producer goes on.
+        /// Abort the transaction; the producer remains usable.
         case abort
-        /// Close the producer and make another one, without abort: its `initTransactions` ends what was left.
+        /// Close the producer and create another one, without abort: its `initTransactions` ends the open transaction.
         case recreate
     }
 
@@ -68,18 +68,18 @@ public enum KafkaTransactionPolicy {
     /// The longest pause before a call is repeated.
     public static let longestPause = Duration.seconds(1)
 
-    /// What follows from an error that a call threw, or that a record was reported with.
+    /// The decision after an error of a call or of a record's report.
     public static func decision(after error: KafkaError, in call: KafkaTransactionCall) -> Decision {
         if error.isFatal { return .recreate }
         if error.requiresAbort { return call == .abort || call == .initialize ? .recreate : .abort }
         if call == .publish {
-            // librdkafka repeats what can be repeated by itself: a record that failed is lost, and with it the transaction.
+            // librdkafka retries by itself: a failed record is lost, and with it the transaction.
             return error.code == .queueFull ? .repeatCall : .abort
         }
         return error.isRetriable ? .repeatCall : lastDecision(in: call)
     }
 
-    /// What follows when a call may not be repeated any more.
+    /// The decision when a call may not be repeated any more.
     public static func lastDecision(in call: KafkaTransactionCall) -> Decision {
         switch call {
         case .publish, .sendOffsets: .abort
@@ -87,14 +87,14 @@ public enum KafkaTransactionPolicy {
         }
     }
 
-    /// Makes a call, and again after each retriable error, until it succeeds or time has run out.
+    /// Repeats a call after each retriable error, until it succeeds or time has run out.
     ///
     /// - Parameters:
-    ///   - deadline: no attempt begins after it but the first.
+    ///   - deadline: only the first attempt may begin after it.
     ///   - now: the clock.
-    ///   - pause: waits; while it does, reports may be served.
-    ///   - attempt: the call, with the time that is left for it. It gets the same arguments each time.
-    /// - Throws: `KafkaTransactionFailure`, never to be answered by repeating the call.
+    ///   - pause: waits; it may serve reports meanwhile.
+    ///   - attempt: the call, with its remaining time. Each attempt gets the same arguments.
+    /// - Throws: `KafkaTransactionFailure`; do not repeat the call after it.
     public static func perform<Instant: InstantProtocol<Duration>>(
         _ call: KafkaTransactionCall,
         until deadline: Instant,

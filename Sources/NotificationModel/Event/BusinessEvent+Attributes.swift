@@ -18,7 +18,7 @@ enum EventAttribute: UInt8 {
     }
 }
 
-/// Puts an event together from its attributes, whatever carried them.
+/// Builds an event from its attributes, for every binding.
 struct BusinessEventBuilder {
     private var specversion: String?
     private var id: String?
@@ -31,7 +31,7 @@ struct BusinessEventBuilder {
     var dataContentType: String?
     var data: [UInt8] = []
 
-    /// Takes an attribute by its CloudEvents name. Throws when it is there twice or has an impossible name.
+    /// Sets an attribute by its CloudEvents name. Throws when it repeats or has an invalid name.
     mutating func set(_ name: String, _ value: String) throws(ModelError) {
         let attribute = Array(name.utf8).withUnsafeBytes { EventAttribute.named(FieldName(bytes: $0)) }
         if let attribute {
@@ -41,7 +41,7 @@ struct BusinessEventBuilder {
         }
     }
 
-    /// Takes an attribute. Throws when it is there twice.
+    /// Sets an attribute. Throws when it repeats.
     mutating func set(_ attribute: EventAttribute, _ value: String) throws(ModelError) {
         switch attribute {
         case .specversion: try Self.put(value, into: &specversion, "specversion")
@@ -55,16 +55,16 @@ struct BusinessEventBuilder {
         }
     }
 
-    /// Takes an extension. Throws when it is there twice or has an impossible name.
+    /// Sets an extension. Throws when it repeats or has an invalid name.
     mutating func setExtension(_ name: String, _ value: String) throws(ModelError) {
         try BusinessEvent.checkExtension(name)
         guard extensions.updateValue(value, forKey: name) == nil else {
-            throw ModelError(.invalid, field: name, "is given twice")
+            throw ModelError(.invalid, field: name, "appears twice")
         }
     }
 
     private static func put(_ value: String, into field: inout String?, _ name: String) throws(ModelError) {
-        guard field == nil else { throw ModelError(.invalid, field: name, "is given twice") }
+        guard field == nil else { throw ModelError(.invalid, field: name, "appears twice") }
         field = value
     }
 
@@ -74,7 +74,7 @@ struct BusinessEventBuilder {
             throw ModelError(
                 .invalid,
                 field: "specversion",
-                "is missing: a CloudEvent 1.0 has specversion, id, source and type"
+                "is missing: CloudEvents 1.0 requires specversion, id, source and type"
             )
         }
         guard specversion == "1.0" else {

@@ -1,10 +1,10 @@
 extension BusinessEvent {
     /// Reads the events of an HTTP request: one in binary or structured mode, any number in a batch.
     ///
-    /// The mode follows `Content-Type`: `application/cloudevents-batch…` is a batch, another that begins with
-    /// `application/cloudevents` is structured, everything else is binary, its `ce-…` headers percent-decoded. Well-formed
-    /// headers `traceparent` and `tracestate` become extensions of every event that has none itself.
-    /// Throws `invalid` with the attribute's name (in a batch after the index, `2.id`), `not-utf8` or `too-large`.
+    /// `Content-Type` selects the mode: `application/cloudevents-batch…` is a batch, other types that begin with
+    /// `application/cloudevents` are structured, everything else is binary, with percent-decoded `ce-…` headers.
+    /// Well-formed `traceparent` and `tracestate` headers become extensions of every event without its own. Throws
+    /// `invalid` with the attribute's name (in a batch after the index, `2.id`), `not-utf8` or `too-large`.
     ///
     /// - Parameters:
     ///   - headers: names in any case
@@ -63,7 +63,7 @@ extension BusinessEvent {
         return try builder.event()
     }
 
-    /// A value in double quotes without them; the HTTP binding asks readers to accept those of older writers.
+    /// A value without its double quotes; the HTTP binding asks readers to accept quoted values of older writers.
     private static func unquoted(_ value: String) -> String {
         guard value.utf8.count >= 2, value.hasPrefix("\""), value.hasSuffix("\"") else { return value }
         var out = ""

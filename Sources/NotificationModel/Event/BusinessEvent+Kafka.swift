@@ -1,23 +1,23 @@
-/// Reads an event from a record: its headers one by one as they lie in memory, then its value.
+/// Reads an event from a record: its headers one by one from the record's memory, then its value.
 ///
-/// An event is structured when its `content-type` begins with `application/cloudevents` in any case, else binary. Well-formed
-/// headers `traceparent` and `tracestate` become extensions unless the event has its own. Header names are compared
-/// without regard to case.
+/// An event is structured when its `content-type` begins with `application/cloudevents` in any case, otherwise binary.
+/// Well-formed `traceparent` and `tracestate` headers become extensions unless the event has its own. Header names are
+/// case-insensitive.
 public struct BusinessEventReader {
     private var builder = BusinessEventBuilder()
     private var contentType: String?
-    /// `ce_datacontenttype`: the media type has its own header; this one counts only without it.
+    /// `ce_datacontenttype`, used only without the `content-type` header.
     private var dataContentType: String?
     private var traceparent: String?
     private var tracestate: String?
-    /// What is wrong with an attribute, or with the content type; a structured event does not look at attributes.
+    /// The error of an attribute or of the content type; a structured event ignores attribute headers.
     private var failure: ModelError?
     private var contentTypeFailure: ModelError?
 
     /// Nothing read yet.
     public init() {}
 
-    /// Takes a header; a null value counts as an empty one.
+    /// Reads a header; a null value counts as an empty one.
     public mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?) {
         if name.contains(where: { (0x41...0x5A).contains($0) }) {
             let lowercased = name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
@@ -57,13 +57,13 @@ public struct BusinessEventReader {
         }
         let text = try Self.text(value, of: "\(attribute)")
         guard attribute == .datacontenttype else { return try builder.set(attribute, text) }
-        guard dataContentType == nil else { throw ModelError(.invalid, field: "datacontenttype", "is given twice") }
+        guard dataContentType == nil else { throw ModelError(.invalid, field: "datacontenttype", "appears twice") }
         dataContentType = text
     }
 
     /// The event. Throws `invalid` with the attribute's name, `not-utf8` or `too-large`.
     ///
-    /// - Parameter value: the record's value; null is no data
+    /// - Parameter value: the record's value; null means no data
     public consuming func event(value: [UInt8]?) throws(ModelError) -> BusinessEvent {
         if let contentTypeFailure { throw contentTypeFailure }
         var event: BusinessEvent
@@ -96,7 +96,7 @@ extension BusinessEvent {
     ///
     /// - Parameters:
     ///   - headers: the record's headers, in order
-    ///   - value: the record's value; null is no data
+    ///   - value: the record's value; null means no data
     public init(kafkaHeaders headers: [(name: String, value: [UInt8]?)], value: [UInt8]?) throws(ModelError) {
         var reader = BusinessEventReader()
         for header in headers {
@@ -111,8 +111,8 @@ extension BusinessEvent {
         self = try reader.event(value: value)
     }
 
-    /// The headers of the event in binary mode; ``data`` is the record's value. Extensions come in order of their
-    /// names; `traceparent` and `tracestate` also under their own names, where tracing libraries look, if they are such.
+    /// The headers of the event in binary mode; ``data`` is the record's value. Extensions are sorted by name. A valid
+    /// `traceparent` and `tracestate` are also written under their plain names, for tracing libraries.
     public func kafkaHeaders() -> [(name: String, value: [UInt8])] {
         var headers: [(name: String, value: [UInt8])] = [
             ("ce_specversion", Array("1.0".utf8)),
@@ -139,12 +139,12 @@ extension BusinessEvent {
         return headers
     }
 
-    /// The record's key, which also decides its partition (murmur2, as the Java client's default): the extension `partitionkey`
-    /// of the CloudEvents partitioning extension, else the subject, else the source. Never empty: an empty `partitionkey`
-    /// counts as none.
+    /// The record's key, whose murmur2 hash selects the partition as in the Java client's default: the extension
+    /// `partitionkey` of the CloudEvents partitioning extension, else the subject, else the source. Never empty: an
+    /// empty `partitionkey` is ignored.
     ///
-    /// Events with one key that are accepted one after the other take effect in that order. Without `partitionkey` and subject
-    /// all events of a source share a partition: they are ordered by default, and a sender spreads them by choice.
+    /// Events with the same key take effect in the order in which they are accepted. Without `partitionkey` and subject
+    /// all events of a source share a partition: they are ordered by default, and a sender can choose to spread them.
     public var kafkaKey: [UInt8] {
         if let key = extensions["partitionkey"], !key.isEmpty { return Array(key.utf8) }
         return Array((subject ?? source).utf8)

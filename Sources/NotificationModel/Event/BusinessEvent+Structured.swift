@@ -1,7 +1,7 @@
 extension BusinessEvent {
     /// True for media types that begin with `application/cloudevents`, in any case.
     static func isStructured(_ contentType: String) -> Bool {
-        // The usual one, without the work of taking it apart.
+        // Skips the parsing for the most common type.
         contentType != "application/json" && media(contentType).hasPrefix("application/cloudevents")
     }
 
@@ -79,19 +79,19 @@ extension JSONScanner {
             let attribute = scanner.materialise(name)
             switch attribute {
             case "data":
-                guard data == nil else { throw scanner.value("is given twice") }
+                guard data == nil else { throw scanner.value("appears twice") }
                 let start = scanner.position
                 if scanner.peek() == 0x22 { dataText = try scanner.text() } else { try scanner.skipValue() }
                 data = start..<scanner.position
             case "data_base64":
-                guard encoded == nil else { throw scanner.value("is given twice") }
+                guard encoded == nil else { throw scanner.value("appears twice") }
                 let text = try scanner.string()
                 guard let bytes = Base64.decode(scanner.unescaped(text)) else {
                     throw scanner.value("must be base64")
                 }
                 encoded = bytes
             default:
-                // Null is the JSON format's way to say that an attribute is not there.
+                // In the JSON format null means that the attribute is absent.
                 guard let value = try scanner.attributeText() else { return }
                 do throws(ModelError) {
                     try builder.set(attribute, value)
@@ -101,11 +101,11 @@ extension JSONScanner {
             }
         }
         if let encoded {
-            guard data == nil else { throw ModelError(.invalid, field: "data_base64", "has no place beside data") }
+            guard data == nil else { throw ModelError(.invalid, field: "data_base64", "cannot be combined with data") }
             builder.data = encoded
         } else if let data {
             if let dataText, let type = builder.dataContentType, !BusinessEvent.isJSON(type) {
-                // Text of another media type travels as a JSON string and means what the string says.
+                // Text of another media type is carried as a JSON string; use the string's contents.
                 builder.data = unescaped(dataText)
             } else {
                 builder.data = Array(bytes[data])
@@ -151,7 +151,7 @@ enum Base64 {
                 out.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
         }
-        // What is left over must be zeros, or two texts would mean the same bytes.
+        // The remaining bits must be zero, so that every byte sequence has one encoding.
         guard bits & ((1 << UInt32(count)) - 1) == 0 else { return nil }
         return out
     }

@@ -1,28 +1,28 @@
 /// A CloudEvent 1.0 of the user's systems.
 ///
-/// It is read from Kafka and HTTP in binary and structured mode, from HTTP also in batches, and published in binary
-/// mode. Errors name the attribute by its CloudEvents name (`id`, `source`, `time`…).
+/// It can be read from Kafka and HTTP in binary and structured mode, from HTTP also in batches, and is published in
+/// binary mode. Errors name the attribute by its CloudEvents name (`id`, `source`, `time`…).
 public struct BusinessEvent: Sendable, Hashable {
     /// Unique with ``source``; not empty.
     public var id: String
-    /// What produced it, a URI reference; not empty.
+    /// The producer of the event, a URI reference; not empty.
     public var source: String
-    /// What kind of event it is; not empty.
+    /// The kind of event; not empty.
     public var type: String
-    /// What it is about.
+    /// The subject of the event.
     public var subject: String?
-    /// When it happened.
+    /// When the event happened.
     public var time: Timestamp?
     /// Media type of ``data``; nil means JSON.
     public var dataContentType: String?
     /// URI of the schema of ``data``.
     public var dataSchema: String?
-    /// The data as it is, empty when there is none.
+    /// The unmodified data; empty when there is none.
     public var data: [UInt8]
     /// Extension attributes; names of lower-case letters and digits. `traceparent` and `tracestate` are among them.
     public var extensions: [String: String]
 
-    /// An event; call ``validate()`` before publishing one that came from outside.
+    /// An event; call ``validate()`` before publishing an external one.
     public init(
         id: String,
         source: String,
@@ -45,20 +45,20 @@ public struct BusinessEvent: Sendable, Hashable {
         self.extensions = extensions
     }
 
-    /// True when ``dataContentType`` says JSON, or says nothing.
+    /// True when ``dataContentType`` is a JSON type or nil.
     public var isJSON: Bool {
         dataContentType.map(Self.isJSON) ?? true
     }
 
     static func isJSON(_ contentType: String) -> Bool {
-        // Nearly always, and what follows takes its time.
+        // A fast path for the most common type.
         if contentType == "application/json" { return true }
         let media = contentType.lowercased().prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }
         return media == "application/json" || media == "text/json" || media.hasSuffix("+json")
     }
 
-    /// Throws `invalid` with the attribute's name when one is empty, too long, or holds control characters, and
-    /// `too-large` when the data is.
+    /// Throws `invalid` with the attribute's name when an attribute is empty, too long, or contains control characters,
+    /// and `too-large` for the data.
     public func validate() throws(ModelError) {
         try Self.check("id", id, mayBeEmpty: false)
         try Self.check("source", source, mayBeEmpty: false)
@@ -90,7 +90,7 @@ public struct BusinessEvent: Sendable, Hashable {
         }
         var text = value
         let control = text.withUTF8 { PercentEncoding.firstControlCharacter(in: UnsafeRawBufferPointer($0)) }
-        guard control == nil else { throw ModelError(.invalid, field: name, "must not hold control characters") }
+        guard control == nil else { throw ModelError(.invalid, field: name, "must not contain control characters") }
     }
 
     static func checkExtension(_ name: String) throws(ModelError) {
@@ -99,7 +99,7 @@ public struct BusinessEvent: Sendable, Hashable {
             throw ModelError(
                 .invalid,
                 field: String(name.prefix(64)),
-                "is no name of an extension: use 1 to 20 of a-z and 0-9"
+                "is not a valid extension name: use 1 to 20 of a-z and 0-9"
             )
         }
     }

@@ -1,29 +1,31 @@
-/// A record for `dead-letters`, of both services: what was read, as it came, and why it could not be used. It always fits.
+/// A record for `dead-letters`, of both services: the original bytes and the reason why they could not be processed. It
+/// always fits.
 ///
-/// Its key and value are the original's, and so are its headers, which are followed by `carillon-reason`, `carillon-field` where one
-/// is to blame, and Spring's `kafka_dlt-original-topic`, `-partition` (4 bytes), `-offset` and `-timestamp` (8 bytes each), all
-/// big-endian, `-timestamp-type`, `-consumer-group` and `kafka_dlt-exception-message`.
+/// It has the original's key, value and headers, followed by `carillon-reason`, `carillon-field` if a field caused the
+/// error, and Spring's `kafka_dlt-original-topic`, `-partition` (4 bytes), `-offset` and `-timestamp` (8 bytes each),
+/// all big-endian, `-timestamp-type`, `-consumer-group` and `kafka_dlt-exception-message`.
 ///
-/// Where that is more than a record may carry, the largest of key, value and single headers are left out, one after the
-/// other, until the rest fits. `carillon-omitted` then says what is missing, with its bytes: `value=1048000,key=999850`, and
-/// `headers=` with the bytes of their names and values in all. The origin says where the whole is.
+/// If that exceeds the record size limit, the largest of key, value and individual headers are omitted, one after the
+/// other, until the rest fits. `carillon-omitted` then lists the omitted parts with their sizes in bytes:
+/// `value=1048000,key=999850`, and `headers=` with the total size of their names and values. The origin locates the
+/// complete record.
 public struct DeadLetter: Sendable {
     /// A header; a null value stays null.
     public typealias Header = (name: String, value: [UInt8]?)
 
-    /// Where a record came from.
+    /// The position of a record.
     public struct Origin: Sendable, Hashable {
-        /// Topic it was read from.
+        /// The source topic.
         public var topic: String
-        /// Partition it was read from.
+        /// The source partition.
         public var partition: Int32
-        /// Offset it was read at.
+        /// The record's offset.
         public var offset: Int64
-        /// Milliseconds since 1970, when it has one.
+        /// Milliseconds since 1970; nil if the record has none.
         public var timestamp: Int64?
         /// Kafka's name of the timestamp's type.
         public var timestampType: String
-        /// Group that read it.
+        /// The group that read it.
         public var consumerGroup: String?
 
         /// An origin. The timestamp's type is `CreateTime` or `LogAppendTime`.
@@ -43,7 +45,7 @@ public struct DeadLetter: Sendable {
             self.consumerGroup = consumerGroup
         }
 
-        /// The partition of its dead letter: its own, modulo the number of those of `dead-letters`.
+        /// The partition of its dead letter: the original's, modulo the number of partitions of `dead-letters`.
         public func deadLetterPartition(of count: Int32) -> Int32 { partition % max(1, count) }
     }
 
@@ -51,22 +53,22 @@ public struct DeadLetter: Sendable {
     public static let reasonHeader = "carillon-reason"
     /// Header with the offending field.
     public static let fieldHeader = "carillon-field"
-    /// Header with what was left out.
+    /// Header that lists the omitted parts.
     public static let omittedHeader = "carillon-omitted"
-    /// Bytes of the names of topic and group that are kept; Kafka allows 249 for a topic.
+    /// Bytes kept of a topic's or group's name; Kafka allows 249 for a topic.
     static let nameBytes = 256
 
-    /// The original's, or null when it was left out.
+    /// The original key, or null when omitted.
     public private(set) var key: [UInt8]?
-    /// The original's, or null when it was left out.
+    /// The original value, or null when omitted.
     public private(set) var value: [UInt8]?
-    /// First the original's, then what is said about it. Headers of the original with one of our names are dropped, so that a
-    /// record that dies twice says why it died last.
+    /// The original's headers, then those with the reason. Headers of the original with Carillon's names are dropped,
+    /// so that a record that fails twice shows the last reason.
     public private(set) var headers: [Header]
 
     /// The dead letter of a record.
     ///
-    /// - Parameter bound: of what is published; from ``RecordBound/least`` on the dead letter fits.
+    /// - Parameter bound: the record size limit; from ``RecordBound/least`` on the dead letter fits.
     public init(
         key: [UInt8]?,
         value: [UInt8]?,
@@ -88,13 +90,13 @@ public struct DeadLetter: Sendable {
         case header(Int)
     }
 
-    /// Leaves out the largest until the rest has no more than so many bytes.
+    /// Omits the largest parts until the rest fits.
     ///
-    /// - Returns: The headers that are left, and the one that says what is missing.
+    /// - Returns: The remaining headers, and the one that lists the omitted parts.
     private mutating func omit(from headers: [Header], beyond room: Int) -> [Header] {
         var parts = headers.indices.map { (part: Part.header($0), size: Self.size(of: headers[$0])) }
         parts += [(.value, value?.count ?? 0), (.key, key?.count ?? 0)]
-        // Of equal ones the key is the last to go, and the first header.
+        // Among equal sizes the key goes last, and earlier headers go later.
         let bySize = parts.enumerated().sorted { left, right in
             if left.element.size != right.element.size { return left.element.size > right.element.size }
             if case .key = left.element.part { return false }
@@ -128,7 +130,7 @@ public struct DeadLetter: Sendable {
         RecordBound.headerOverhead + header.name.utf8.count + (header.value?.count ?? 0)
     }
 
-    /// Of the header that says what is missing, with three numbers of at most 19 digits.
+    /// The longest header that lists omitted parts, with three numbers of at most 19 digits.
     private static let longestOmission = size(
         of: (omittedHeader, Array("value=,key=,headers=".utf8) + Array(repeating: 0x39, count: 3 * 19))
     )

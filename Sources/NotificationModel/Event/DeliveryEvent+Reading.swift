@@ -1,11 +1,11 @@
 extension DeliveryEvent {
-    /// Reads an event's value. Fields it does not know are passed over, as readers of events must.
+    /// Reads an event's value. Ignores unknown fields, as readers of events must.
     ///
     /// - Parameters:
     ///   - json: the record's value
-    ///   - name: what `ce_type` says happened
+    ///   - name: the event name from `ce_type`
     ///
-    /// Throws `invalid` (or `not-utf8`, or `too-large`), the field naming what is missing or of a wrong type.
+    /// Throws `invalid` (or `not-utf8`, or `too-large`) with the missing or wrongly typed field.
     public init(json: [UInt8], name: DeliveryEventName) throws(ModelError) {
         self = try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)

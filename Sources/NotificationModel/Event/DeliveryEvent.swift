@@ -1,9 +1,9 @@
-/// What happened to a notification, as told on the topic `deliveries`.
+/// An event on the topic `deliveries`: what happened to a notification.
 ///
-/// Which of the optional fields are there depends on the name; see `contracts`. Fields that are JSON already are
-/// slices and go into the event as they are.
+/// The name determines which optional fields are present; see `contracts`. Fields that are JSON already are slices and
+/// are written unchanged.
 public struct DeliveryEvent: Sendable, Hashable {
-    /// What a removal that found nothing pending knows of the notification.
+    /// The state of the notification, for a removal that found nothing pending.
     public enum Known: String, CaseIterable, Sendable, Hashable {
         /// It was delivered.
         case delivered
@@ -11,13 +11,13 @@ public struct DeliveryEvent: Sendable, Hashable {
         case unknown
     }
 
-    /// What happened. It crosses Kafka in `ce_type`, not in the value.
+    /// The event's name. On Kafka it is in `ce_type`, not in the value.
     public var name: DeliveryEventName
-    /// The request that it happened to.
+    /// The request that the event is about.
     public var requestID: RequestID
-    /// Whose notification, and which.
+    /// The notification's key.
     public var key: NotificationKey
-    /// The last event of its request: exactly one event of a request closes it.
+    /// Whether this is the last event of its request; exactly one event closes a request.
     public var closes: Bool
     /// The nominal instant of the trigger.
     public var occurrence: Timestamp?
@@ -31,32 +31,32 @@ public struct DeliveryEvent: Sendable, Hashable {
     public var last: Timestamp?
     /// `missed`: how many, at least 1.
     public var count: Int?
-    /// `scheduled`, `delivered`: the request whose place it takes.
+    /// `scheduled`, `delivered`: the request that this one replaces.
     public var replaces: RequestID?
-    /// `superseded`: the request that took its place.
+    /// `superseded`: the request that replaced this one.
     public var by: RequestID?
-    /// `digested`: the request it was folded into.
+    /// `digested`: the request that this one was merged into.
     public var into: RequestID?
-    /// `cancellation.missed`: what is known.
+    /// `cancellation.missed`: the known state.
     public var known: Known?
     /// `suppressed`, `held`, `failed`: why.
     public var reason: ReasonCode?
-    /// The channel that took it.
+    /// The channel that delivered the notification.
     public var channel: String?
     /// `device.attempted`: the device.
     public var device: String?
     /// `delivered`: the content as a JSON object.
     public var content: ArraySlice<UInt8>?
-    /// `delivered`: what became of the attachments, a JSON object.
+    /// `delivered`: the outcome for each attachment, a JSON object.
     public var enrichment: ArraySlice<UInt8>?
     /// `delivered`: the targeted devices and their outcomes, a JSON array.
     public var devices: ArraySlice<UInt8>?
     /// `delivered`: the actions of its category, a JSON array.
     public var actions: ArraySlice<UInt8>?
-    /// It may have been sent before, by an instance that could not tell any more.
+    /// The notification may have been sent before by an instance that failed before it recorded the outcome.
     public var inDoubt: Bool
 
-    /// An event with what every one has; the rest is set afterwards.
+    /// An event with the required fields; set the others afterwards.
     public init(
         name: DeliveryEventName,
         requestID: RequestID,
@@ -114,9 +114,9 @@ public struct DeliveryEvent: Sendable, Hashable {
         return out
     }
 
-    /// The event's id, so that a repeat is recognisable as one: a UUIDv5 in ``UUIDv5/eventNamespace`` of the pieces
-    /// request id, occurrence (milliseconds since 1970 in decimal, empty when there is none), name and device (empty
-    /// when there is none), joined as ``UUIDv5`` describes.
+    /// A deterministic event id, so that a repeated event can be recognized: a UUIDv5 in ``UUIDv5/eventNamespace`` of
+    /// the pieces request id, occurrence (milliseconds since 1970 in decimal, empty if none), name and device (empty if
+    /// none), joined as ``UUIDv5`` describes.
     public var eventID: UUIDValue {
         var hash = NameHash(namespace: UUIDv5.eventNamespace)
         switch requestID {

@@ -1,28 +1,28 @@
 /// What happened to a notification: the middle of `carillon.notification.<name>.v1`.
 public enum DeliveryEventName: String, CaseIterable, Sendable, Hashable {
-    /// Waits for its trigger.
+    /// Waiting for its trigger.
     case scheduled = "scheduled"
-    /// Handed to the channel, and accepted.
+    /// The channel accepted it.
     case delivered = "delivered"
-    /// A newer request took its place.
+    /// A newer request replaced it.
     case superseded = "superseded"
     /// Removed before it was sent.
     case cancelled = "cancelled"
     /// A removal found nothing pending.
     case cancellationMissed = "cancellation.missed"
-    /// Recalled after it was sent.
+    /// Withdrawn after it was sent.
     case removed = "removed"
-    /// Too late.
+    /// Its expiration has passed.
     case expired = "expired"
-    /// Not sent, by a rule.
+    /// Not sent because of a rule.
     case suppressed = "suppressed"
-    /// Kept back.
+    /// Held for a newer request.
     case held = "held"
-    /// Folded into another one.
+    /// Merged into another one.
     case digested = "digested"
-    /// Occurrences that nobody was there to fire.
+    /// Occurrences that passed while no service was running.
     case missed = "missed"
-    /// Refused by the channel for good.
+    /// The channel refused it permanently.
     case failed = "failed"
     /// One attempt at one device.
     case deviceAttempted = "device.attempted"
@@ -49,7 +49,7 @@ public enum DeliveryEventName: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Reads a `ce_type`; nil when it is none of these events.
+    /// Reads a `ce_type`; nil for any other type.
     public init?(type: String) {
         guard type.hasPrefix(Self.typePrefix), type.hasSuffix(Self.typeSuffix),
             type.utf8.count > Self.typePrefix.utf8.count + Self.typeSuffix.utf8.count
@@ -57,16 +57,8 @@ public enum DeliveryEventName: String, CaseIterable, Sendable, Hashable {
         self.init(rawValue: String(type.dropFirst(Self.typePrefix.count).dropLast(Self.typeSuffix.count)))
     }
 
-    /// Reads a `ce_type` header's value; nil when it is none of these events.
+    /// Reads a `ce_type` header's value; nil for any other type.
     public init?(type: [UInt8]) {
         self.init(type: String(decoding: type, as: UTF8.self))
     }
-}
-
-/// The `ce_type` of the records on the topic `requests`.
-public enum RequestRecordType {
-    /// A request.
-    public static let request: StaticString = "carillon.notification.request.v1"
-    /// A removal.
-    public static let removal: StaticString = "carillon.notification.removal.v1"
 }

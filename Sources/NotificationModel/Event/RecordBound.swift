@@ -1,8 +1,8 @@
-/// How large a record may be: the producer's `message.max.bytes`, and what librdkafka counts against it.
+/// The maximum record size: the producer's `message.max.bytes`, and how librdkafka counts a record's size.
 ///
-/// Besides key, value and the names and values of headers it counts what the record format (version 2) takes around them. The
-/// 36 bytes of a record are librdkafka's own figure; the 10 of a header are two lengths at their longest, where it counts
-/// what they really take. So what fits here fits there.
+/// Besides key, value, and names and values of headers, librdkafka counts the overhead of the record format (version
+/// 2). The 36 bytes per record are librdkafka's figure. The 10 bytes per header are two lengths at their maximum, while
+/// librdkafka counts their actual size. So a record that fits here also fits there.
 public struct RecordBound: Sendable, Hashable {
     /// `message.max.bytes`.
     public let bytes: Int
@@ -11,55 +11,56 @@ public struct RecordBound: Sendable, Hashable {
     public static let recordOverhead = 36
     /// Bytes of a header besides its name and value.
     public static let headerOverhead = 10
-    /// Bytes that an entry of the changelog, an event or a request may take besides contents, its key among them: 128 closed
-    /// ids of 128 bytes in the changelog, each of which JSON may double, are most of it.
+    /// Bytes that a changelog entry, an event or a request may need besides contents, including its key. Most of it is
+    /// for 128 closed ids of 128 bytes in the changelog, each of which JSON escaping may double.
     public static let aroundContent = 56 * 1024
-    /// The least that the services work with: everything without content fits, and small contents do.
+    /// The smallest limit that the services support: everything without content fits, and so do small contents.
     public static let least = 64 * 1024
 
-    /// The bound of a producer with that `message.max.bytes`.
+    /// The limit of a producer with this `message.max.bytes`.
     public init(_ bytes: Int) {
         self.bytes = bytes
     }
 
-    /// What is counted of a record; of headers their number, and the bytes of all names and values.
+    /// The counted size of a record; headers are given by their number and the bytes of all names and values.
     public static func size(key: Int, value: Int, headers: Int, headerBytes: Int) -> Int {
         recordOverhead + key + value + headers * headerOverhead + headerBytes
     }
 
-    /// What is counted of a record.
+    /// The counted size of a record.
     public static func size(key: [UInt8]?, value: [UInt8]?, headers: [(name: String, value: [UInt8]?)]) -> Int {
         let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
         return size(key: key?.count ?? 0, value: value?.count ?? 0, headers: headers.count, headerBytes: bytes)
     }
 
-    /// Bytes of the content of a request whose events and entries fit, at most those of a request.
+    /// The largest content, in bytes, of a request whose events and entries fit; at most the limit of a request.
     ///
-    /// - Parameter contents: how many an entry may hold at one time: two when one can wait while a channel has another.
+    /// - Parameter contents: how many contents an entry may hold at once: two if one can be pending while another is
+    ///   being sent.
     public func content(contents: Int = 1) -> Int {
         min(ModelLimits.requestBytes, max(0, bytes - Self.aroundContent) / contents)
     }
 
-    /// Throws `too-large` for a content of so many bytes that what is made of its request would not fit.
+    /// Throws `too-large` when the records for a request with this content would not fit.
     public func check(content: Int, contents: Int = 1) throws(ModelError) {
         let most = self.content(contents: contents)
         guard content > most else { return }
         throw ModelError(
             .tooLarge,
             field: "content",
-            "has \(content) bytes, at most \(most) have room in records (message.max.bytes is \(bytes))"
+            "has \(content) bytes, at most \(most) fit in a record (message.max.bytes is \(bytes))"
         )
     }
 
-    /// Throws `too-large` with both numbers when a record has more.
+    /// Throws `too-large` with both sizes for a larger record.
     ///
-    /// - Parameter what: what the record is, at the beginning of the detail.
+    /// - Parameter what: the kind of record, for the beginning of the detail.
     public func check(_ size: Int, field: String? = nil, _ what: String) throws(ModelError) {
         guard size > bytes else { return }
         throw ModelError(
             .tooLarge,
             field: field,
-            "\(what) takes \(size) bytes as a record, at most \(bytes) are possible (message.max.bytes)"
+            "\(what) needs a record of \(size) bytes, at most \(bytes) are allowed (message.max.bytes)"
         )
     }
 }

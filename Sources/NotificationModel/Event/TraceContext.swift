@@ -1,15 +1,15 @@
-/// A W3C trace context as it travels from the business event to the delivery event: carried, never changed.
+/// A W3C trace context, passed unchanged from the business event to the delivery event.
 public struct TraceContext: Sendable, Hashable {
     /// `00-<32 hex>-<16 hex>-<2 hex>`.
     public let traceparent: String
-    /// Vendor data that belongs to it; at most 512 characters of printable ASCII.
+    /// Vendor data for it; at most 512 characters of printable ASCII.
     public let tracestate: String?
 
-    /// Takes header values as they came.
+    /// Reads the header values.
     ///
     /// - Parameters:
-    ///   - traceparent: Nil or anything that is not a traceparent gives no trace context, as the standard asks.
-    ///   - tracestate: Left out when it is too long or not printable ASCII.
+    ///   - traceparent: Nil or an invalid value gives no trace context, as the standard requires.
+    ///   - tracestate: Ignored when it is too long or not printable ASCII.
     public init?(traceparent: String?, tracestate: String? = nil) {
         guard let traceparent, Self.isTraceparent(traceparent) else { return nil }
         self.traceparent = traceparent
@@ -26,7 +26,7 @@ public struct TraceContext: Sendable, Hashable {
         return text.withUTF8 { isTracestate(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether the bytes are a traceparent, of at most 256.
+    /// Whether the bytes are a valid traceparent of at most 256 bytes.
     static func isTraceparent(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard (55...256).contains(bytes.count), bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else {
             return false
@@ -56,7 +56,7 @@ public struct TraceContext: Sendable, Hashable {
 }
 
 extension TraceContext {
-    /// Adds it to an event as extensions, unless the event brought its own.
+    /// Adds the trace context to an event as extensions, unless the event has its own.
     func apply(to event: inout BusinessEvent) {
         guard event.extensions["traceparent"] == nil else { return }
         event.extensions["traceparent"] = traceparent

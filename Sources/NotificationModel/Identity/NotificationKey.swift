@@ -1,20 +1,21 @@
 /// The key of a notification: application, recipient and identifier, each percent-encoded, joined with `/`.
 ///
-/// An empty identifier stands for all notifications of the recipient and is legal only for removals. Each component
-/// has 1 to 256 bytes decoded and no control characters. Equality is that of the encoded bytes, which are always
-/// canonical: only the unreserved characters of RFC 3986 stand for themselves, hexadecimal digits are upper case.
+/// An empty identifier means all notifications of the recipient and is valid only for removals. Each component has 1 to
+/// 256 decoded bytes and no control characters. Keys are equal when their encoded bytes are. These are always
+/// canonical: only the unreserved characters of RFC 3986 are unescaped, and hexadecimal digits are upper case.
 public struct NotificationKey: Sendable {
-    /// The key as Kafka carries it.
+    /// The record key.
     public let encoded: [UInt8]
     private let firstSlash: Int32
     private let secondSlash: Int32
-    /// One bit a component that holds a `%`: 1 application, 2 recipient, 4 identifier.
+    /// One bit per component that contains a `%`: 1 application, 2 recipient, 4 identifier.
     private let escapes: UInt8
 
-    /// Reads a record's key. A spelling that is not canonical (`%2d`, a bare space) is brought into canonical form.
+    /// Reads a record's key. A noncanonical spelling (`%2d`, an unescaped space) is made canonical.
     ///
-    /// Throws `invalid` when it has not three components, one is empty or too long, holds a control character or a bad
-    /// `%XX`, and `not-utf8` when one is not UTF-8 once decoded. The field names the component, or `key`.
+    /// Throws `invalid` unless there are three components, when one is empty or too long, or contains a control
+    /// character or an invalid `%XX`, and `not-utf8` when one is not UTF-8 after decoding. The field names the
+    /// component, or `key`.
     public init(encoded: [UInt8]) throws(ModelError) {
         var slashes: (Int, Int) = (-1, -1)
         var count = 0
@@ -155,7 +156,7 @@ extension NotificationKey {
         escapes & component.rawValue != 0
     }
 
-    /// The component's bytes, decoded; borrowed from the key when nothing is percent-encoded in it.
+    /// Calls the body with the component's decoded bytes; borrowed from the key when it contains no escapes.
     func withBytes<Result>(of component: Component, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let range = range(of: component)
         guard isEscaped(component) else {
@@ -166,7 +167,7 @@ extension NotificationKey {
 
     private func decodedBytes(of component: Component) -> [UInt8] {
         let slice = Array(encoded[range(of: component)])
-        // The initialisers let only decodable components in.
+        // The initializers accept only decodable components.
         return (try? PercentEncoding.decodeOnce(slice)) ?? slice
     }
 
@@ -183,13 +184,14 @@ extension NotificationKey {
     /// The identifier, decoded; empty for all of the recipient's notifications.
     public var identifier: String { text(of: .identifier) }
 
-    /// True when the identifier is empty: all of the recipient's notifications are meant.
+    /// True when the identifier is empty: the key stands for all of the recipient's notifications.
     public var isWholeRecipient: Bool { Int(secondSlash) + 1 == encoded.count }
 
-    /// The recipient's decoded bytes, which the partition rule hashes. Prefer ``withRecipientBytes(_:)`` on the hot path.
+    /// The recipient's decoded bytes, the input of the partition rule. Use ``withRecipientBytes(_:)`` on the hot path.
     public var recipientBytes: [UInt8] { withBytes(of: .recipient) { Array($0) } }
 
-    /// Calls the body with the recipient's decoded bytes; neither copies nor allocates when nothing is percent-encoded.
+    /// Calls the body with the recipient's decoded bytes; neither copies nor allocates when the recipient contains no
+    /// escapes.
     public func withRecipientBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         withBytes(of: .recipient, body)
     }

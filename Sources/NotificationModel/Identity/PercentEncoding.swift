@@ -1,6 +1,6 @@
-/// Percent-coding of RFC 3986: the unreserved characters `A-Z a-z 0-9 - . _ ~` stay, every other byte becomes `%XX`.
+/// Percent-encoding of RFC 3986: the unreserved characters `A-Z a-z 0-9 - . _ ~` stay, every other byte becomes `%XX`.
 public enum PercentEncoding {
-    /// True for the bytes that are never encoded.
+    /// True for the unreserved bytes.
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
@@ -35,8 +35,8 @@ public enum PercentEncoding {
 
     /// Decodes a path parameter exactly once: `ana%2F1` is `ana/1`, `%2541` is `%41`.
     ///
-    /// Throws `invalid` when a `%` is not followed by two hexadecimal digits or a control character is in it
-    /// (`%00` included), `not-utf8` when the result is not UTF-8. The error's field is nil: the caller knows the name.
+    /// Throws `invalid` for a `%` without two hexadecimal digits or for a control character (`%00` included),
+    /// `not-utf8` when the result is not UTF-8. The error's field is nil: the caller knows the name.
     public static func decodeOnce(_ text: String) throws(ModelError) -> String {
         let decoded = try decodeOnce(Array(text.utf8))
         return String(decoding: decoded, as: UTF8.self)
@@ -65,7 +65,7 @@ public enum PercentEncoding {
         return out
     }
 
-    /// Refuses what is not UTF-8 and what holds a control character.
+    /// Refuses bytes that are not UTF-8 or contain a control character.
     static func checkText(_ bytes: [UInt8]) throws(ModelError) {
         let found = bytes.withUnsafeBytes { (UTF8Validation.isValid($0), firstControlCharacter(in: $0)) }
         guard found.0 else { throw ModelError(.notUTF8, "the bytes are not UTF-8") }
@@ -96,7 +96,7 @@ public enum PercentEncoding {
         return nil
     }
 
-    /// Whether all eight bytes lie in 0x20...0x7D: 0x7E is left to the slow way, so that a carry cannot hide a 0x7F.
+    /// Whether all eight bytes are in 0x20...0x7D. 0x7E takes the slow path, so that a carry cannot hide a 0x7F.
     @inline(__always)
     private static func isPrintableASCII(_ word: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101

@@ -1,14 +1,14 @@
-/// Ids that follow from what caused the request, so that the same cause handled twice gives the same id.
+/// Ids derived from the cause of a request, so that processing the same cause twice gives the same id.
 ///
 /// Each is a UUIDv5 in ``UUIDv5/requestNamespace`` over pieces joined as ``UUIDv5`` describes. The first piece names
-/// the kind of cause, so that ids of different kinds never meet.
+/// the kind of cause, so that ids of different kinds never collide.
 extension RequestID {
-    /// The id of what a rule makes of a business event: pieces `event`, source, id, rule, encoded key.
+    /// The id of a request that a rule creates from a business event: pieces `event`, source, id, rule, encoded key.
     ///
     /// - Parameters:
     ///   - source: the event's `source`
     ///   - id: the event's `id`
-    ///   - rule: the rule's name; two rules may answer one event
+    ///   - rule: the rule's name; several rules may match one event
     ///   - key: the notification's key
     public static func derive(source: String, id: String, rule: String, key: NotificationKey) -> RequestID {
         var hash = NameHash(namespace: UUIDv5.requestNamespace)
@@ -25,8 +25,8 @@ extension RequestID {
         .uuid(UUIDv5.make(namespace: UUIDv5.requestNamespace, pieces: ["call", caller, idempotencyKey]))
     }
 
-    /// The id of a record that carries none, from where it lies: pieces `record`, topic, partition and offset in decimal, and
-    /// the life of the topic when it is not the first (0).
+    /// The id of a record without one, derived from its position: pieces `record`, topic, partition and offset in
+    /// decimal, and the topic's life if it is not the first (0).
     public static func derive(topic: String, partition: Int32, offset: Int64, life: Int64 = 0) -> RequestID {
         var pieces = ["record", topic, String(partition), String(offset)]
         if life > 0 { pieces.append(String(life)) }

@@ -1,13 +1,14 @@
-/// The id of a request: a UUID, or any text that a caller brought along.
+/// The id of a request: a UUID, or any text from a caller.
 ///
 /// Only canonical lower-case UUID text takes the inline form, so that every id is written exactly as it was read.
 public enum RequestID: Hashable, Sendable {
     /// A UUID, 16 bytes inline.
     case uuid(UUIDValue)
-    /// Other text: 1 to 128 bytes of UTF-8 without control characters. Make it with ``init(text:)``, which checks this.
+    /// Other text: 1 to 128 bytes of UTF-8 without control characters. Create it with ``init(text:)``, which checks
+    /// this.
     case text(String)
 
-    /// Reads an id. Throws `invalid` when it is empty, longer than 128 bytes or holds control characters.
+    /// Reads an id. Throws `invalid` when it is empty, longer than 128 bytes or contains control characters.
     public init(text: String) throws(ModelError) {
         self = try Array(text.utf8).borrowed { bytes throws(ModelError) in try RequestID(bytes: bytes) }
     }
@@ -29,7 +30,7 @@ public enum RequestID: Hashable, Sendable {
             throw ModelError(.notUTF8, field: "", "the request id is not UTF-8")
         }
         guard PercentEncoding.firstControlCharacter(in: bytes) == nil else {
-            throw ModelError(.invalid, field: "", "a request id must not hold control characters")
+            throw ModelError(.invalid, field: "", "a request id must not contain control characters")
         }
         self = .text(String(decoding: bytes, as: UTF8.self))
     }
@@ -67,7 +68,7 @@ public enum RequestID: Hashable, Sendable {
         }
     }
 
-    /// Texts are the same id only when their bytes are the same; Unicode equivalence would merge two ids.
+    /// Texts are the same id only if their bytes are equal; Unicode equivalence would merge two ids.
     public static func == (left: RequestID, right: RequestID) -> Bool {
         switch (left, right) {
         case (.uuid(let left), .uuid(let right)): left == right

@@ -1,6 +1,6 @@
-/// The names of the topics. Every name can be set; what is not set is the prefix and the topic's own name.
+/// The names of the topics. Each name can be set; the default is the prefix and the topic's own name.
 public struct TopicNames: Sendable, Hashable {
-    /// Prefix of the names that are not set one by one.
+    /// Default prefix of the topic names.
     public static let defaultPrefix = "carillon."
 
     /// CloudEvents of the user's systems.
@@ -17,12 +17,12 @@ public struct TopicNames: Sendable, Hashable {
     public var deliveries: String
     /// Response events.
     public var responses: String
-    /// Changelog of the centres and their markers.
+    /// Changelog of the notification centers and their markers.
     public var state: String
-    /// Records that could not be used.
+    /// Records that could not be processed.
     public var deadLetters: String
 
-    /// Names with a prefix, each of which can be overridden.
+    /// Names with a prefix; each can be overridden.
     public init(
         prefix: String = TopicNames.defaultPrefix,
         businessEvents: String? = nil,
@@ -46,7 +46,7 @@ public struct TopicNames: Sendable, Hashable {
         self.deadLetters = deadLetters ?? prefix + "dead-letters"
     }
 
-    /// Each topic's own name, as configuration and errors call it, with its full name.
+    /// Each topic's own name, as in settings and errors, with its full name.
     public var all: [(name: String, topic: String)] {
         [
             ("business-events", businessEvents), ("requests", requests), ("signals", signals), ("devices", devices),
@@ -55,8 +55,8 @@ public struct TopicNames: Sendable, Hashable {
         ]
     }
 
-    /// Throws `invalid`, the field being the topic's own name, when a name is not one Kafka accepts (1 to 249 of
-    /// `a-z A-Z 0-9 . _ -`, not `.` or `..`) or when two topics share one.
+    /// Throws `invalid` with the topic's own name as the field, when Kafka does not accept a name (1 to 249 of `a-z A-Z
+    /// 0-9 . _ -`, not `.` or `..`) or two topics share one.
     public func validate() throws(ModelError) {
         var owners: [String: String] = [:]
         for (name, topic) in all {
@@ -64,7 +64,7 @@ public struct TopicNames: Sendable, Hashable {
                 throw ModelError(
                     .invalid,
                     field: name,
-                    "\"\(topic)\" is no topic name: use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'"
+                    "\"\(topic)\" is not a topic name: use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'"
                 )
             }
             if let other = owners[topic] {
@@ -74,7 +74,7 @@ public struct TopicNames: Sendable, Hashable {
         }
     }
 
-    /// True for a name that Kafka accepts for a topic.
+    /// Whether Kafka accepts the name for a topic.
     public static func isValid(_ topic: String) -> Bool {
         guard (1...249).contains(topic.utf8.count), topic != ".", topic != ".." else { return false }
         return topic.utf8.allSatisfy { byte in

@@ -131,7 +131,7 @@ struct NameHash {
         copy.withUTF8 { updatePiece(UnsafeRawBufferPointer($0)) }
     }
 
-    /// A UUID's canonical text as a piece, put together on the stack.
+    /// Adds a UUID's canonical text as a piece, built on the stack.
     mutating func updatePiece(canonical value: UUIDValue) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
             value.fill(buffer)
@@ -139,7 +139,7 @@ struct NameHash {
         }
     }
 
-    /// A number in decimal as a piece; nothing is an empty piece.
+    /// Adds a number in decimal as a piece; nil is an empty piece.
     mutating func updatePiece(decimal value: Int64?) {
         guard let value else { return updatePiece(UnsafeRawBufferPointer(start: nil, count: 0)) }
         withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { buffer in
@@ -161,7 +161,7 @@ struct NameHash {
     mutating func finish() -> UUIDValue {
         var digest: (UInt64, UInt64, UInt32) = (0, 0, 0)
         withUnsafeMutableBytes(of: &digest) { bytes in
-            // 8 + 8 + 4 bytes lie next to each other: the 20 bytes of the digest.
+            // 8 + 8 + 4 contiguous bytes: the 20 bytes of the digest.
             _ = SHA1_Final(bytes.bindMemory(to: UInt8.self).baseAddress, &context)
         }
         let high = UInt64(bigEndian: digest.0) & 0xFFFF_FFFF_FFFF_0FFF | 0x5000

@@ -1,4 +1,4 @@
-// The standard library's `withUnsafeBytes` forgets the type of the error; these keep it.
+// The standard library's `withUnsafeBytes` loses the type of the error; these keep it.
 
 extension Array where Element == UInt8 {
     @inline(__always)

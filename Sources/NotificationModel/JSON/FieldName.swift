@@ -1,7 +1,7 @@
-/// A member's name: the bytes of one that is read, or a constant.
+/// A member's name: scanned bytes, or a constant.
 ///
-/// It is the raw type of an enumeration that lists the fields of an object, `enum Field: FieldName { case number, by }`. Each
-/// name is there once: the compiler derives from it the look-up for the reader and the name for the writer.
+/// It is the raw type of an enumeration of an object's fields, `enum Field: FieldName { case number, by }`. Each name
+/// is written once: the compiler derives the reader's lookup and the writer's name from it.
 struct FieldName: Equatable, ExpressibleByStringLiteral {
     let bytes: UnsafeRawBufferPointer
 
@@ -26,20 +26,20 @@ struct FieldName: Equatable, ExpressibleByStringLiteral {
 }
 
 extension JSONScanner {
-    /// Turns a member's name into a field, or nil when the object knows none of that name.
+    /// Converts a member's name to a field; nil for an unknown name.
     @inline(__always)
     func field<Field>(_ key: JSONText, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
         try withBytes(key) { bytes throws(ModelError) in lookUp(FieldName(bytes: bytes)) }
     }
 
-    /// The field of that name in an object's list, or nil when the list has none.
+    /// The field with this name; nil for an unknown name.
     @inline(__always)
     func field<Field: RawRepresentable<FieldName>>(_ key: JSONText, of fields: Field.Type) throws(ModelError) -> Field?
     {
         try field(key) { name in Field(rawValue: name) }
     }
 
-    /// The value of a field that must be there.
+    /// The value of a required field.
     @inline(__always)
     func required<Value>(_ value: Value?, _ field: some RawRepresentable<FieldName>) throws(ModelError) -> Value {
         guard let value else { throw missing(String(decoding: field.rawValue.bytes, as: UTF8.self)) }

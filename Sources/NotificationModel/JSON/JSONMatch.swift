@@ -1,23 +1,23 @@
-/// Where a value lies in a JSON text that ``JSONPathSet`` has passed over; nothing of it is copied.
+/// The position of a value in a JSON text that ``JSONPathSet`` has scanned; nothing is copied.
 public struct JSONMatch: Sendable, Hashable {
-    /// What lies there.
+    /// The kind of value.
     public enum Kind: UInt8, Sendable {
-        /// Nothing: the path leads nowhere.
+        /// No value at this path.
         case missing
         /// The literals.
         case null, `false`, `true`
-        /// The values with bytes of their own.
+        /// The values with contents.
         case number, string, array, object
     }
 
-    /// What was found.
+    /// The kind of value found.
     public let kind: Kind
-    /// A string has escapes, so its bytes are not its text.
+    /// Whether a string contains escapes, so that its bytes are not its text.
     public let isEscaped: Bool
     private let start: Int
     private let end: Int
 
-    /// Nothing.
+    /// No value.
     public static let missing = JSONMatch(.missing, 0, 0)
 
     init(_ kind: Kind, _ start: Int, _ end: Int, isEscaped: Bool = false) {
@@ -27,12 +27,12 @@ public struct JSONMatch: Sendable, Hashable {
         self.isEscaped = isEscaped
     }
 
-    /// The value's bytes; those of a string are without its quotes, escapes untouched.
+    /// The value's bytes; for a string without its quotes, with escapes.
     public var range: Range<Int> { start..<end }
 
     /// Calls the body with the text of a string, escapes resolved, or with the spelling of any other value.
     ///
-    /// - Parameter bytes: The text that was passed over.
+    /// - Parameter bytes: The scanned text.
     @inline(__always)
     public func withText<Result>(in bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result
     {
@@ -43,7 +43,7 @@ public struct JSONMatch: Sendable, Hashable {
         return body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
     }
 
-    /// Appends the value as JSON, spelt as it was; nothing when there is none.
+    /// Appends the value as JSON, unchanged; nothing for a missing value.
     public func appendJSON(in bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         if kind == .string { out.append(0x22) }
         out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
@@ -51,7 +51,7 @@ public struct JSONMatch: Sendable, Hashable {
     }
 }
 
-/// The elements of an array that ``JSONPathSet`` has found, one after another.
+/// The elements of an array that ``JSONPathSet`` has found, one by one.
 public struct JSONElements {
     private var scanner: JSONScanner
     private var isAtEnd: Bool
@@ -59,8 +59,8 @@ public struct JSONElements {
     /// Begins with the first element.
     ///
     /// - Parameters:
-    ///   - match: An array; anything else has no elements.
-    ///   - bytes: The text that was passed over; it must live as long as this.
+    ///   - match: An array; any other value has no elements.
+    ///   - bytes: The scanned text; it must outlive this value.
     public init(of match: JSONMatch, in bytes: UnsafeRawBufferPointer) {
         scanner = JSONScanner(bytes)
         isAtEnd = match.kind != .array
@@ -74,7 +74,7 @@ public struct JSONElements {
     public mutating func next() -> Range<Int>? {
         guard !isAtEnd else { return nil }
         let start = scanner.position
-        // The text was checked when the array was found.
+        // The text was validated when the array was found.
         guard (try? scanner.skipValue()) != nil else {
             isAtEnd = true
             return nil

@@ -1,4 +1,4 @@
-/// Writes the members of one object, taking care of braces and commas; what is nil is left out.
+/// Writes the members of one object with braces and commas; omits nil values.
 struct JSONObjectWriter {
     private var isFirst = true
 
@@ -13,7 +13,7 @@ struct JSONObjectWriter {
         out.append(0x3A)
     }
 
-    /// Writes the name of a member that is listed with the fields of its object; the caller writes the value.
+    /// Writes the name of a field; the caller writes the value.
     @inline(__always)
     mutating func begin(_ field: some RawRepresentable<FieldName>, _ out: inout [UInt8]) {
         begin(field.rawValue, &out)
@@ -25,7 +25,7 @@ struct JSONObjectWriter {
         value.writeJSON(to: &out)
     }
 
-    /// Writes a member that is listed with the fields of its object.
+    /// Writes a field and its value.
     @inline(__always)
     mutating func member(
         _ field: some RawRepresentable<FieldName>,

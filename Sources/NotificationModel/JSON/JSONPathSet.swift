@@ -1,7 +1,7 @@
-/// Paths into JSON texts of one kind, all looked up in one pass over the bytes that builds nothing.
+/// Paths into JSON texts, all looked up in one pass over the bytes that builds nothing.
 ///
-/// A step names a member of an object, or in decimal without leading zeros an element of an array. Of members with one name the
-/// last counts.
+/// A step names a member of an object, or an element of an array in decimal without leading zeros. Of members with the
+/// same name the last counts.
 public struct JSONPathSet: Sendable, Hashable {
     fileprivate struct Child: Hashable {
         var name: [UInt8]
@@ -17,15 +17,15 @@ public struct JSONPathSet: Sendable, Hashable {
 
     /// A tree of steps, its root first.
     private var nodes = [Node()]
-    /// How many different paths there are.
+    /// The number of different paths.
     public private(set) var count = 0
 
     /// No paths.
     public init() {}
 
-    /// Adds a path, if it is not there yet.
+    /// Adds a path unless it exists.
     ///
-    /// - Parameter path: Its steps; none means the whole text. Steps beyond ``ModelLimits/depth`` cannot lead anywhere.
+    /// - Parameter path: Its steps; no steps mean the whole text. Steps beyond ``ModelLimits/depth`` match nothing.
     /// - Returns: The path's number, the index of its match.
     public mutating func insert(_ path: [String]) -> Int {
         var node = 0
@@ -46,11 +46,11 @@ public struct JSONPathSet: Sendable, Hashable {
         return count - 1
     }
 
-    /// Passes over a whole text, checking its grammar, and notes where the paths lead.
+    /// Scans a whole text, checks its grammar, and records the values at the paths.
     ///
     /// - Parameters:
     ///   - bytes: The text; white space around the value is allowed.
-    ///   - matches: One a path, in the order of their numbers; each is set.
+    ///   - matches: One per path, in the order of their numbers; each is set.
     /// - Throws: As ``JSONValue/parse(_:maximumDepth:)-([UInt8],_)``.
     public func find(
         in bytes: UnsafeRawBufferPointer,
@@ -103,7 +103,7 @@ public struct JSONPathSet: Sendable, Hashable {
         guard !nodes[node].children.isEmpty else { return try scanner.skipValue() }
         try scanner.object { scanner, name throws(ModelError) in
             guard let child = child(of: node, named: name, scanner) else { return try scanner.skipValue() }
-            // An earlier member of this name may have left something.
+            // An earlier member with this name may have left matches.
             clear(child, matches)
             try find(child, &scanner, matches)
         }

@@ -4,7 +4,7 @@ struct JSONNumberToken {
     let end: Int
     /// Neither fraction nor exponent.
     let isInteger: Bool
-    /// The digits before any exponent read as one integer, when at most 19 of them fit.
+    /// The digits before any exponent as one integer, if at most 19 of them fit.
     let mantissa: UInt64
     let mantissaFits: Bool
     /// Digits after the point.
@@ -14,7 +14,7 @@ struct JSONNumberToken {
 }
 
 extension JSONScanner {
-    /// Passes over a number by the grammar of RFC 8259.
+    /// Scans a number by the grammar of RFC 8259.
     mutating func numberToken() throws(ModelError) -> JSONNumberToken {
         let start = position
         let isNegative = peek() == 0x2D

@@ -1,12 +1,12 @@
 extension JSONScanner {
-    /// A string value; its content is not materialised.
+    /// A string value, not decoded yet.
     @inline(__always)
     mutating func string() throws(ModelError) -> JSONText {
         guard peek() == 0x22 else { throw unexpected("a string") }
         return try text()
     }
 
-    /// Passes over a string whose opening quote is next, eight bytes at a time.
+    /// Scans a string whose opening quote is next, eight bytes at a time.
     mutating func text() throws(ModelError) -> JSONText {
         position &+= 1
         let start = position
@@ -45,9 +45,9 @@ extension JSONScanner {
         }
     }
 
-    /// A mask whose lowest set bit lies in the first byte that is a quote, a backslash or a control character.
+    /// A mask whose lowest set bit is in the first byte that is a quote, a backslash or a control character.
     ///
-    /// Borrows can set bits only above a true hit, so the lowest one is exact.
+    /// A borrow can set bits only above a true hit, so the lowest bit is exact.
     @inline(__always)
     private static func stops(in word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -78,7 +78,7 @@ extension JSONScanner {
                 throw grammar("a low surrogate without a high one")
             }
         default:
-            throw grammar("no such escape")
+            throw grammar("unknown escape")
         }
     }
 

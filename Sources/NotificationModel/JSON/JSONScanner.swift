@@ -7,18 +7,18 @@ struct JSONText {
     var count: Int { end - start }
 }
 
-/// One pass over JSON bytes with the full grammar of RFC 8259, building nothing.
+/// Scans JSON bytes in one pass with the full grammar of RFC 8259, building nothing.
 ///
-/// It lives only as long as the borrowed bytes. Every access is guarded by an explicit comparison with the count, so
-/// no input can read past the end. Errors of grammar carry no field; errors about a value carry the field `""`, which
-/// the enclosing objects and arrays extend to a dotted path.
+/// It lives only as long as the borrowed bytes. An explicit comparison with the count guards every access, so no input
+/// can read past the end. Grammar errors have no field. Errors about a value have the field `""`, which the enclosing
+/// objects and arrays extend to a dotted path.
 struct JSONScanner {
     let bytes: UnsafeRawBufferPointer
     let count: Int
     let maximumDepth: Int
     var position = 0
     var depth = 0
-    /// Bytes with the high bit set were passed: the text must then be checked to be UTF-8.
+    /// The scanner passed bytes with the high bit set: the text must then be checked to be UTF-8.
     var sawNonASCII = false
 
     init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = ModelLimits.depth) {
@@ -27,7 +27,7 @@ struct JSONScanner {
         self.maximumDepth = maximumDepth
     }
 
-    /// The next byte, or 0 at the end; 0 is legal nowhere in JSON.
+    /// The next byte, or 0 at the end; 0 is valid nowhere in JSON.
     @inline(__always)
     func peek() -> UInt8 {
         position < count ? bytes[position] : 0
@@ -54,7 +54,7 @@ struct JSONScanner {
             skipWhitespace()
             guard position == count else { throw grammar("expected the end") }
         } catch {
-            // A wrong encoding explains whatever else was found.
+            // An encoding error takes precedence over any other error.
             if error.reason != .tooLarge, !UTF8Validation.isValid(bytes) { throw notUTF8() }
             throw error.field == "" ? ModelError(error.reason, error.detail) : error
         }
@@ -94,7 +94,7 @@ struct JSONScanner {
         }
     }
 
-    /// Scans an array, the body consuming each element and given its index.
+    /// Scans an array, the body consuming each element with its index.
     @inline(__always)
     mutating func array(
         _ element: (inout JSONScanner, Int) throws(ModelError) -> Void
@@ -155,7 +155,7 @@ struct JSONScanner {
         position &+= 1
     }
 
-    /// Passes over any value, checking its grammar.
+    /// Skips any value, checking its grammar.
     mutating func skipValue() throws(ModelError) {
         switch peek() {
         case 0x22:
@@ -242,7 +242,7 @@ extension JSONScanner {
         ModelError(.notUTF8, "the text is not UTF-8")
     }
 
-    /// The error for a value of another type, or for no value at all.
+    /// The error for a value of another type, or for a missing value.
     func unexpected(_ expected: String) -> ModelError {
         let found: String
         switch peek() {
@@ -257,7 +257,7 @@ extension JSONScanner {
         return ModelError(.invalid, field: "", "must be \(expected), found \(found)")
     }
 
-    /// A member's name for a path: decoded, and cut short since it may come from anyone.
+    /// A member's name for a path: decoded, and cut because it is untrusted.
     func label(_ key: JSONText) -> String {
         let name = materialise(key)
         return name.utf8.count <= 64 ? name : String(decoding: name.utf8.prefix(64), as: UTF8.self) + "…"

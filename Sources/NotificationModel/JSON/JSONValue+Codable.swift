@@ -16,7 +16,8 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Reads from any decoder. The order of members and the text of numbers are only kept by ``parse(_:maximumDepth:)-([UInt8],_)``.
+    /// Reads from any decoder. Only ``parse(_:maximumDepth:)-([UInt8],_)`` keeps the order of members and the text of
+    /// numbers.
     public init(from decoder: any Decoder) throws {
         if let object = try? decoder.container(keyedBy: Name.self) {
             let names = object.allKeys.sorted { $0.stringValue < $1.stringValue }

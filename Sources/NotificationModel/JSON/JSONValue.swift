@@ -10,7 +10,7 @@ public enum JSONValue: Hashable, Sendable {
     case string(String)
     /// An array.
     case array([JSONValue])
-    /// An object's members in order. Names may repeat in what was parsed; look-ups answer with the last.
+    /// An object's members in order. Parsed names may repeat; lookups return the last.
     case object([Member])
 
     /// A member of an object.
@@ -72,7 +72,7 @@ public enum JSONValue: Hashable, Sendable {
         return elements[index]
     }
 
-    /// Follows a path of member names and array indices; nil as soon as a step leads nowhere.
+    /// Follows a path of member names and array indices; nil when a step does not exist.
     public func value(at path: [String]) -> JSONValue? {
         var current = self
         for step in path {

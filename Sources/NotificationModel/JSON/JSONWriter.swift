@@ -1,4 +1,4 @@
-/// Appends pieces of JSON to a byte array. Nothing is checked for balance: the caller writes commas and braces.
+/// Appends pieces of JSON to a byte array. It checks no structure: the caller writes commas and braces.
 public enum JSONWriter {
     /// Appends a constant fragment as it is.
     @inline(__always)
@@ -80,7 +80,7 @@ public enum JSONWriter {
         }
     }
 
-    /// Appends a number; a whole one without fraction. What JSON cannot write (infinite, not a number) becomes 0.
+    /// Appends a number; a whole one without fraction. Values without a JSON form (infinite, not a number) become 0.
     public static func append(number: Double, to out: inout [UInt8]) {
         guard number.isFinite else {
             out.append(0x30)

@@ -1,6 +1,6 @@
-/// UTF-8 as RFC 3629 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+/// UTF-8 as in RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
 enum UTF8Validation {
-    /// True when all bytes are UTF-8. Runs of ASCII are passed over eight bytes at a time.
+    /// True when all bytes are UTF-8. Skips ASCII eight bytes at a time.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let count = bytes.count
         var index = 0

@@ -11,7 +11,7 @@ private enum RectField: UInt8 {
 }
 
 extension JSONScanner {
-    /// Validates attachments and answers how many there are.
+    /// Validates attachments and returns their number.
     mutating func attachments() throws(ModelError) -> Int {
         var identifiers: [JSONText] = []
         try array { scanner, index throws(ModelError) in
@@ -47,7 +47,7 @@ extension JSONScanner {
                 let text = try scanner.string(bytes: 1...ModelLimits.keyComponentBytes)
                 try scanner.withBytes(text) { bytes throws(ModelError) in
                     guard PercentEncoding.firstControlCharacter(in: bytes) == nil else {
-                        throw ModelError(.invalid, field: "", "must not hold control characters")
+                        throw ModelError(.invalid, field: "", "must not contain control characters")
                     }
                 }
                 identifier = text
@@ -108,9 +108,9 @@ extension JSONScanner {
     }
 }
 
-/// What the model demands of a URL before anything is fetched from it.
+/// The model's requirements for a URL, checked before anything is fetched from it.
 enum MediaURL {
-    /// What is wrong with it as an absolute http or https URL with a host, or nil.
+    /// Why it is not a valid absolute http or https URL with a host; nil if it is.
     static func fault(of bytes: UnsafeRawBufferPointer) -> String? {
         for byte in bytes {
             switch byte {
@@ -132,7 +132,7 @@ enum MediaURL {
         var end = scheme
         while end < bytes.count, bytes[end] != 0x2F, bytes[end] != 0x3F, bytes[end] != 0x23 { end += 1 }
         let authority = bytes[scheme..<end]
-        guard !authority.contains(0x40) else { return "must not hold a user name or password" }
+        guard !authority.contains(0x40) else { return "must not contain a user name or password" }
         var host = authority
         if authority.first == 0x5B {
             guard let close = authority.firstIndex(of: 0x5D) else { return "has an IPv6 address without ']'" }

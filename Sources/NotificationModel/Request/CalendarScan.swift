@@ -1,9 +1,9 @@
-/// The components of a calendar trigger: their names, ranges and places, in one table.
+/// The components of a calendar trigger: their names, ranges and positions, in one table.
 enum CalendarField: UInt8, CaseIterable {
     case era, year, quarter, month, weekOfYear, weekOfMonth, yearForWeekOfYear, weekday, weekdayOrdinal
     case day, dayOfYear, hour, minute, second
 
-    /// The values that can ever match.
+    /// The values that can match.
     var range: ClosedRange<Int64> {
         switch self {
         case .era: 0...1
@@ -84,7 +84,7 @@ extension JSONScanner {
     mutating func timeZone() throws(ModelError) -> String {
         let name = materialise(try string(bytes: 1...64))
         guard TimeZoneNames.isKnown(name) else {
-            throw value("\"\(name)\" is no time zone of the IANA database")
+            throw value("\"\(name)\" is not a time zone of the IANA database")
         }
         return name
     }

@@ -41,10 +41,10 @@ private enum SoundField: UInt8 {
 }
 
 extension JSONScanner {
-    /// Validates content, leaving it where it is.
+    /// Validates content without copying it.
     mutating func content() throws(ModelError) {
         var seen = SeenFields()
-        // Nothing to show or carry means that something was left out by mistake.
+        // Empty content means that something was omitted by mistake.
         var isSubstantial = false
         let short = 0...ModelLimits.shortTextBytes
         try object { scanner, name throws(ModelError) in
@@ -86,7 +86,7 @@ extension JSONScanner {
         }
         guard isSubstantial else {
             throw value(
-                "has nothing to show or carry: give a title, subtitle, body, badge, sound, attachment or userInfo"
+                "is empty: set a title, subtitle, body, badge, sound, attachment or userInfo"
             )
         }
     }

@@ -1,12 +1,12 @@
-/// The fields of one object that were met.
+/// The fields of one object that were scanned.
 struct SeenFields {
     private var bits: UInt64 = 0
 
-    /// Notes a field; throws when it was there before.
+    /// Records a field; throws if it repeats.
     @inline(__always)
     mutating func insert(_ field: some RawRepresentable<UInt8>) throws(ModelError) {
         let bit: UInt64 = 1 &<< UInt64(field.rawValue)
-        guard bits & bit == 0 else { throw ModelError(.invalid, field: "", "is given twice") }
+        guard bits & bit == 0 else { throw ModelError(.invalid, field: "", "appears twice") }
         bits |= bit
     }
 
@@ -18,7 +18,7 @@ struct SeenFields {
 
 extension JSONScanner {
     func unknownField() -> ModelError {
-        ModelError(.unknownField, field: "", "is no field of this object")
+        ModelError(.unknownField, field: "", "is not a field of this object")
     }
 
     func missing(_ field: String) -> ModelError {
@@ -44,7 +44,7 @@ extension JSONScanner {
     ) throws(ModelError) -> Value {
         let text = try string()
         let name = materialise(text)
-        // The counts too: Swift's strings are equal when they are equivalent in Unicode.
+        // Compare the lengths too: Swift's strings are equal if they are equivalent in Unicode.
         if let found = Value(rawValue: name), found.rawValue.utf8.count == name.utf8.count { return found }
         throw value("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
     }
@@ -63,7 +63,7 @@ extension JSONScanner {
         return try withBytes(text) { bytes throws(ModelError) in try RequestID(bytes: bytes) }
     }
 
-    /// An object, as the slice of the scanned bytes that holds it.
+    /// An object, as a slice of the scanned bytes.
     mutating func object(of source: [UInt8]) throws(ModelError) -> ArraySlice<UInt8> {
         guard peek() == 0x7B else { throw unexpected("an object") }
         let start = position

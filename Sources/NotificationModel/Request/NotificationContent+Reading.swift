@@ -1,5 +1,5 @@
 extension NotificationContent {
-    /// Reads content from a JSON object. Throws as the scan of a request does, paths beginning inside the content.
+    /// Reads content from a JSON object. Throws as the scan of a request does, with paths relative to the content.
     public init(json: [UInt8]) throws(ModelError) {
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
@@ -8,7 +8,7 @@ extension NotificationContent {
         self.init(valid: try JSONValue.parse(json))
     }
 
-    /// Picks up content that has been scanned: nothing is checked again, and what is missing is nil.
+    /// Converts scanned content: the scan has validated it, and missing fields are nil.
     init(valid value: JSONValue) {
         self.init()
         for member in value.objectValue ?? [] {
@@ -89,7 +89,7 @@ extension NotificationAttachment.Options {
 }
 
 extension NotificationTrigger {
-    /// Reads a trigger from a JSON object. Throws as the scan of a request does, paths beginning inside the trigger.
+    /// Reads a trigger from a JSON object. Throws as the scan of a request does, with paths relative to the trigger.
     public init(json: [UInt8]) throws(ModelError) {
         self = try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)

@@ -1,6 +1,6 @@
-/// What a notification shows and carries. Nil means: not given.
+/// The content of a notification. Nil means: not set.
 ///
-/// Names and meanings are those of `UNNotificationContent`. Texts are shown as they are.
+/// Names and meanings are those of `UNNotificationContent`. Texts are shown unchanged.
 public struct NotificationContent: Hashable, Sendable {
     /// First line.
     public var title: String?
@@ -8,19 +8,19 @@ public struct NotificationContent: Hashable, Sendable {
     public var subtitle: String?
     /// The text.
     public var body: String?
-    /// Title by a key of the app's own strings.
+    /// Title as a key of the app's localized strings.
     public var titleLocalization: Localization?
-    /// Subtitle by a key of the app's own strings.
+    /// Subtitle as a key of the app's localized strings.
     public var subtitleLocalization: Localization?
-    /// Body by a key of the app's own strings.
+    /// Body as a key of the app's localized strings.
     public var bodyLocalization: Localization?
     /// Number on the icon: 0 removes it, nil leaves it. 0 to ``ModelLimits/badge``.
     public var badge: Int64?
-    /// What is played.
+    /// The sound to play.
     public var sound: NotificationSound?
     /// Selects the actions.
     public var categoryIdentifier: String?
-    /// Groups notifications that belong together.
+    /// Groups related notifications.
     public var threadIdentifier: String?
     /// Image or storyboard shown while the app launches.
     public var launchImageName: String?
@@ -28,22 +28,22 @@ public struct NotificationContent: Hashable, Sendable {
     public var targetContentIdentifier: String?
     /// How much it may disturb; nil is `active`.
     public var interruptionLevel: InterruptionLevel?
-    /// Place in the summary, 0 to 1.
+    /// Sort order in the summary, 0 to 1.
     public var relevanceScore: Double?
     /// Read by Focus filters.
     public var filterCriteria: String?
-    /// Word for the summary of a group; systems since iOS 15 ignore it.
+    /// Text for the summary of a group; systems since iOS 15 ignore it.
     public var summaryArgument: String?
-    /// How many items it stands for in the summary of a group, at least 0; systems since iOS 15 ignore it.
+    /// How many items it counts as in the summary of a group, at least 0; systems since iOS 15 ignore it.
     public var summaryArgumentCount: Int64?
-    /// May the content be changed (attachments fetched) before it is delivered.
+    /// Whether the content may be changed (attachments fetched) before delivery.
     public var mutableContent: Bool?
     /// Media to fetch, at most ``ModelLimits/attachments``, identifiers unique.
     public var attachments: [NotificationAttachment]?
-    /// Anything the app wants to find again: a JSON object.
+    /// The app's own data: a JSON object.
     public var userInfo: JSONValue?
 
-    /// Content with what is given.
+    /// Content with the given fields.
     public init(
         title: String? = nil,
         subtitle: String? = nil,
@@ -89,11 +89,11 @@ public struct NotificationContent: Hashable, Sendable {
     }
 }
 
-/// A text that the device looks up in the app's own strings.
+/// A text that the device looks up in the app's localized strings.
 public struct Localization: Hashable, Sendable {
     /// Key of the string, not empty.
     public var key: String
-    /// What replaces the `%@` of the string, in order; at most ``ModelLimits/localizationArguments``.
+    /// Arguments for the `%@` of the string, in order; at most ``ModelLimits/localizationArguments``.
     public var arguments: [String]?
 
     /// A localized text.
@@ -103,9 +103,9 @@ public struct Localization: Hashable, Sendable {
     }
 }
 
-/// How much a notification may disturb.
+/// How much a notification may interrupt.
 public enum InterruptionLevel: String, CaseIterable, Hashable, Sendable, Codable {
-    /// To the list only.
+    /// Only added to the list.
     case passive
     /// Lights the screen, may sound.
     case active
@@ -115,16 +115,16 @@ public enum InterruptionLevel: String, CaseIterable, Hashable, Sendable, Codable
     case critical
 }
 
-/// What is played. As JSON a string (`"bell.caf"`), or an object when it is critical or has a volume.
+/// The sound to play. In JSON a string (`"bell.caf"`), or an object when it is critical or has a volume.
 public struct NotificationSound: Hashable, Sendable {
-    /// Name of the sound file; `default` is the system's own.
+    /// Name of the sound file; `default` is the system's default sound.
     public var name: String
     /// Sounds even when the device is muted; nil is false.
     public var critical: Bool?
     /// Volume of a critical sound, 0 to 1.
     public var volume: Double?
 
-    /// The system's own sound.
+    /// The system's default sound.
     public static let `default` = NotificationSound(name: "default")
 
     /// A sound.
@@ -141,7 +141,7 @@ public struct NotificationAttachment: Hashable, Sendable {
     public var identifier: String
     /// Absolute http or https URL with a host.
     public var url: String
-    /// How it is shown.
+    /// How to show it.
     public var options: Options?
 
     /// An attachment.
@@ -151,18 +151,18 @@ public struct NotificationAttachment: Hashable, Sendable {
         self.options = options
     }
 
-    /// How an attachment is shown.
+    /// How to show an attachment.
     public struct Options: Hashable, Sendable {
-        /// Uniform type identifier, when the file's name does not tell.
+        /// Uniform type identifier, when the file's name does not imply it.
         public var typeHint: String?
         /// No thumbnail; nil is false.
         public var thumbnailHidden: Bool?
-        /// The part that makes the thumbnail.
+        /// The part of the image for the thumbnail.
         public var thumbnailClippingRect: ClippingRect?
-        /// Seconds into a movie (or frame of an animation) of the thumbnail, at least 0.
+        /// The thumbnail's position in a movie in seconds (or frame of an animation), at least 0.
         public var thumbnailTime: Double?
 
-        /// Options with what is given.
+        /// Options with the given fields.
         public init(
             typeHint: String? = nil,
             thumbnailHidden: Bool? = nil,

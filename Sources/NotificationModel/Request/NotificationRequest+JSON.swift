@@ -1,5 +1,5 @@
-// The typed structs as JSON: written here field by field, read by scanning first and picking up afterwards, so that
-// there is one place that says what is valid.
+// The typed structs as JSON. Writing goes field by field; reading scans first and then converts, so that only the scan
+// defines what is valid.
 
 extension NotificationRequest {
     /// Reads a record's value. Throws what ``RequestRecord/scan(_:key:form:)-([UInt8],_,_)`` throws, and `invalid` at
@@ -19,7 +19,7 @@ extension NotificationRequest {
         )
     }
 
-    /// Throws what a reader of the written request would throw.
+    /// Throws the error that a reader of the written request would throw.
     public func validate() throws(ModelError) {
         _ = try RequestRecord.scan(json, key: key)
     }

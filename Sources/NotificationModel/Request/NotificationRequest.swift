@@ -1,18 +1,18 @@
 /// A request to show a notification, as programs build it. Services read records with ``RequestRecord`` instead.
 public struct NotificationRequest: Hashable, Sendable {
-    /// The request's id; nil until the publisher gives it one.
+    /// The request's id; nil until the publisher assigns one.
     public var requestID: RequestID?
-    /// Whose notification, and which. The identifier is not empty.
+    /// The notification's key. The identifier is not empty.
     public var key: NotificationKey
-    /// Guards order: a request or removal with a smaller one arrives too late. At least 0.
+    /// Orders requests: a request or removal with a smaller version arrives too late. At least 0.
     public var version: Int64?
-    /// What is shown.
+    /// The content to show.
     public var content: NotificationContent
-    /// When; `push` is now.
+    /// When to show it; `push` means now.
     public var trigger: NotificationTrigger
-    /// Not to be delivered from this instant on.
+    /// Not delivered from this instant on.
     public var expiration: Timestamp?
-    /// Seconds to wait for a newer one before it is sent, 0 to ``ModelLimits/collapseWindow``.
+    /// Seconds to wait for a newer request before sending, 0 to ``ModelLimits/collapseWindow``.
     public var collapseWindow: Double?
 
     /// A request.
@@ -35,25 +35,25 @@ public struct NotificationRequest: Hashable, Sendable {
     }
 }
 
-/// Which of the two sets a removal empties.
+/// Which notifications a removal covers.
 public enum RemovalScope: String, CaseIterable, Hashable, Sendable, Codable {
-    /// What is scheduled and not sent.
+    /// Scheduled and not sent yet.
     case pending
-    /// What was sent.
+    /// Sent already.
     case delivered
     /// Both.
     case all
 }
 
-/// A request to cancel or recall.
+/// A request to cancel pending or withdraw delivered notifications.
 public struct NotificationRemoval: Hashable, Sendable {
-    /// The request's id; nil until the publisher gives it one.
+    /// The request's id; nil until the publisher assigns one.
     public var requestID: RequestID?
-    /// Whose notification, and which; an empty identifier means all of the recipient's.
+    /// The notification's key; an empty identifier means all of the recipient's.
     public var key: NotificationKey
-    /// Guards order, as ``NotificationRequest/version``.
+    /// Orders requests, as ``NotificationRequest/version``.
     public var version: Int64?
-    /// What is removed.
+    /// The notifications to remove.
     public var scope: RemovalScope
 
     /// A removal.

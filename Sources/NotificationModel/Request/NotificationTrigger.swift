@@ -2,7 +2,7 @@
 public enum NotificationTrigger: Hashable, Sendable {
     /// Now.
     case push
-    /// After a time, counted from the request record's timestamp.
+    /// After an interval, counted from the request record's timestamp.
     case timeInterval(TimeIntervalTrigger)
     /// At calendar times.
     indirect case calendar(CalendarTrigger)
@@ -19,7 +19,7 @@ public enum NotificationTrigger: Hashable, Sendable {
         }
     }
 
-    /// What to do with an occurrence that nobody was there to fire; nil is the default policy.
+    /// What to do with an occurrence that passed while no service was running; nil is the default policy.
     public var misfire: MisfirePolicy? {
         switch self {
         case .push, .location: nil
@@ -29,7 +29,7 @@ public enum NotificationTrigger: Hashable, Sendable {
     }
 }
 
-/// What happens to occurrences missed while nobody ran.
+/// What to do with occurrences that passed while no service was running.
 ///
 /// Without one, a one-shot fires late unless expired, and a repeat fires once when less than 15 minutes late, else `next`.
 public enum MisfirePolicy: String, CaseIterable, Hashable, Sendable, Codable {
@@ -37,11 +37,11 @@ public enum MisfirePolicy: String, CaseIterable, Hashable, Sendable, Codable {
     case once
     /// Only the next occurrence.
     case next
-    /// Never fire what was missed.
+    /// Never fire a missed occurrence.
     case drop
 }
 
-/// Fires a time after the request, once or again and again without drift.
+/// Fires an interval after the request, once or repeatedly without drift.
 public struct TimeIntervalTrigger: Hashable, Sendable {
     /// Seconds: more than 0, at least 60 when repeating, at most ``ModelLimits/timeInterval``.
     public var timeInterval: Double
@@ -49,7 +49,7 @@ public struct TimeIntervalTrigger: Hashable, Sendable {
     public var repeats: Bool
     /// What happens to missed occurrences; nil is the default policy.
     public var misfire: MisfirePolicy?
-    /// Seconds by which the firing may be spread, 0 to ``ModelLimits/jitter``.
+    /// Seconds over which firing may be spread, 0 to ``ModelLimits/jitter``.
     public var jitter: Double?
 
     /// A time-interval trigger.
@@ -76,11 +76,11 @@ public struct TimeIntervalTrigger: Hashable, Sendable {
     }
 }
 
-/// Fires when a wall clock shows given components.
+/// Fires when a wall clock shows the given components.
 public struct CalendarTrigger: Hashable, Sendable {
     /// The components to match, at least one.
     public var dateComponents: CalendarComponents
-    /// IANA name of the zone whose clock is meant; nil floats with the recipient's device.
+    /// IANA name of the time zone; nil follows the recipient's device.
     public var timeZone: String?
     /// Fires at every match, not only the first.
     public var repeats: Bool
@@ -92,7 +92,7 @@ public struct CalendarTrigger: Hashable, Sendable {
     public var overlap: OverlapPolicy?
     /// What happens to missed occurrences; nil is the default policy.
     public var misfire: MisfirePolicy?
-    /// Seconds by which the firing may be spread, 0 to ``ModelLimits/jitter``.
+    /// Seconds over which firing may be spread, 0 to ``ModelLimits/jitter``.
     public var jitter: Double?
 
     /// A calendar trigger.
@@ -137,7 +137,7 @@ public enum OverlapPolicy: String, CaseIterable, Hashable, Sendable, Codable {
     case both
 }
 
-/// Components of a wall-clock time; those that are set must all match.
+/// Components of a wall-clock time; all set components must match.
 public struct CalendarComponents: Hashable, Sendable {
     /// 0 or 1.
     public var era: Int?
@@ -151,11 +151,11 @@ public struct CalendarComponents: Hashable, Sendable {
     public var weekOfYear: Int?
     /// 1 to 6.
     public var weekOfMonth: Int?
-    /// 1 to 9999, the year that ``weekOfYear`` counts in.
+    /// 1 to 9999, the year of ``weekOfYear``.
     public var yearForWeekOfYear: Int?
     /// 1 to 7; 1 is Sunday.
     public var weekday: Int?
-    /// 1 to 5: which of that weekday in the month.
+    /// 1 to 5: the ordinal of the weekday in the month.
     public var weekdayOrdinal: Int?
     /// 1 to 31.
     public var day: Int?
@@ -168,7 +168,7 @@ public struct CalendarComponents: Hashable, Sendable {
     /// 0 to 59.
     public var second: Int?
 
-    /// Components with what is given.
+    /// Components with the given values.
     public init(
         era: Int? = nil,
         year: Int? = nil,
@@ -202,9 +202,9 @@ public struct CalendarComponents: Hashable, Sendable {
     }
 }
 
-/// Fires when a device enters or leaves a region; the side it is on at first does not count.
+/// Fires when a device enters or leaves a region; the initial side does not count.
 ///
-/// As JSON an edge that is left out is false, other than Core Location's default: what fires is said.
+/// In JSON a missing edge is false, unlike Core Location's default: the request names what fires.
 public struct LocationTrigger: Hashable, Sendable {
     /// The region.
     public var region: CircularRegion
@@ -242,7 +242,7 @@ public struct CircularRegion: Hashable, Sendable {
 }
 
 extension NotificationTrigger {
-    /// Seconds as whole milliseconds, rounded up. A product that is whole but for binary rounding is not rounded up.
+    /// Seconds as whole milliseconds, rounded up. A product that is whole except for binary rounding is not rounded up.
     static func milliseconds(_ seconds: Double) -> Int64 {
         let product = seconds * 1000
         let nearest = product.rounded()

@@ -1,8 +1,8 @@
-// Codable for cold use. It goes through the same bytes as everything else, so it validates as strictly; the order of
-// `userInfo` and the text of its numbers are only kept by the initialisers that take JSON.
+// Codable for code off the hot path. It uses the same bytes as everything else, so it validates as strictly. Only the
+// JSON initializers keep the order of `userInfo` and the text of its numbers.
 
 extension NotificationContent: Codable {
-    /// Reads and validates content. Throws ``ModelError`` when it is JSON but no content.
+    /// Reads and validates content. Throws ``ModelError`` for JSON that is not content.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSONValue(from: decoder).json)
     }
@@ -14,7 +14,7 @@ extension NotificationContent: Codable {
 }
 
 extension NotificationTrigger: Codable {
-    /// Reads and validates a trigger. Throws ``ModelError`` when it is JSON but no trigger.
+    /// Reads and validates a trigger. Throws ``ModelError`` for JSON that is not a trigger.
     public init(from decoder: any Decoder) throws {
         try self.init(json: JSONValue(from: decoder).json)
     }
@@ -26,7 +26,7 @@ extension NotificationTrigger: Codable {
 }
 
 extension NotificationKey {
-    /// The key that a record's own fields spell out.
+    /// The key from a record's own fields.
     fileprivate init(fieldsOf value: JSONValue) throws(ModelError) {
         func text(_ field: String) throws(ModelError) -> String {
             guard let text = value[field]?.stringValue else {
@@ -43,7 +43,7 @@ extension NotificationKey {
 }
 
 extension NotificationRequest: Codable {
-    /// Reads and validates a request that spells out application, recipient and identifier. Throws ``ModelError``.
+    /// Reads and validates a request with application, recipient and identifier. Throws ``ModelError``.
     public init(from decoder: any Decoder) throws {
         let value = try JSONValue(from: decoder)
         try self.init(json: value.json, key: NotificationKey(fieldsOf: value))
@@ -56,7 +56,7 @@ extension NotificationRequest: Codable {
 }
 
 extension NotificationRemoval: Codable {
-    /// Reads and validates a removal that spells out application, recipient and identifier. Throws ``ModelError``.
+    /// Reads and validates a removal with application, recipient and identifier. Throws ``ModelError``.
     public init(from decoder: any Decoder) throws {
         let value = try JSONValue(from: decoder)
         try self.init(json: value.json, key: NotificationKey(fieldsOf: value))

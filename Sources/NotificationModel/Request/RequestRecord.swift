@@ -1,24 +1,24 @@
-/// A value of the topic `requests`, scanned in one pass: everything validated, little built.
+/// A value of the topic `requests`, scanned in one pass: everything validated, few objects built.
 public enum RequestRecord: Sendable {
     /// A request.
     case request(ScannedRequest)
     /// A removal.
     case removal(ScannedRemoval)
 
-    /// Where a body comes from.
+    /// The origin of a body.
     public enum Form: Sendable {
-        /// A record's value: `requestId`, `application`, `recipient` and `identifier` may be in it; the last three
-        /// must then say what the key says.
+        /// A record's value: it may contain `requestId`, `application`, `recipient` and `identifier`; the last three
+        /// must then match the key.
         case record
-        /// An HTTP body of a request: those four and `remove` are unknown fields.
+        /// The HTTP body of a request: those four and `remove` are unknown fields.
         case body
     }
 
-    /// Validates a value and notes where its parts are.
+    /// Validates a value and records the positions of its parts.
     ///
-    /// Throws ``ModelError`` with `too-large`, `not-utf8`, `unknown-field`, `unknown-trigger` or `invalid`, the field
-    /// being a dotted path (`content.attachments.0.url`) where one is to blame. Allocates nothing for valid requests
-    /// with a push or time-interval trigger.
+    /// Throws ``ModelError`` with `too-large`, `not-utf8`, `unknown-field`, `unknown-trigger` or `invalid`, and the
+    /// dotted path of the offending field (`content.attachments.0.url`). Allocates nothing for valid requests with a
+    /// push or time-interval trigger.
     public static func scan(
         _ value: [UInt8],
         key: NotificationKey,
@@ -27,7 +27,7 @@ public enum RequestRecord: Sendable {
         try value.borrowed { bytes throws(ModelError) in try scan(bytes, key: key, form: form) }
     }
 
-    /// Validates borrowed bytes, as ``scan(_:key:form:)-([UInt8],_,_)``; ranges count from their start.
+    /// Validates borrowed bytes, as ``scan(_:key:form:)-([UInt8],_,_)``; ranges are relative to their start.
     public static func scan(
         _ bytes: UnsafeRawBufferPointer,
         key: NotificationKey,
@@ -44,22 +44,22 @@ public enum RequestRecord: Sendable {
     }
 }
 
-/// A valid request, its content left in place.
+/// A valid request; its content stays in the scanned bytes.
 public struct ScannedRequest: Sendable, Hashable {
-    /// The id it carries, if any.
+    /// The id in the value, if any.
     public var requestID: RequestID?
-    /// Guards order; at least 0.
+    /// Orders requests; at least 0.
     public var version: Int64?
-    /// Where the content's JSON object lies in the value.
+    /// The range of the content's JSON object in the value.
     public var content: Range<Int>
-    /// When it is due; `push` when none was given.
+    /// When it is due; `push` if the value has no trigger.
     public var trigger: NotificationTrigger
-    /// Not to be delivered from this instant on.
+    /// Not delivered from this instant on.
     public var expiration: Timestamp?
-    /// Milliseconds to wait for a newer one before it is sent.
+    /// Milliseconds to wait for a newer request before sending.
     public var collapseWindow: Int64?
 
-    /// A scanned request, as tests build it.
+    /// A scanned request, for tests.
     public init(
         requestID: RequestID? = nil,
         version: Int64? = nil,
@@ -79,14 +79,14 @@ public struct ScannedRequest: Sendable, Hashable {
 
 /// A valid removal.
 public struct ScannedRemoval: Sendable, Hashable {
-    /// The id it carries, if any.
+    /// The id in the value, if any.
     public var requestID: RequestID?
-    /// Guards order; at least 0.
+    /// Orders requests; at least 0.
     public var version: Int64?
-    /// What is removed.
+    /// The notifications to remove.
     public var scope: RemovalScope
 
-    /// A scanned removal, as tests build it. A null value is one of everything under its identifier.
+    /// A scanned removal, for tests. A null value removes everything under its identifier.
     public init(requestID: RequestID? = nil, version: Int64? = nil, scope: RemovalScope) {
         self.requestID = requestID
         self.version = version

@@ -21,7 +21,7 @@ private enum RequestField: UInt8 {
 }
 
 extension JSONScanner {
-    /// Scans the object that is a request or a removal.
+    /// Scans an object that is a request or a removal.
     mutating func requestRecord(
         key: NotificationKey,
         form: RequestRecord.Form
@@ -34,10 +34,10 @@ extension JSONScanner {
             try seen.insert(field)
             switch field {
             case .requestId:
-                try Self.refuse(form, "the request id is answered, not given")
+                try Self.refuse(form, "the service assigns the request id")
                 request.requestID = try scanner.requestID()
             case .application:
-                try Self.refuse(form, "the application is given as ?application=")
+                try Self.refuse(form, "pass the application as ?application=")
                 try scanner.sameAsKey(.application, of: key)
             case .recipient:
                 try Self.refuse(form, "the recipient is in the path")
@@ -59,7 +59,7 @@ extension JSONScanner {
                 let seconds = try scanner.decimal(in: 0...ModelLimits.collapseWindow)
                 request.collapseWindow = NotificationTrigger.milliseconds(seconds)
             case .remove:
-                try Self.refuse(form, "a removal is a DELETE")
+                try Self.refuse(form, "use DELETE to remove")
                 scope = try scanner.choice(RemovalScope.self)
             }
         }
@@ -69,7 +69,7 @@ extension JSONScanner {
                 (.collapseWindow, "collapseWindow"),
             ]
             for (field, label) in others where seen.contains(field) {
-                throw ModelError(.invalid, field: label, "has no meaning beside remove")
+                throw ModelError(.invalid, field: label, "cannot be combined with remove")
             }
             return .removal(ScannedRemoval(requestID: request.requestID, version: request.version, scope: scope))
         }
@@ -85,7 +85,7 @@ extension JSONScanner {
         if case .body = form { throw ModelError(.unknownField, field: "", detail) }
     }
 
-    /// A string that says what the key says.
+    /// A string that must match the key.
     @inline(__always)
     private mutating func sameAsKey(
         _ component: NotificationKey.Component,
@@ -95,6 +95,6 @@ extension JSONScanner {
         let same = try withBytes(text) { bytes throws(ModelError) in
             key.withBytes(of: component) { $0.hasSameBytes(as: bytes) }
         }
-        guard same else { throw value("does not say what the record's key says") }
+        guard same else { throw value("does not match the record's key") }
     }
 }

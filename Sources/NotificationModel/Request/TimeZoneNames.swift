@@ -3,11 +3,11 @@ import Synchronization
 
 /// The names of the IANA time zone database, as Foundation knows them.
 enum TimeZoneNames {
-    // Only known names are kept, so the set cannot grow beyond the database.
+    // Only known names are kept, so the database bounds the set.
     private static let known = Mutex<Set<String>>([])
 
-    /// True for a name of the database (`Asia/Shanghai`, `Singapore`, `UTC`); false for offsets such as `GMT+8` and
-    /// for abbreviations such as `CST`, whose meaning is a matter of opinion.
+    /// True for a name of the database (`Asia/Shanghai`, `Singapore`, `UTC`); false for offsets such as `GMT+8` and for
+    /// ambiguous abbreviations such as `CST`.
     static func isKnown(_ name: String) -> Bool {
         if known.withLock({ $0.contains(name) }) { return true }
         guard name == "UTC" || name == "GMT" || isShapedLikeName(name), TimeZone(identifier: name) != nil else {
@@ -17,7 +17,7 @@ enum TimeZoneNames {
         return true
     }
 
-    /// Only characters of names, and either an area or a word in mixed case.
+    /// Whether the text has only the characters of names, and either an area or a word in mixed case.
     private static func isShapedLikeName(_ name: String) -> Bool {
         let isName = name.utf8.allSatisfy { byte in
             switch byte {

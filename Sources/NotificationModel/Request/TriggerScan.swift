@@ -28,7 +28,7 @@ private enum TriggerField: UInt8 {
 private enum TriggerType {
     case push, timeInterval, calendar, location
 
-    /// The fields that a trigger of this type knows.
+    /// Whether a trigger of this type has the field.
     func knows(_ field: TriggerField) -> Bool {
         switch (self, field) {
         case (_, .type): true
@@ -45,7 +45,7 @@ private enum TriggerType {
     }
 }
 
-/// What was met of a trigger before its type is known: `type` need not come first.
+/// The parts of a trigger before its type is known: `type` need not come first.
 private struct TriggerParts {
     var seen = SeenFields()
     var type: TriggerType?
@@ -72,7 +72,7 @@ extension JSONScanner {
         var parts = TriggerParts()
         try object { scanner, name throws(ModelError) in
             guard let field = try scanner.field(name, TriggerField.named) else {
-                // An unknown type explains unknown fields, so the type decides what is reported.
+                // An unknown type explains unknown fields, so the type decides which error to report.
                 if parts.unknownField == nil { parts.unknownField = scanner.label(name) }
                 try scanner.skipValue()
                 return
@@ -81,7 +81,7 @@ extension JSONScanner {
             do throws(ModelError) {
                 try scanner.triggerMember(field, &parts)
             } catch {
-                // Bad grammar ends the scan; a bad value waits for the type, which may explain it.
+                // A grammar error ends the scan; an invalid value waits for the type, which may explain it.
                 guard error.field != nil else { throw error }
                 if parts.fault == nil { parts.fault = error.inside(field.label) }
                 (scanner.position, scanner.depth) = start
@@ -132,19 +132,19 @@ extension JSONScanner {
             throw ModelError(
                 .unknownTrigger,
                 field: "type",
-                "\"\(unknown)\" is no trigger: use push, timeInterval, calendar or location"
+                "\"\(unknown)\" is not a trigger type: use push, timeInterval, calendar or location"
             )
         }
         if let fault = parts.fault { throw fault }
         guard let type = parts.type else { throw missing("type") }
         if let field = parts.unknownField {
-            throw ModelError(.unknownField, field: field, "is no field of a trigger")
+            throw ModelError(.unknownField, field: field, "is not a field of a trigger")
         }
         for raw in 0...TriggerField.notifyOnExit.rawValue {
             guard let field = TriggerField(rawValue: raw), parts.seen.contains(field), !type.knows(field) else {
                 continue
             }
-            throw ModelError(.unknownField, field: field.label, "is no field of a trigger of this type")
+            throw ModelError(.unknownField, field: field.label, "is not a field of this trigger type")
         }
         switch type {
         case .push:

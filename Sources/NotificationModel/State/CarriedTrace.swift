@@ -1,9 +1,9 @@
-/// The trace headers of the record that caused an event, byte for byte. What is no W3C trace context, or larger than its
-/// bounds (``TraceContext``), is dropped when it is read.
+/// The trace headers of the record that caused an event, unchanged. Reading drops values that are not a W3C trace
+/// context or exceed its limits (``TraceContext``).
 public struct CarriedTrace: Hashable, Sendable {
-    /// As in the header of that name; 55 to 256 bytes.
+    /// The value of the `traceparent` header; 55 to 256 bytes.
     public let traceparent: [UInt8]?
-    /// As in the header of that name; 1 to 512 bytes, and none without a traceparent.
+    /// The value of the `tracestate` header; 1 to 512 bytes, nil without a traceparent.
     public let tracestate: [UInt8]?
 
     /// No trace.
@@ -13,7 +13,7 @@ public struct CarriedTrace: Hashable, Sendable {
         (traceparent, tracestate) = (nil, nil)
     }
 
-    /// The headers' values, as far as they are a trace context.
+    /// The valid part of the headers' values.
     public init(traceparent: UnsafeRawBufferPointer?, tracestate: UnsafeRawBufferPointer?) {
         guard let traceparent, TraceContext.isTraceparent(traceparent) else {
             self = .none
@@ -43,11 +43,11 @@ extension CarriedTrace: StatePart {
 
     var form: Int { 1 }
 
-    /// What was read of a trace. It has no object of its own: its fields stand among those of the object that carries it.
+    /// The trace fields that were scanned. They are members of the surrounding object.
     struct Scan {
         private var (traceparent, tracestate): ([UInt8]?, [UInt8]?)
 
-        /// Reads the value of a member if it is the trace's, and passes over any other.
+        /// Reads the value of a trace field, and skips any other member.
         mutating func read(_ name: JSONText, _ scanner: inout JSONScanner) throws(ModelError) {
             switch try scanner.field(name, of: Field.self) {
             case .traceparent: traceparent = try Self.bytes(&scanner)
@@ -61,11 +61,11 @@ extension CarriedTrace: StatePart {
             return try scanner.withBytes(text) { bytes throws(ModelError) in Array(bytes) }
         }
 
-        /// The trace that was read.
+        /// The scanned trace.
         var trace: CarriedTrace { CarriedTrace(traceparent: traceparent, tracestate: tracestate) }
     }
 
-    /// Writes its fields into the object that carries it.
+    /// Writes its fields into the surrounding object.
     func write(_ object: inout JSONObjectWriter, _ out: inout [UInt8]) {
         Self.write(.traceparent, traceparent, &object, &out)
         Self.write(.tracestate, tracestate, &object, &out)

@@ -1,14 +1,14 @@
 extension StateEntry {
-    /// What a device shows.
+    /// A notification that the recipient's devices show.
     public struct Delivered: Sendable, Hashable {
         /// The request.
         public var requestID: RequestID
         /// The nominal instant of the trigger.
         public var occurrence: Timestamp?
-        /// When it was handed over.
+        /// When the channel accepted it.
         public var at: Timestamp
 
-        /// A notification that was handed over.
+        /// A delivered notification.
         public init(requestID: RequestID, occurrence: Timestamp? = nil, at: Timestamp) {
             (self.requestID, self.occurrence, self.at) = (requestID, occurrence, at)
         }

@@ -1,15 +1,15 @@
 extension StateEntry {
-    /// A removal of everything a recipient has that was applied.
+    /// An applied removal of all of a recipient's notifications.
     public struct KnownRemoval: Sendable, Hashable {
         /// Its id.
         public var id: RequestID
-        /// Its offset in `requests`: the same id at that offset is the same record, at any other a repeat. -1 when it is of
-        /// an earlier life of the topic.
+        /// Its offset in `requests`: the same id at the same offset is the same record, at any other a repeat. -1 when
+        /// it belongs to an earlier life of the topic.
         public var offset: Int64
         /// When it was applied.
         public var closed: Timestamp
 
-        /// A removal that was applied.
+        /// An applied removal.
         public init(id: RequestID, offset: Int64, closed: Timestamp) {
             (self.id, self.offset, self.closed) = (id, offset, closed)
         }

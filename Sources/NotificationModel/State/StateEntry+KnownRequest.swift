@@ -1,12 +1,12 @@
 extension StateEntry {
-    /// A request, or a removal, that ended.
+    /// A closed request or removal.
     public struct KnownRequest: Sendable, Hashable {
         /// Its id.
         public var id: RequestID
-        /// When it ended.
+        /// When it closed.
         public var closed: Timestamp
 
-        /// A request that ended.
+        /// A closed request.
         public init(id: RequestID, closed: Timestamp) {
             (self.id, self.closed) = (id, closed)
         }
@@ -17,12 +17,11 @@ extension StateEntry.KnownRequest: StatePart {
     var form: Int { 1 }
 }
 
-// Ids that are UUIDs are packed, 32 characters each, one after the other in one string: there may be many, and they are
-// written at each change of the entry.
+// UUIDs are packed, 32 characters each, into one string: there may be many, and every change of the entry writes them.
 extension StateEntry.KnownRequest {
-    /// Appends the ids that are UUIDs as one JSON string.
+    /// Appends the UUIDs as one JSON string.
     ///
-    /// - Returns: whether there are others, which ``writeTexts(_:to:)`` appends.
+    /// - Returns: whether there are other ids, for ``writeTexts(_:to:)``.
     static func writePacked(_ known: [Self], to out: inout [UInt8]) -> Bool {
         var hasTexts = false
         out.append(0x22)
@@ -37,7 +36,7 @@ extension StateEntry.KnownRequest {
         return hasTexts
     }
 
-    /// Reads what ``writePacked(_:to:)`` wrote.
+    /// Reads the output of ``writePacked(_:to:)``.
     static func readPacked(_ scanner: inout JSONScanner, into known: inout [Self]) throws(ModelError) {
         let text = try scanner.string()
         let size = Packed.characters
@@ -46,14 +45,14 @@ extension StateEntry.KnownRequest {
             known.reserveCapacity(known.count + bytes.count / size)
             for start in stride(from: 0, to: bytes.count, by: size) {
                 guard let request = Packed.read(bytes, at: start) else {
-                    throw scanner.value("must be in the alphabet of base64url")
+                    throw scanner.value("must use the base64url alphabet")
                 }
                 known.append(request)
             }
         }
     }
 
-    /// A UUID and an instant in 32 characters of the alphabet of base64url: 192 bits, six at a time.
+    /// A UUID and an instant in 32 base64url characters: 192 bits, six at a time.
     private enum Packed {
         static let characters = 32
         private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -62,7 +61,7 @@ extension StateEntry.KnownRequest {
             let table = alphabet.utf8Start
             withUnsafeTemporaryAllocation(of: UInt8.self, capacity: characters) { buffer in
                 var words = (id.high, id.low, UInt64(bitPattern: closed.rawValue))
-                // From the last character to the first, the 192 bits shifted right by six.
+                // From the last character to the first, shifting the 192 bits right by six.
                 for index in stride(from: characters - 1, through: 0, by: -1) {
                     buffer[index] = table[Int(words.2 & 63)]
                     words.2 = words.2 >> 6 | words.1 << 58
@@ -73,7 +72,7 @@ extension StateEntry.KnownRequest {
             }
         }
 
-        /// nil for a character that is none of the alphabet's.
+        /// nil for a character outside the alphabet.
         static func read(_ bytes: UnsafeRawBufferPointer, at start: Int) -> StateEntry.KnownRequest? {
             var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
             for index in start..<start + characters {
@@ -96,13 +95,13 @@ extension StateEntry.KnownRequest {
     }
 }
 
-// Ids that are other text are objects.
+// Ids that are not UUIDs are objects.
 extension StateEntry.KnownRequest {
     private enum Field: FieldName {
         case id, closed
     }
 
-    /// Appends the ids that are no UUIDs as a JSON array.
+    /// Appends the ids that are not UUIDs as a JSON array.
     static func writeTexts(_ known: [Self], to out: inout [UInt8]) {
         var separator: UInt8 = 0x5B
         for request in known {
@@ -117,7 +116,7 @@ extension StateEntry.KnownRequest {
         out.append(0x5D)
     }
 
-    /// Reads what ``writeTexts(_:to:)`` wrote.
+    /// Reads the output of ``writeTexts(_:to:)``.
     static func readTexts(_ scanner: inout JSONScanner, into known: inout [Self]) throws(ModelError) {
         try scanner.array { scanner, _ throws(ModelError) in
             var (id, closed): (RequestID?, Timestamp?)

@@ -1,11 +1,11 @@
 extension StateEntry {
-    /// A notification or a recall that was handed to a channel.
+    /// A notification or withdrawal that a channel has received.
     public struct Sending: Sendable, Hashable {
-        /// How far a send has got.
+        /// The progress of a send.
         public enum Phase: Sendable, Hashable {
             /// The channel has had it since that instant.
             case inFlight(since: Timestamp)
-            /// An attempt failed; the next one is made at that instant.
+            /// An attempt failed; the next one is at that instant.
             case waiting(until: Timestamp)
         }
 
@@ -15,24 +15,24 @@ extension StateEntry {
         public var occurrence: Timestamp?
         /// The raw JSON object; nil for a recall.
         public var content: ArraySlice<UInt8>?
-        /// After this instant no further attempt is made.
+        /// After this instant no further attempt starts.
         public var expiration: Timestamp?
-        /// The trace of the record that asked for it.
+        /// The trace of the request record.
         public var trace: CarriedTrace
-        /// Whether the request ends with this send; false for one occurrence of a repeat.
+        /// Whether the request closes with this send; false for one occurrence of a repeat.
         public var closes: Bool
         /// The number of the attempt, from 1.
         public var attempt: Int
-        /// How far it has got.
+        /// The progress of the send.
         public var phase: Phase
-        /// A former owner of the partition may have sent it.
+        /// A previous owner of the partition may have sent it.
         public var isInDoubt: Bool
-        /// A removal of what is pending that arrived while it was in flight; it is answered when the send ends.
+        /// A removal of pending notifications that arrived during the send; it is answered when the send ends.
         public var cancelledBy: RequestID?
-        /// A removal of what is delivered that arrived while it was in flight; it is applied when the send ends.
+        /// A removal of delivered notifications that arrived during the send; it is applied when the send ends.
         public var recalledBy: RequestID?
 
-        /// A send that begins.
+        /// A new send.
         public init(
             requestID: RequestID,
             occurrence: Timestamp?,
@@ -68,7 +68,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
 
     var form: Int { trace.form }
 
-    /// - Parameter source: what is scanned, for the slice of it that is kept.
+    /// - Parameter source: the scanned bytes; the entry keeps a slice of them.
     init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
         var (id, phase): (RequestID?, Phase?)
         var trace = CarriedTrace.Scan()

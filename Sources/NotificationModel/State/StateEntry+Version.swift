@@ -1,7 +1,7 @@
 extension StateEntry {
-    /// The version that a request gave, by which newer requests are told from older ones.
+    /// The version that a request set, to distinguish newer requests from older ones.
     public struct Version: Sendable, Hashable {
-        /// As the request gave it, 0 or more.
+        /// The value in the request, 0 or more.
         public var number: Int64
         /// The request.
         public var by: RequestID

@@ -1,39 +1,42 @@
-/// What a notification centre keeps of one identifier, as the topic `state` carries it under the notification's key.
+/// The state of one identifier in a notification center, stored in the topic `state` under the notification's key.
 ///
-/// Only the consumer service uses it. Readers pass over fields they do not know, and refuse a newer form (``StateForm``).
+/// Only the consumer service uses it. Readers ignore unknown fields, and refuse a newer form (``StateForm``).
 public struct StateEntry: Sendable, Hashable {
     /// Scheduled or held back, not sent yet.
     public var pending: Pending?
-    /// Handed to a channel whose answer is awaited, or between two attempts.
+    /// Sent to a channel that has not answered, or between two attempts.
     public var sending: Sending?
-    /// In the recipient's notification centre. A repeating request can be in both.
+    /// Shown in the recipient's notification center. A repeating request can be both pending and delivered.
     public var delivered: Delivered?
-    /// Closed requests and removals, by which a repeated record is recognised; the newest last.
+    /// Closed requests and removals, to recognize repeated records; the newest last.
     public var known: [KnownRequest] = []
-    /// Of a recipient's own entry, which has an empty identifier: removals of everything the recipient has; the newest last.
+    /// In a recipient's own entry, which has an empty identifier: removals of all of the recipient's notifications; the
+    /// newest last.
     public var removals: [KnownRemoval] = []
-    /// The highest `version` seen, and who brought it.
+    /// The highest `version` seen, and its request.
     public var version: Version?
-    /// The offset of the last record of `requests` that was applied to it; -1 for none. Up to it, reading again changes nothing.
+    /// The offset of the last applied record of `requests`; -1 for none. Reading records up to it again changes
+    /// nothing.
     public var appliedThrough: Int64 = -1
-    /// The life of `requests` that the offset belongs to: 0, and one more each time the topic was found to be a new one.
+    /// The life of `requests` that the offset belongs to: 0, plus one each time the service found a new topic under the
+    /// name.
     public var life: Int64 = 0
-    /// When something was last applied to it.
+    /// When a record or timer was last applied to it.
     public var touched = Timestamp(rawValue: 0)
 
-    /// An entry that holds nothing.
+    /// An empty entry.
     public init() {}
 }
 
 extension StateEntry {
-    /// When the entry has something to do: send what is pending, or try again. Nil while a send is in flight.
+    /// When the entry has work: send the pending notification, or try again. Nil while a send is in flight.
     public var due: Timestamp? {
         guard let sending else { return pending?.due }
         if case .waiting(let until) = sending.phase { return until }
         return nil
     }
 
-    /// When it has something to do after a restart: a send that was in flight is then in doubt, and comes first.
+    /// When the entry has work after a restart: a send that was in flight is then in doubt, and goes first.
     public var dueAfterRestart: Timestamp? {
         if let sending, case .inFlight(let since) = sending.phase { return since }
         return due
@@ -42,7 +45,7 @@ extension StateEntry {
     /// True when nothing is scheduled, held or being sent.
     public var isIdle: Bool { pending == nil && sending == nil }
 
-    /// True when the entry holds nothing that must be kept.
+    /// True when the entry holds nothing to keep.
     public var isEmpty: Bool {
         isIdle && delivered == nil && known.isEmpty && version == nil && removals.isEmpty
     }
@@ -58,9 +61,9 @@ extension StateEntry: StatePart {
         return max(max(now, delivered.form), max(known.form, removals.form))
     }
 
-    /// Reads an entry; unknown fields are passed over.
+    /// Reads an entry; ignores unknown fields.
     ///
-    /// Throws `unsupported-form` when it is of a newer form, `invalid` with the field when something is missing or wrong.
+    /// Throws `unsupported-form` for a newer form, `invalid` with the missing or wrong field.
     public init(json: [UInt8]) throws(ModelError) {
         self = try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
@@ -68,7 +71,7 @@ extension StateEntry: StatePart {
         }
     }
 
-    /// - Parameter source: what is scanned, for the slices of it that are kept.
+    /// - Parameter source: the scanned bytes; the entry keeps slices of them.
     private init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
         var entry = StateEntry()
         var form: Int64?
@@ -90,7 +93,7 @@ extension StateEntry: StatePart {
             case .removals:
                 entry.removals.removeAll()
                 try scanner.array { scanner, _ throws(ModelError) in entry.removals.append(try KnownRemoval(&scanner)) }
-            // For the head: it follows from what is pending and being sent.
+            // Only for the head: it is derived from the pending and sending parts.
             case .due, nil: try scanner.skipValue()
             }
         }
@@ -128,21 +131,21 @@ extension StateEntry: StatePart {
     /// The entry's JSON.
     public var json: [UInt8] {
         var out: [UInt8] = []
-        // What is around the content is some 400 bytes: growing would copy all of it.
+        // Everything except content needs some 400 bytes; growing the buffer would copy all of it.
         out.reserveCapacity(512 + (pending?.content.count ?? 0) + (sending?.content?.count ?? 0) + 32 * known.count)
         write(to: &out)
         return out
     }
 
-    /// What a restore needs of an entry before it is used.
+    /// The part of an entry that a restore needs.
     public struct Head: Sendable, Hashable {
-        /// When it was last applied to.
+        /// When it last changed.
         public var touched: Timestamp
-        /// When it has something to do after a restart; nil when it waits for nothing.
+        /// When it has work after a restart; nil if it waits for nothing.
         public var due: Timestamp?
     }
 
-    /// Reads the head alone, without building anything. Throws as ``init(json:)``.
+    /// Reads only the head, without building anything. Throws as ``init(json:)``.
     public static func head(of json: [UInt8]) throws(ModelError) -> Head {
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)

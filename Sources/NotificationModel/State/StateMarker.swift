@@ -1,29 +1,29 @@
-/// How far a partition was processed: the value under the key `marker` in each partition of `state`.
+/// The progress of a partition: the value under the key `marker` in each partition of `state`.
 public struct StateMarker: Sendable, Hashable {
-    /// Its record's key; every notification's key has a slash.
+    /// The marker record's key; every notification's key contains a slash.
     public static let key = Array("marker".utf8)
 
-    /// By input topic, the offset to read next.
+    /// By input topic, the next offset to read.
     public var offsets: [String: Int64]
     /// When it was written.
     public var wallTime: Timestamp
-    /// Partitions of the inputs when it was written.
+    /// Number of partitions of the inputs at that time.
     public var partitions: Int32
-    /// Version of the time zone data that pending occurrences were planned with.
+    /// Version of the time zone data for the planned occurrences.
     public var timeZoneDataVersion: String
-    /// By input topic, the offset from which records may have effects that the changelog does not hold yet: they are read
-    /// again up to the offset above, without publishing anything. A topic that is missing has none.
+    /// By input topic, the first offset whose effects the changelog may not contain yet: a restore reapplies the
+    /// records from here up to the offset above, without publishing anything. Topics without such records are missing.
     public var replay: [String: Int64]
-    /// By input topic, the offset at which that reading ends, where it is before the one to read next: from there on the
-    /// changelog holds all effects.
+    /// By input topic, the offset at which the reapplication ends, if it is before the next one to read: from there on
+    /// the changelog contains all effects.
     public var replayEnd: [String: Int64]
-    /// By input topic, how often it was found to be a new one, whose offsets count from the start; a topic that is missing
-    /// never was.
+    /// By input topic, how often the topic was replaced by a new one, whose offsets restart at 0; topics that never
+    /// were are missing.
     public var lives: [String: Int64]
-    /// No timer beyond this instant has fired.
+    /// No timer after this instant has fired.
     public var firedThrough: Timestamp?
-    /// The changelog's id: made with the partition's first marker, the same in all that follow. By it a copy of the state is
-    /// known to be of this topic and not of one that was deleted.
+    /// The changelog's id: created with the partition's first marker and kept in all later ones. It shows whether a
+    /// copy of the state belongs to this topic or to a deleted one.
     public var lineage: String?
 
     /// A marker.
@@ -55,12 +55,12 @@ extension StateMarker: StatePart {
         case form, offsets, replay, replayEnd, lives, wallTime, partitions, timeZoneDataVersion, firedThrough, lineage
     }
 
-    /// The oldest form that can say what the marker holds; it is written in that one.
+    /// The oldest form that can represent the marker; the marker is written in this form.
     public var form: Int { 1 }
 
-    /// Reads a marker; unknown fields are passed over.
+    /// Reads a marker; ignores unknown fields.
     ///
-    /// Throws `unsupported-form` when it is of a newer form, `invalid` with the field when something is missing or wrong.
+    /// Throws `unsupported-form` for a newer form, `invalid` with the missing or wrong field.
     public init(json: [UInt8]) throws(ModelError) {
         self = try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
@@ -116,7 +116,7 @@ extension StateMarker: StatePart {
         return offsets
     }
 
-    /// Appends the marker's JSON, topics in order of their names.
+    /// Appends the marker's JSON, with topics sorted by name.
     public func write(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.form, Int64(form), &out)

@@ -5,17 +5,17 @@ import NotificationPublisher
 import ServiceHTTP
 import ServiceSupport
 
-/// The way from HTTP to Kafka: what is called through it returns when the broker has acknowledged, or fails as the answer
-/// that the caller gets.
+/// Publishes HTTP calls to Kafka. Its methods return when the broker has acknowledged, or throw the problem for the
+/// caller.
 ///
-/// It has no timer of its own: the producer gives up a record after `http.deadline`, and who still waits then is answered by
-/// the ``ConnectionGuard``.
+/// It has no timer: the producer fails a record after `http.deadline`, and the ``ConnectionGuard`` answers callers that
+/// still wait then.
 struct BrokerGateway: Sendable {
     let producer: KafkaProducer
     let publisher: NotificationPublisher
     let requests: String
     let businessEvents: String
-    /// What a record may have.
+    /// The record size limit.
     let ceiling: KafkaRecordCeiling
     /// How long a caller waits.
     let deadline: Duration
@@ -39,7 +39,7 @@ struct BrokerGateway: Sendable {
 
     private var bound: RecordBound { RecordBound(ceiling.bytes) }
 
-    /// The consumer service must have room for it in what it makes of the request.
+    /// The records that the consumer service derives from the request must fit too.
     func checkContent(_ bytes: Int) throws(ModelError) { try bound.check(content: bytes) }
 
     func publish(_ record: Record, trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
@@ -50,8 +50,8 @@ struct BrokerGateway: Sendable {
         }
     }
 
-    /// Publishes all of them, side by side, or none when one is too large. When one fails the others may be on the broker; the
-    /// same call is safe to repeat.
+    /// Publishes all records concurrently, or none if one is too large. After a failure the others may be on the
+    /// broker; the call is safe to repeat.
     ///
     /// - Returns: The receipts in the order of the records.
     func publish(_ records: [Record], trace: TraceContext?) async throws -> [NotificationPublisher.Receipt] {
@@ -87,11 +87,11 @@ struct BrokerGateway: Sendable {
         try bound.check(size, "the request with its key")
     }
 
-    /// Publishes all of them, or none when one is too large: the error's field is its index when there are several. Those of one
-    /// key keep their order. When one fails others may be on the broker: the caller repeats all, and the repeats are recognised by
-    /// their source and id.
+    /// Publishes all events, or none if one is too large: with several events the error's field is the index. Events
+    /// with the same key keep their order. After a failure other events may be on the broker: the caller repeats all,
+    /// and repeats are recognized by their source and id.
     ///
-    /// - Returns: Where they are, in the order of the events.
+    /// - Returns: The positions, in the order of the events.
     func publish(_ events: [Event]) async throws -> [KafkaAcknowledgement] {
         for (index, event) in events.enumerated() {
             let size = RecordBound.size(
@@ -113,13 +113,14 @@ struct BrokerGateway: Sendable {
                     headers: event.headers
                 )
             }
-            // Most often it is one, which need not wait for the producer's thread.
+            // A single record, the usual case, need not wait for the producer's thread.
             if records.count == 1 { return [try await producer.send(records[0])] }
             return try await producer.send(inOrder: records)
         }
     }
 
-    /// Known at once but for the first time. Who asked too long ago is answered by then, and must not publish any more.
+    /// Cached after the first request. A caller whose deadline has passed is answered already, and must not publish any
+    /// more.
     private func partitions(of topic: String) async throws -> Int32 {
         let start = ContinuousClock.now
         let count = try await producer.partitionCount(of: topic)
@@ -128,7 +129,7 @@ struct BrokerGateway: Sendable {
     }
 
     private struct DeadlineExceeded: Error, CustomStringConvertible {
-        var description: String { "the broker did not say in time how many partitions the topic has" }
+        var description: String { "the broker did not return the topic's number of partitions in time" }
     }
 
     private func acknowledged<Result: Sendable>(
@@ -139,7 +140,7 @@ struct BrokerGateway: Sendable {
         } catch let error as ModelError {
             throw error
         } catch {
-            logger.warning("a record was not acknowledged", metadata: [LogMetadata.error: "\(error)"])
+            logger.warning("record not acknowledged", metadata: [LogMetadata.error: "\(error)"])
             throw Problem.unavailable
         }
     }

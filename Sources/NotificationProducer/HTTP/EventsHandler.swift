@@ -6,11 +6,12 @@ import NotificationModel
 import NotificationPublisher
 import ServiceHTTP
 
-/// `POST /v1/events`: CloudEvents in binary, structured and batch mode, published to `business-events` and read from there like
-/// any other, so that there is one path. An `Idempotency-Key` must be well-formed and does nothing: an event has an id of its own.
+/// `POST /v1/events`: CloudEvents in binary, structured and batch mode, published to `business-events` and processed
+/// from there like any other event. An `Idempotency-Key` must be well-formed but has no effect: an event has its own
+/// id.
 struct EventsHandler: Sendable {
     let broker: BrokerGateway
-    /// Those of this process, to say what an event meets; nil when it has none.
+    /// The rules of this process, to report which ones match; nil if it has none.
     let rules: RuleStore?
     let bodyLimit: Int
 
@@ -46,7 +47,7 @@ struct EventsHandler: Sendable {
         )
     }
 
-    /// One object, or a list of them for a batch.
+    /// One object, or a list for a batch.
     private func answer(_ events: [BusinessEvent], _ places: [KafkaAcknowledgement], isBatch: Bool) -> [UInt8] {
         let engine = rules?.engine
         var json: [UInt8] = []
@@ -68,7 +69,7 @@ struct EventsHandler: Sendable {
         return json
     }
 
-    /// The rules that match as they are now; those in force when the event is read decide.
+    /// The rules that match now; the rules in force when the event is read decide.
     private func append(_ matching: (rules: [String], error: ModelError?), to json: inout [UInt8]) {
         JSONWriter.append(",\"rules\":[", to: &json)
         for (index, rule) in matching.rules.enumerated() {
@@ -84,7 +85,7 @@ struct EventsHandler: Sendable {
     }
 
     private func isAccepted(_ mediaType: String?) -> Bool {
-        // An event in binary mode may have no data, and then no type of it.
+        // An event in binary mode may have no data and then no media type.
         guard let mediaType else { return true }
         if mediaType.hasPrefix("application/cloudevents") {
             return ["application/cloudevents+json", Self.batch].contains(mediaType)
@@ -92,7 +93,7 @@ struct EventsHandler: Sendable {
         return mediaType.isJSONMediaType
     }
 
-    /// A trace context that is none is not passed on.
+    /// Passes on valid trace contexts only.
     private func headers(of request: Request) -> [(name: String, value: String)] {
         let trace = request.traceContext
         var headers: [(name: String, value: String)] = []

@@ -4,22 +4,23 @@ import NotificationModel
 /// The `Idempotency-Key` of a call (draft-ietf-httpapi-idempotency-key-header-07): a String of Structured Fields (RFC 8941
 /// section 3.3.3), `"8e03978e-40d5-43dd-bc93-6894a57f9324"` with its quotes.
 ///
-/// What a call makes gets ids that follow from the key, so a repeated call makes the same again, and the consumer service drops it
-/// as a duplicate. Nothing is stored: the same key with another body gives the same ids too, and is dropped in silence.
+/// The ids of requests are derived from the key, so a repeated call creates the same ids, and the consumer service
+/// drops the repeat as a duplicate. Nothing is stored: the same key with another body gives the same ids too, and is
+/// dropped silently.
 struct IdempotencyKey: Sendable, Equatable {
-    /// Characters of a key.
+    /// Maximum number of characters.
     static let longest = 255
     private static let fieldName = "idempotency-key"
     private static let name = HTTPField.Name(fieldName)
 
-    /// Without quotes and escapes.
+    /// The text without quotes and escapes.
     let text: String
 
-    /// - Returns: Nil when the call has none.
+    /// - Returns: Nil if the call has none.
     /// - Throws: `invalid` with the header's name as field.
     static func read(_ headers: HTTPFields) throws(ModelError) -> IdempotencyKey? {
         guard let name, let value = headers[name] else { return nil }
-        // A header that is given twice is one value with a comma here, which no single string is.
+        // A repeated header arrives as one value with a comma, which is not a valid string.
         return try IdempotencyKey(value)
     }
 
@@ -37,29 +38,29 @@ struct IdempotencyKey: Sendable, Equatable {
             case UInt8(ascii: "\""):
                 guard rest.isEmpty else { throw failure("must end with its closing quote") }
                 guard (1...Self.longest).contains(bytes.count) else {
-                    throw failure("has 1 to \(Self.longest) characters between its quotes, this one \(bytes.count)")
+                    throw failure("must have 1 to \(Self.longest) characters in quotes, this one has \(bytes.count)")
                 }
                 text = String(decoding: bytes, as: UTF8.self)
                 return
             case UInt8(ascii: "\\"):
                 guard let escaped = rest.popFirst(), escaped == UInt8(ascii: "\"") || escaped == UInt8(ascii: "\\")
                 else {
-                    throw failure("a backslash stands only before a double quote or a backslash")
+                    throw failure("a backslash is allowed only before a double quote or a backslash")
                 }
                 bytes.append(escaped)
             case 0x20...0x7E: bytes.append(byte)
-            default: throw failure("may have visible ASCII characters and blanks only")
+            default: throw failure("may contain visible ASCII characters and blanks only")
             }
         }
         throw failure("has no closing quote")
     }
 
-    /// The id of what a call makes under a key: it follows from application, recipient, identifier, method and this key.
+    /// The id of a call's request: derived from application, recipient, identifier, method and this key.
     func requestID(_ method: HTTPRequest.Method, _ key: NotificationKey) -> RequestID {
         .derive(caller: "\(method.rawValue) \(key)", idempotencyKey: text)
     }
 
-    /// The identifier of a notification that is posted without one.
+    /// The identifier of a notification posted without one.
     ///
     /// - Parameter recipient: The key of the whole recipient.
     func identifier(_ recipient: NotificationKey) -> String {

@@ -8,21 +8,22 @@ import ServiceHTTP
 /// Requests and removals of a recipient's notifications:
 ///
 /// - `PUT /v1/recipients/{recipient}/notifications/{identifier}`
-/// - `POST /v1/recipients/{recipient}/notifications`: the identifier is made, and answered with `Location`
+/// - `POST /v1/recipients/{recipient}/notifications`: creates the identifier, and returns it in `Location`
 /// - `DELETE /v1/recipients/{recipient}/notifications/{identifier}?state=pending|delivered|all`
-/// - `DELETE /v1/recipients/{recipient}/notifications?state=…[&identifier=a&identifier=b]`: of all when none is named
+/// - `DELETE /v1/recipients/{recipient}/notifications?state=…[&identifier=a&identifier=b]`: all of the recipient's
+///   without identifiers
 ///
-/// All take `?application=` and `Idempotency-Key`.
+/// All accept `?application=` and `Idempotency-Key`.
 struct NotificationsHandler: Sendable {
     let broker: BrokerGateway
     let defaultApplication: String
     let bodyLimit: Int
-    /// Identifiers of one call.
+    /// Maximum number of identifiers in one call.
     let removalLimit: Int
     let now: @Sendable () -> Timestamp
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
 
-    /// What a record that waits for the broker takes besides its bytes, about.
+    /// Approximate memory of a waiting record besides its bytes.
     private static let recordOverhead = 1_024
 
     private static let ofRequest = ["application"]
@@ -39,7 +40,7 @@ struct NotificationsHandler: Sendable {
         ]
     }
 
-    /// A call with what its head says.
+    /// A write call with the parameters from its head.
     private struct Write {
         let call: Call
         let idempotencyKey: IdempotencyKey?
@@ -54,14 +55,14 @@ struct NotificationsHandler: Sendable {
 
     // MARK: Requests
 
-    /// Requests a notification; it replaces one of the same identifier.
+    /// Requests a notification; it replaces one with the same identifier.
     private func put(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let write = try Write(call, allowed: Self.ofRequest)
         let receipt = try await request(write, &body, try key(write, try identifier(of: call)))
         return accepted { append(receipt, to: &$0) }
     }
 
-    /// Requests a notification under an identifier that nobody else has.
+    /// Requests a notification with a new identifier.
     private func post(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let write = try Write(call, allowed: Self.ofRequest)
         let recipient = try key(write, "")
@@ -100,9 +101,9 @@ struct NotificationsHandler: Sendable {
         let id = requestID(write, key)
         let record = RequestBody.record(body: bytes, key: key, requestID: id)
         guard record.count <= ModelLimits.requestBytes else {
-            // A body at its bound, and what the record says of it besides.
+            // A body near its limit, plus the record's additional members.
             let bound = bytes.count - (record.count - ModelLimits.requestBytes)
-            throw ModelError(.tooLarge, "with its key the body may have \(bound) bytes, and it has \(bytes.count)")
+            throw ModelError(.tooLarge, "with this key the body may have at most \(bound) bytes, it has \(bytes.count)")
         }
         return try await broker.publish(
             .init(value: record, key: key, requestID: id, isRemoval: false),
@@ -112,18 +113,18 @@ struct NotificationsHandler: Sendable {
 
     // MARK: Removals
 
-    /// Cancels what is pending and recalls what was delivered, as `state` says.
+    /// Cancels pending notifications and withdraws delivered ones, as `state` says.
     private func delete(_ call: Call) async throws -> Response {
         let write = try Write(call, allowed: Self.ofRemoval)
         return try await remove(write, try key(write, try identifier(of: call)), try scope(write))
     }
 
-    /// The same of several notifications, one record each, side by side; or of all of the recipient's in one record.
+    /// The same for several notifications, one record each, concurrently; or for all of the recipient's, in one record.
     private func deleteSeveral(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let write = try Write(call, allowed: Self.ofRemoval, repeatable: "identifier")
         let scope = try scope(write)
         guard !write.parameters.repeated.isEmpty else { return try await remove(write, try key(write, ""), scope) }
-        // Compared as keys: texts that only look alike are not the same notification.
+        // Compared as keys: equivalent Unicode texts are different notifications.
         var known: Set<NotificationKey> = []
         var removals: [(identifier: String, record: BrokerGateway.Record)] = []
         for identifier in write.parameters.repeated {
@@ -133,11 +134,11 @@ struct NotificationsHandler: Sendable {
                 throw ModelError(
                     .tooLarge,
                     field: "identifier",
-                    "one call removes at most \(removalLimit) notifications; make several, or remove all of the recipient's"
+                    "one call may remove at most \(removalLimit) notifications; use several calls, or remove all of the recipient's"
                 )
             }
             let record = removal(write, key, scope)
-            // A small call that makes much.
+            // A small call can create many records.
             try body.take(record.value.count + key.encoded.count + Self.recordOverhead)
             removals.append((identifier, record))
         }
@@ -179,7 +180,7 @@ struct NotificationsHandler: Sendable {
         try Self.named(try call.parameter("identifier"))
     }
 
-    /// In a key an empty identifier means all of the recipient's: nobody may say that by leaving something out.
+    /// In a key an empty identifier means all of the recipient's: a missing value must never mean that.
     private static func named(_ identifier: String) throws(ModelError) -> String {
         guard !identifier.isEmpty else { throw ModelError(.invalid, field: "identifier", "must not be empty") }
         return identifier
@@ -228,7 +229,7 @@ extension Request {
     private static let traceparent = HTTPField.Name("traceparent")
     private static let tracestate = HTTPField.Name("tracestate")
 
-    /// What the caller sent of a trace; anything that is not a trace context is ignored.
+    /// The caller's trace context; ignores invalid ones.
     var traceContext: TraceContext? {
         guard let name = Self.traceparent, let traceparent = headers[name] else { return nil }
         return TraceContext(traceparent: traceparent, tracestate: Self.tracestate.flatMap { headers[$0] })

@@ -2,7 +2,8 @@ import Kafka
 import Logging
 import ServiceSupport
 
-/// Which guarantee the sessions of one run give: the one that was asked for, or else what the cluster can; chosen and said once.
+/// The guarantee of all sessions of one run: the configured one, or the strongest that the cluster supports; chosen and
+/// logged once.
 final class GuaranteeChoice {
     private var chosen: DeliveryGuarantee?
 
@@ -10,7 +11,7 @@ final class GuaranteeChoice {
         chosen = asked
     }
 
-    /// Throws `.timedOut` when the cluster did not say in time what it is.
+    /// Throws `.timedOut` when the cluster did not return its id in time.
     func choose(for consumer: KafkaConsumer, _ logger: Logger) throws(KafkaError) -> DeliveryGuarantee {
         if let chosen { return chosen }
         let (guarantee, why) = DeliveryGuarantee.choose(asked: nil, on: try consumer.clusterID())

@@ -4,7 +4,7 @@ import NotificationModel
 import ServiceLifecycle
 import ServiceSupport
 
-/// Keeps an ``IngestSession`` going on a thread of its own until shutdown, and makes a new one when one fails.
+/// Runs an ``IngestSession`` on its own thread until shutdown, and starts a new one when one fails.
 struct Ingest: Sendable {
     let configuration: IngestConfiguration
     let ceiling: KafkaRecordCeiling
@@ -14,7 +14,7 @@ struct Ingest: Sendable {
     let logger: Logger
     let now: @Sendable () -> Timestamp
 
-    /// Runs until graceful shutdown or cancellation and drains either way; a broker that is away is waited for.
+    /// Runs until graceful shutdown or cancellation, and drains in both cases; waits for an unreachable broker.
     func run() async {
         let stop = StopSignal()
         await withTaskCancellationOrGracefulShutdownHandler {

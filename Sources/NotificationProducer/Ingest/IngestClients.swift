@@ -3,19 +3,20 @@ import Logging
 import NotificationModel
 import ServiceSupport
 
-/// The clients of one session, connected: the broker has named the topics, and in `exactly-once` given the transactional id.
+/// The connected clients of one session: the topics are known, and with `exactly-once` the transactional id is
+/// initialized.
 struct IngestClients {
     let consumer: KafkaConsumer
     let lane: KafkaLaneProducer
-    /// nil in `at-least-once`.
+    /// nil with `at-least-once`.
     let transactions: IngestTransactions?
     let requestPartitions: Int32
     let deadLetterPartitions: Int32
 
-    /// Asks until the broker answers.
+    /// Retries until the broker answers.
     ///
-    /// - Returns: Nil when it was told to stop before that.
-    /// - Throws: `KafkaError` for what waiting does not mend.
+    /// - Returns: Nil when a stop was requested before that.
+    /// - Throws: `KafkaError` that waiting cannot resolve.
     static func connect(
         _ configuration: IngestConfiguration,
         _ choice: GuaranteeChoice,

@@ -3,10 +3,10 @@ import Logging
 import NotificationModel
 import ServiceSupport
 
-/// Making durable what was done: the one step in which the two guarantees differ, when it is due, and where a partition or the
+/// Commits: the one step in which the two guarantees differ, when it is due, and what happens when a partition or the
 /// session ends.
 extension IngestSession {
-    /// An open transaction holds up readers and has a timeout, so it does not wait for long.
+    /// An open transaction blocks readers and has a timeout, so its interval is limited.
     private var commitInterval: Duration {
         transactions == nil
             ? configuration.commitInterval : min(configuration.commitInterval, IngestTransactions.longestInterval)
@@ -26,7 +26,7 @@ extension IngestSession {
             lastCommit = clock.now
             return
         }
-        // Nothing more is read until all that was is acknowledged.
+        // Read nothing more until everything is acknowledged.
         isCommitDue = true
         guard isSettled else { return }
         commitNow(until: clock.now + configuration.commitTimeout)
@@ -34,7 +34,7 @@ extension IngestSession {
         isCommitDue = false
     }
 
-    /// Without waiting for the answer.
+    /// Commits without waiting for the answer.
     private func commitBehind() {
         let offsets = tracker.committable()
         guard !offsets.isEmpty else { return }
@@ -43,12 +43,12 @@ extension IngestSession {
             tracker.committed(offsets)
             metrics.record(committedAt: now())
         } catch {
-            logger.warning("committing offsets failed; tried again", metadata: [LogMetadata.error: "\(error)"])
+            logger.warning("committing offsets failed; retrying", metadata: [LogMetadata.error: "\(error)"])
         }
     }
 
-    /// Everything acknowledged, whether a commit of it is believed to be done or not: an asynchronous one may have failed. With a
-    /// transaction everything that was read, which is acknowledged then.
+    /// Commits all acknowledged offsets again, even those already committed: an asynchronous commit may have failed.
+    /// With a transaction it commits all offsets read, which are acknowledged then.
     private func commitNow(_ partitions: Set<Int32>? = nil, until deadline: ContinuousClock.Instant) {
         let offsets = tracker.lowWaterMarks(of: partitions)
         guard let transactions else {
@@ -60,7 +60,7 @@ extension IngestSession {
                 metrics.record(committedAt: now())
             } catch {
                 logger.warning(
-                    "committing offsets failed; their events are read again under the same request ids",
+                    "committing offsets failed; their events will be read again with the same request ids",
                     metadata: [LogMetadata.error: "\(error)"]
                 )
             }
@@ -79,7 +79,7 @@ extension IngestSession {
         }
     }
 
-    /// Gives up the open transaction: its events count as unread.
+    /// Aborts the open transaction: its events count as unread.
     private func abort(until deadline: ContinuousClock.Instant) {
         guard let transactions, transactions.isOpen else { return }
         isCommitDue = false
@@ -87,7 +87,7 @@ extension IngestSession {
             try transactions.abort(until: deadline) { giveUp($0) }
         } catch {
             logger.warning(
-                "the transaction was not aborted; the next one of this instance ends it",
+                "the transaction was not aborted; the next producer of this instance ends it",
                 metadata: [LogMetadata.error: "\(error)"]
             )
             failure = failure ?? error
@@ -122,12 +122,13 @@ extension IngestSession {
             settle(until: deadline - .milliseconds(transactions == nil ? 500 : 3_000))
             if transactions == nil || isSettled { commitNow(ids, until: deadline - .seconds(1)) }
         }
-        // Lost, not acknowledged in time, or refused: all partitions leave at once, so nothing of it is needed any more.
+        // Lost, not acknowledged in time, or refused: all partitions are revoked together, so the whole transaction can
+        // be aborted.
         abort(until: deadline)
         tracker.drop(ids)
-        // Their new owner reads these events again.
+        // The new owner reads these events again.
         dropBacklog { ids.contains($0.source) }
-        // Resumed while they are still here: the consumer would take them for paused when they come back.
+        // Resume them while they are assigned: otherwise the consumer would treat them as paused when they return.
         consumer.resume(pausedPartitions.intersection(partitions))
         pausedPartitions.subtract(partitions)
         lag.remove(ids)
@@ -142,10 +143,10 @@ extension IngestSession {
         backlog.removeAll(where: isDropped)
     }
 
-    /// Nothing is on its way, and nothing was refused.
+    /// Nothing is in flight, and nothing was refused.
     private var isSettled: Bool { failure == nil && backlog.isEmpty && tracker.waiting == 0 }
 
-    /// Waits for what is on its way.
+    /// Waits for the records in flight.
     private func settle(until deadline: ContinuousClock.Instant) {
         while clock.now < deadline, failure == nil, !isSettled {
             sendBacklog()
@@ -159,7 +160,7 @@ extension IngestSession {
         settle(until: deadline - (transactions == nil ? .seconds(1) : min(.seconds(3), configuration.drainTimeout / 2)))
         if tracker.waiting > 0 {
             logger.warning(
-                "not everything was acknowledged in time; the events are read again at the next start",
+                "not all records were acknowledged in time; their events will be read again at the next start",
                 metadata: [LogMetadata.count: "\(tracker.waiting)"]
             )
         }
@@ -167,7 +168,7 @@ extension IngestSession {
         commitNow(until: deadline)
         if let failure {
             logger.warning(
-                "the last transaction was not committed; its events are read again at the next start",
+                "the last transaction was not committed; its events will be read again at the next start",
                 metadata: [LogMetadata.error: "\(failure)"]
             )
         }

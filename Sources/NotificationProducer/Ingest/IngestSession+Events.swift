@@ -2,7 +2,7 @@ import Kafka
 import NotificationModel
 import NotificationPublisher
 
-/// From a record of `business-events` to the records made of it.
+/// From a record of `business-events` to the resulting records.
 extension IngestSession {
     func handle(_ message: borrowing KafkaMessage) {
         let partition = message.partition
@@ -11,7 +11,7 @@ extension IngestSession {
             var reader = BusinessEventReader()
             message.forEachHeader { reader.add(name: $0, value: $1) }
             let event = try reader.event(value: message.value())
-            // Every broker of today gives a record a timestamp.
+            // All supported brokers set a timestamp.
             let arrived = message.timestamp.map { Timestamp(rawValue: $0) } ?? now()
             switch rules.engine.apply(to: event, arrived: arrived) {
             case .noRule:
@@ -40,7 +40,7 @@ extension IngestSession {
         var (outputs, errors) = (outputs, failures.map(\.described))
         if !outputs.allSatisfy({ fits($0, trace) }) {
             errors += outputs.filter { !fits($0, trace) }.map { output in
-                ModelError(.tooLarge, "the request \(output.key) takes more than a record's \(bound.bytes) bytes")
+                ModelError(.tooLarge, "the request \(output.key) exceeds the record size limit of \(bound.bytes) bytes")
             }
             outputs.removeAll { !fits($0, trace) }
         }
@@ -120,7 +120,7 @@ extension IngestSession {
 }
 
 extension RuleEngine.Failure {
-    /// The error with the name of its rule.
+    /// The error with its rule's name.
     fileprivate var described: ModelError {
         ModelError(error.reason, field: error.field, "rule \(rule): \(error.detail)")
     }

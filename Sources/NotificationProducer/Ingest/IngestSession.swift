@@ -4,13 +4,15 @@ import NotificationModel
 import NotificationPublisher
 import ServiceSupport
 
-/// One life of the ingest's two clients, on one thread: poll, apply the rules, produce, and commit what is acknowledged.
+/// One life of the ingest's two clients, on one thread: poll, apply the rules, produce, and commit acknowledged
+/// offsets.
 ///
-/// The order that keeps events from being lost: an event's offset is committed only when every record made of it, and of every
-/// event before it in the partition, is acknowledged by the broker. Whatever goes wrong in between, the session ends with an
-/// error, and the next one reads again from what was committed; the ids of requests are derived, so a repeat is recognised.
+/// To lose no event, the session commits an event's offset only when the broker has acknowledged all records of this
+/// event and of every earlier event in the partition. On any failure before that, the session ends with an error, and
+/// the next one starts from the committed offsets; request ids are derived, so repeats are recognized.
 ///
-/// In `exactly-once` the records and the offsets are one transaction (``IngestTransactions``). Only the commit step differs.
+/// With `exactly-once` the records and the offsets are one transaction (``IngestTransactions``). Only the commit step
+/// differs.
 final class IngestSession {
     let configuration: IngestConfiguration
     let rules: RuleStore
@@ -22,33 +24,33 @@ final class IngestSession {
 
     let lane: KafkaLaneProducer
     let consumer: KafkaConsumer
-    /// nil in `at-least-once`.
+    /// nil with `at-least-once`.
     let transactions: IngestTransactions?
     let requestHeaders: RequestHeaders
     var requests: Destination
     var deadLetters: Destination
     var tracker = OffsetTracker<Int32>()
-    /// Records that found the local queue full, in order.
+    /// Records that did not fit in the local queue, in order.
     var backlog: [OutgoingRecord] = []
-    /// The headers of the record at hand; its memory is used again for the next.
+    /// The headers of the current record; the buffer is reused.
     var scratch = KafkaHeaderBuffer()
     var lag: LagGauges
-    /// Why the session before ended, when another process may have the instance's id: ready again only after a commit, or after
-    /// a while in which the other one did not show itself.
+    /// Why the previous session was fenced, if another process may use the instance's id. The session reports ready
+    /// only after a commit, or after a while without another fencing.
     private(set) var fenced: String?
     /// A transaction of this session is committed.
     private(set) var hasCommitted = false
-    /// Why the session has to end.
+    /// Why the session must end.
     var failure: (any Error)?
-    /// What a record of this session may have.
+    /// The record size limit of this session.
     let bound: RecordBound
 
-    /// Reading waits until what was read is acknowledged and committed.
+    /// Reading waits until the events read are acknowledged and committed.
     var isCommitDue = false
-    /// What could be committed was, before the group is left.
+    /// The final commit before leaving the group is done.
     var isClosing = false
     private var isPaused = false
-    /// Something came from the broker since the last look.
+    /// The broker sent something since the last check.
     private var hasHeard = false
     var pausedPartitions: Set<KafkaTopicPartition> = []
     var lastCommit: ContinuousClock.Instant
@@ -62,9 +64,9 @@ final class IngestSession {
         var partitions: Int32
     }
 
-    /// Makes the clients and waits for the broker to name the topics.
+    /// Creates the clients and waits until the broker knows the topics.
     ///
-    /// - Returns: Nil when it was told to stop before that.
+    /// - Returns: Nil when a stop was requested before that.
     init?(
         configuration: IngestConfiguration,
         rules: RuleStore,
@@ -108,10 +110,10 @@ final class IngestSession {
         )
     }
 
-    /// Runs until it is told to stop, then drains.
+    /// Runs until a stop is requested, then drains.
     ///
-    /// - Throws: What made it end early; everything acknowledged is committed if the broker lets it, an open transaction is
-    ///   aborted.
+    /// - Throws: The error that ended it early. It first commits all acknowledged offsets if the broker allows it, and
+    ///   aborts an open transaction.
     func run() throws {
         defer { close() }
         try consumer.subscribe(
@@ -145,7 +147,7 @@ final class IngestSession {
     // MARK: Reading
 
     private func poll() {
-        // Reports come on another queue, so waiting is short while some are due, or a commit is.
+        // Reports arrive on another queue, so the poll is short while reports or a commit are due.
         var wait: Duration = tracker.waiting == 0 ? .milliseconds(100) : .milliseconds(isPaused ? 1 : 5)
         if transactions?.isOpen == true { wait = min(wait, max(.zero, untilCommit)) }
         for _ in 0..<1_000 {
@@ -168,7 +170,7 @@ final class IngestSession {
             return
         }
         logger.warning("polling business events failed", metadata: [LogMetadata.error: "\(error)"])
-        health.notReady("business events cannot be read: \(error)")
+        health.notReady("cannot read business events: \(error)")
         // Only an answer of the broker makes it ready again.
         lastContact = clock.now - Self.quietTime
     }
@@ -183,7 +185,7 @@ final class IngestSession {
         if !enqueue(record) { backlog.append(record) }
     }
 
-    /// - Returns: False when there is no room.
+    /// - Returns: False when the queue is full.
     private func enqueue(_ record: OutgoingRecord) -> Bool {
         let destination = record.kind == .request ? requests : deadLetters
         do throws(KafkaError) {
@@ -200,7 +202,7 @@ final class IngestSession {
             return true
         } catch {
             if error.code == .queueFull { return false }
-            // Through the same gate as a refusal by the broker.
+            // Handled like a refusal by the broker.
             report(record.tag, error)
             return true
         }
@@ -234,11 +236,11 @@ final class IngestSession {
             tracker.acknowledge(slot)
             return
         }
-        // With the first of a transaction all others are given up.
+        // The first failed record of a transaction dooms all others.
         guard failure == nil else { return }
         failure = error
         logger.error(
-            "a record made of a business event was refused; the event is read again",
+            "the broker refused a record of a business event; the event will be read again",
             metadata: [
                 LogMetadata.error: "\(error)",
                 LogMetadata.topic: "\(configuration.topics.businessEvents)",
@@ -248,7 +250,7 @@ final class IngestSession {
         )
     }
 
-    /// A record of a transaction that is aborted: what became of it no longer counts.
+    /// A record of an aborted transaction: its outcome is irrelevant.
     func giveUp(_ report: KafkaDeliveryReport) {
         tracker.acknowledge(OutgoingRecord.read(tag: report.tag).slot)
     }
@@ -284,10 +286,10 @@ final class IngestSession {
 
     private static let fencedTime = Duration.seconds(30)
 
-    /// The instance's id is this process's.
+    /// A commit proves that the instance's id belongs to this process.
     func noteCommit() { (fenced, hasCommitted) = (nil, true) }
 
-    /// Without traffic nobody else would notice that the broker is away, or that it is back.
+    /// Without traffic this detects that the broker is unreachable, or reachable again.
     private func probeWhenQuiet() {
         if hasHeard { noteContact() }
         guard clock.now - lastContact >= Self.quietTime else { return }

@@ -2,20 +2,20 @@ import Kafka
 
 /// The transactions of one session: one after the other, each begun by its first record, or by offsets alone.
 ///
-/// A transaction holds the records of whole events and the offsets behind them. It is committed only when every record is
-/// acknowledged; whenever that is in doubt before the commit was called, it is aborted, and once the outcome of a commit is
-/// unknown nothing is called any more: the next session's producer of the same transactional id finds out.
+/// A transaction contains the records of whole events and their offsets. It is committed only when every record is
+/// acknowledged. Any doubt before the commit call aborts it. After a commit with unknown outcome nothing more is
+/// called: the next session's producer with the same transactional id resolves it.
 final class IngestTransactions {
-    /// The longest that one may stay open before its commit: well within its timeout, after which the broker aborts it.
+    /// The longest time before a commit: well below the transaction timeout, after which the broker aborts.
     static let longestInterval = Duration.seconds(2)
 
     private let lane: KafkaLaneProducer
     private let consumer: KafkaConsumer
     private let clock = ContinuousClock()
 
-    /// There is one to commit or abort.
+    /// Whether a transaction is open.
     private(set) var isOpen = false
-    /// Records in it.
+    /// Number of its records.
     private(set) var records = 0
 
     init(_ lane: KafkaLaneProducer, _ consumer: KafkaConsumer) {
@@ -23,7 +23,7 @@ final class IngestTransactions {
         self.consumer = consumer
     }
 
-    /// Before each record; does nothing while one is open.
+    /// Call before each record; does nothing while a transaction is open.
     func beginIfNeeded() throws(KafkaError) {
         guard !isOpen else { return }
         try lane.beginTransaction()
@@ -32,13 +32,13 @@ final class IngestTransactions {
 
     func noteRecord() { records += 1 }
 
-    /// Commits the records and the offsets as one. Every record is acknowledged before.
+    /// Commits the records and the offsets atomically. All records must be acknowledged.
     ///
     /// - Parameters:
-    ///   - offsets: of every partition that was read, changed or not: a group that gave a partition to another member refuses
-    ///     them, and that is the fence.
-    ///   - deadline: for all of it; a commit that is given up leaves its outcome open.
-    /// - Throws: `KafkaTransactionFailure`. Where the decision is to abort, that is left to the caller.
+    ///   - offsets: of every partition with events read, changed or not: the group refuses them if a partition was
+    ///     given to another member, which fences this one.
+    ///   - deadline: for the whole call; a commit that times out has an unknown outcome.
+    /// - Throws: `KafkaTransactionFailure`. If the decision is to abort, the caller does it.
     func commit(
         _ offsets: [KafkaTopicPartition: Int64],
         until deadline: ContinuousClock.Instant,
@@ -54,9 +54,9 @@ final class IngestTransactions {
         (isOpen, records) = (false, 0)
     }
 
-    /// Gives up what is open, if anything is.
+    /// Aborts the open transaction, if there is one.
     ///
-    /// - Throws: `KafkaTransactionFailure`: this producer is of no use any more.
+    /// - Throws: `KafkaTransactionFailure`: this producer is not usable any more.
     func abort(
         until deadline: ContinuousClock.Instant,
         _ report: (KafkaDeliveryReport) -> Void
@@ -83,7 +83,7 @@ final class IngestTransactions {
                 attempt: attempt
             )
         } catch {
-            // Nothing to abort that this producer could.
+            // This producer cannot abort it.
             if error.decision == .recreate { isOpen = false }
             throw error
         }

@@ -1,6 +1,6 @@
 import Metrics
 
-/// The lag of each assigned partition, for as long as it is assigned.
+/// The lag of each assigned partition while it is assigned.
 struct LagGauges {
     private let topic: String
     private var gauges: [Int32: Gauge] = [:]

@@ -1,24 +1,24 @@
-/// Which offsets of the assigned partitions may be committed: the low water mark of the events whose every record is
-/// acknowledged. A value that does no I/O.
+/// Determines which offsets of the assigned partitions may be committed: the low-water mark of the events whose records
+/// are all acknowledged. A value without I/O.
 ///
-/// Events of a partition come in order of their offsets, their acknowledgements in any order. Each event that waits for
-/// acknowledgements has a slot, whose number travels as the tag of its records; a slot is used again once its event is done.
+/// Events of a partition arrive in offset order, their acknowledgements in any order. Each event that waits for
+/// acknowledgements has a slot, whose number is the tag of its records; a finished event's slot is reused.
 struct OffsetTracker<Partition: Hashable> {
-    /// What was read of one partition and is not yet below its low water mark.
+    /// The events of one partition that are not below its low-water mark.
     private struct Window {
-        /// In the order of offsets; those before `head` are below the mark.
+        /// In offset order; those before `head` are below the mark.
         private var events: [(offset: Int64, isDone: Bool)] = []
         private var head = 0
-        /// How many were ever removed from the array, so that a slot can find its event.
+        /// The number of events removed from the array so far, so that a slot can find its event.
         private var removed = 0
-        /// The next offset to read, as of everything read so far.
+        /// The next offset to read.
         var next: Int64
         var committed: Int64
         let generation: UInt64
 
         init(first offset: Int64, generation: UInt64) {
             next = offset
-            // Nothing below the first offset read is ours to commit, so the mark begins there as if committed.
+            // Offsets below the first one read belong to others; treat the start as committed.
             committed = offset
             self.generation = generation
         }
@@ -63,18 +63,18 @@ struct OffsetTracker<Partition: Hashable> {
     private var freeSlots: [Int] = []
     private var lastGeneration: UInt64 = 0
 
-    /// Events read and not done, over all partitions.
+    /// Unfinished events, over all partitions.
     private(set) var waiting = 0
 
     init() {}
 
-    /// An event that leaves nothing to wait for: skipped.
+    /// An event without records: it is done at once.
     mutating func finish(_ partition: Partition, offset: Int64) {
         open(partition, offset)
         _ = windows[partition]?.append(offset, isDone: true)
     }
 
-    /// An event with records on their way.
+    /// An event with records in flight.
     ///
     /// - Parameter records: At least one.
     /// - Returns: The tag for each of them.
@@ -97,7 +97,7 @@ struct OffsetTracker<Partition: Hashable> {
         return UInt(slots.count - 1)
     }
 
-    /// One record of an event is acknowledged, or will never be sent because its partition is gone.
+    /// One record of an event is acknowledged, or will never be sent because its partition was revoked.
     mutating func acknowledge(_ tag: UInt) {
         let index = Int(tag)
         guard index < slots.count, slots[index].remaining > 0 else { return }
@@ -106,12 +106,12 @@ struct OffsetTracker<Partition: Hashable> {
         freeSlots.append(index)
         waiting -= 1
         let slot = slots[index]
-        // A partition that left and came back has another generation: this report is about records it no longer counts.
+        // A partition that was revoked and assigned again has a new generation: ignore reports of the old one.
         guard generation(of: slot.partition) == slot.generation else { return }
         windows[slot.partition]?.finish(slot.event)
     }
 
-    /// Offsets to commit (the next to read), of partitions where there is something new.
+    /// Offsets to commit (the next to read), for partitions with progress.
     func committable(of partitions: Set<Partition>? = nil) -> [Partition: Int64] {
         var result: [Partition: Int64] = [:]
         for (partition, window) in windows where partitions?.contains(partition) ?? true {
@@ -121,7 +121,7 @@ struct OffsetTracker<Partition: Hashable> {
         return result
     }
 
-    /// Notes what was committed.
+    /// Records committed offsets.
     mutating func committed(_ offsets: [Partition: Int64]) {
         for (partition, offset) in offsets {
             guard let before = windows[partition]?.committed, before < offset else { continue }
@@ -134,24 +134,24 @@ struct OffsetTracker<Partition: Hashable> {
         windows[partition]?.next
     }
 
-    /// Whether the event of a tag is still counted.
+    /// Whether the event of a tag still counts.
     func isCurrent(_ tag: UInt) -> Bool {
         let index = Int(tag)
         guard index < slots.count, slots[index].remaining > 0 else { return false }
         return generation(of: slots[index].partition) == slots[index].generation
     }
 
-    /// The event of a tag that is still waited for.
+    /// The unfinished event of a tag.
     func event(of tag: UInt) -> (partition: Partition, offset: Int64)? {
         isCurrent(tag) ? (slots[Int(tag)].partition, slots[Int(tag)].offset) : nil
     }
 
-    /// Events that are read and not below their low water mark, over all partitions.
+    /// Events that were read and are not below their low-water mark, over all partitions.
     var uncommittable: Int {
         windows.values.reduce(0) { $0 + $1.count }
     }
 
-    /// The low water marks, whether committed or not.
+    /// The low-water marks, committed or not.
     func lowWaterMarks(of partitions: Set<Partition>? = nil) -> [Partition: Int64] {
         var result: [Partition: Int64] = [:]
         for (partition, window) in windows where partitions?.contains(partition) ?? true {
@@ -160,7 +160,7 @@ struct OffsetTracker<Partition: Hashable> {
         return result
     }
 
-    /// The partitions left: what is still on its way for them no longer counts.
+    /// Removes revoked partitions: their records in flight no longer count.
     mutating func drop(_ partitions: Set<Partition>) {
         for partition in partitions { windows[partition] = nil }
     }

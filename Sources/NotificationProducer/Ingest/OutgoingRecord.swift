@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// A record made of a business event, on its way to `requests` or `dead-letters`.
+/// A record derived from a business event, for `requests` or `dead-letters`.
 struct OutgoingRecord {
     enum Kind: Equatable {
         case request
@@ -15,10 +15,10 @@ struct OutgoingRecord {
     var headers: KafkaHeaderBuffer
     /// The slot of its event in the ``OffsetTracker``.
     var slot: UInt
-    /// The partition its event came from.
+    /// The partition of its event.
     var source: Int32
 
-    /// What travels with the record and comes back with its report: the slot, and what to count.
+    /// The record's tag, returned in its report: the slot, and what to count.
     var tag: UInt {
         switch kind {
         case .request: slot << 8

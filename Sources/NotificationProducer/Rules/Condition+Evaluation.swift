@@ -1,11 +1,11 @@
 import NotificationModel
 
-/// Conditions on one event. Nothing here can fail but for a variable that is not there.
+/// Evaluates conditions on one event. The only possible error is a missing variable.
 extension RuleContext {
-    /// Whether a condition holds. `and` and `or` look from left to right and no further than they must, so `exists data.x and
-    /// data.x > 1` never misses `data.x`.
+    /// Whether a condition holds. `and` and `or` evaluate from left to right and stop early, so `exists data.x and
+    /// data.x > 1` never reports `data.x` as missing.
     ///
-    /// - Throws: `missing-variable` when a comparison names one.
+    /// - Throws: `missing-variable` when a comparison uses a missing variable.
     func holds(_ condition: Condition<BoundVariable>) throws(ModelError) -> Bool {
         switch condition {
         case .constant(let value):
@@ -31,8 +31,8 @@ extension RuleContext {
         }
     }
 
-    /// Not when the variable is missing, null, false, zero, or an empty text, list or object, nor when it is the text `false`,
-    /// `null` or that of a zero.
+    /// False when the variable is missing, null, false, zero, or an empty text, list or object, or is the text `false`,
+    /// `null` or a zero.
     func isTrue(_ variable: BoundVariable) -> Bool {
         switch value(of: variable) {
         case .missing: return false
@@ -57,14 +57,14 @@ extension RuleContext {
 
     // MARK: Comparing
 
-    /// A value as a comparison sees it.
+    /// A value for a comparison.
     private enum Scalar {
         case null
         case bool(Bool)
         case number(NumberValue)
         case text([UInt8])
         case borrowedText(UnsafeRawBufferPointer)
-        /// A list or an object, which is like nothing.
+        /// A list or an object, which equals nothing.
         case composite
 
         init(_ literal: Literal) {
@@ -100,7 +100,7 @@ extension RuleContext {
         }
     }
 
-    /// Values of different types are neither equal nor in any order; `!=` is the opposite of `==`.
+    /// Values of different types are neither equal nor ordered; `!=` is the negation of `==`.
     private static func compare(_ left: Scalar, _ comparison: Comparison, _ right: Scalar) -> Bool {
         switch comparison {
         case .equal: isEqual(left, right)
@@ -120,13 +120,13 @@ extension RuleContext {
         }
     }
 
-    /// Only numbers and texts have an order.
+    /// Only numbers and texts are ordered.
     private static func isOrderedAndEqual(_ left: Scalar, _ right: Scalar) -> Bool {
         if case .number(let left) = left, case .number(let right) = right { return left == right }
         return withTexts(left, right) { $0.elementsEqual($1) }
     }
 
-    /// Texts by the order of their bytes, which is that of Unicode's code points.
+    /// Texts in byte order, which is the order of Unicode code points.
     private static func isLess(_ left: Scalar, _ right: Scalar) -> Bool {
         if case .number(let left) = left, case .number(let right) = right { return left < right }
         return withTexts(left, right) { $0.lexicographicallyPrecedes($1) }
@@ -140,7 +140,7 @@ extension RuleContext {
         withText(left) { left in withText(right) { right in body(left, right) } }
     }
 
-    /// False for what is no text.
+    /// False for values that are not text.
     private static func withText(_ value: Scalar, _ body: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         switch value {
         case .text(let bytes): bytes.withUnsafeBytes(body)

@@ -1,13 +1,13 @@
 import NotificationModel
 
-/// What `when` asks of an event, read once from its text.
+/// The parsed condition of `when`.
 ///
 /// `Variable` is as in ``Template``.
 indirect enum Condition<Variable: Hashable & Sendable>: Hashable, Sendable {
     case constant(Bool)
     /// The variable has a value that is not null, false, zero or empty.
     case isTrue(Variable)
-    /// The variable has a value, be it null.
+    /// The variable has a value, possibly null.
     case exists(Variable)
     case comparison(Operand, Comparison, Operand)
     case isOneOf(Operand, [Literal])
@@ -76,12 +76,12 @@ enum Literal: Hashable, Sendable {
     case text([UInt8])
 }
 
-/// A number of JSON for comparisons: exact when it is an integer of 64 bits, else the nearest double.
+/// A JSON number for comparisons: exact for a 64-bit integer, else the nearest double.
 struct NumberValue: Hashable, Sendable {
     let integer: Int64?
     let double: Double
 
-    /// Reads a number of JSON's grammar.
+    /// Reads a JSON number.
     init(_ bytes: UnsafeRawBufferPointer) {
         let text = Substring(decoding: bytes, as: UTF8.self)
         integer = Int64(text)

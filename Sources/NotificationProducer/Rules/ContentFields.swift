@@ -2,7 +2,7 @@
 struct ContentFields {
     struct Field {
         var name: String
-        /// Nil for a field that is taken back with `null`.
+        /// Nil for a field that `null` removes.
         var value: Template<VariablePath>?
     }
 
@@ -12,7 +12,7 @@ struct ContentFields {
         fields.contains { $0.name == name }
     }
 
-    /// With what the other says in place of one's own, and what it adds.
+    /// The fields with those of the other replaced and added.
     func overlaid(by other: ContentFields) -> ContentFields {
         var result = self
         for field in other.fields {
@@ -25,7 +25,7 @@ struct ContentFields {
         return result
     }
 
-    /// With what is only in the other.
+    /// The fields with the additional ones of the other.
     func completed(by other: ContentFields) -> ContentFields {
         ContentFields(fields: fields + other.fields.filter { !contains($0.name) })
     }
@@ -37,7 +37,7 @@ struct ContentFields {
         var isFirst = true
         for field in fields {
             guard let value = field.value else { continue }
-            // The names are those of the contract, which need no escapes.
+            // The names are constants of the contract and need no escapes.
             json.append("\(isFirst ? "" : ",")\"\(field.name)\":")
             json.append(value)
             isFirst = false

@@ -1,6 +1,6 @@
 import NotificationModel
 
-/// Cuts the text of `when` into tokens.
+/// Splits the text of `when` into tokens.
 struct ExpressionLexer {
     enum Token: Hashable {
         /// `data.total`, or `{{data.total}}`.
@@ -23,7 +23,7 @@ struct ExpressionLexer {
 
     private static let words: Set<String> = ["and", "or", "not", "in", "exists"]
 
-    /// The next token and where it begins, in characters from 0.
+    /// The next token and its offset, in characters from 0.
     mutating func next() throws(TemplateError) -> (token: Token, offset: Int) {
         while position < characters.count, characters[position].isWhitespace { position += 1 }
         let start = position
@@ -37,8 +37,8 @@ struct ExpressionLexer {
         case "{": return (try braces(), start)
         case "-", "0"..."9": return (try number(), start)
         case let first where first.isLetter || first == "_": return (try word(), start)
-        case "&", "|": throw error("write `and` and `or` for `&&` and `||`", start)
-        default: throw error("`\(characters[start])` has no meaning here", start)
+        case "&", "|": throw error("write `and` and `or` instead of `&&` and `||`", start)
+        default: throw error("`\(characters[start])` is not allowed here", start)
         }
     }
 
@@ -55,8 +55,8 @@ struct ExpressionLexer {
         if let comparison = Comparison(rawValue: text) { return .comparison(comparison) }
         switch text {
         case "=": throw error("write `==` to compare", start)
-        case "!": throw error("write `not` for `!`", start)
-        default: throw error("there is no `\(text)`; regular expressions are not supported", start)
+        case "!": throw error("write `not` instead of `!`", start)
+        default: throw error("unknown operator `\(text)`; regular expressions are not supported", start)
         }
     }
 
@@ -74,12 +74,12 @@ struct ExpressionLexer {
                 continue
             }
             guard position < characters.count, "\\\"'".contains(characters[position]) else {
-                throw error("in a text `\\` goes before `\\`, `\"` or `'` only", position - 1)
+                throw error("in a text `\\` is allowed only before `\\`, `\"` or `'`", position - 1)
             }
             text.append(characters[position])
             position += 1
         }
-        throw error("a text without its closing \(quote)", start)
+        throw error("a text without a closing \(quote)", start)
     }
 
     private mutating func number() throws(TemplateError) -> Token {
@@ -95,7 +95,7 @@ struct ExpressionLexer {
     private mutating func braces() throws(TemplateError) -> Token {
         let start = position
         guard position + 1 < characters.count, characters[position + 1] == "{" else {
-            throw error("`{` has no meaning here", start)
+            throw error("`{` is not allowed here", start)
         }
         position += 2
         var name = ""
@@ -104,7 +104,7 @@ struct ExpressionLexer {
             position += 1
         }
         guard position + 1 < characters.count, characters[position + 1] == "}" else {
-            throw error("a `{{` without its `}}`", start)
+            throw error("a `{{` without a `}}`", start)
         }
         position += 2
         return .path(try path(String(name.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()), start))
@@ -120,14 +120,14 @@ struct ExpressionLexer {
         case "null": return .literal(.null)
         case _ where Self.words.contains(text): return .word(text)
         case "matches", "like", "contains":
-            throw error("there is no `\(text)`; regular expressions are not supported", start)
+            throw error("unknown operator `\(text)`; regular expressions are not supported", start)
         default: break
         }
         let root = text.prefix { $0 != "." }
         guard root == "data" || root == "item" || VariablePath.attributes.contains(text) else {
             let hint =
                 Self.words.contains(text.lowercased())
-                ? "write `\(text.lowercased())` in small letters"
+                ? "write `\(text.lowercased())` in lower case"
                 : "put a text in quotes ('\(excerpt(text))'), an extension attribute in braces ({{\(excerpt(text))}})"
             throw error(
                 "`\(excerpt(text))` is neither data.…, nor one of \(RuleCompiler.list(VariablePath.attributes)); \(hint)",
@@ -151,7 +151,7 @@ struct ExpressionLexer {
         TemplateError(message, offset: offset)
     }
 
-    /// What a message quotes of what may be long.
+    /// The quoted part of a possibly long text.
     private func excerpt(_ text: String) -> String {
         text.count <= 40 ? text : "\(text.prefix(40))…"
     }

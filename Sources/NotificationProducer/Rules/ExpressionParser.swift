@@ -5,11 +5,12 @@
 ///     negation   = "not" negation | "exists" path | "(" condition ")" | comparison
 ///     comparison = operand [("==" | "!=" | "<" | "<=" | ">" | ">=") operand | "in" "[" literal {"," literal} "]"]
 ///
-/// A path alone asks whether it is true. There are no regular expressions: how long one takes depends on who writes the event.
+/// A path alone tests whether it is true. There are no regular expressions, because the sender of an event could
+/// control their running time.
 struct ExpressionParser {
-    /// Characters of an expression.
+    /// Maximum number of characters.
     static let maximumLength = 4_096
-    /// Levels of parentheses and `not`.
+    /// Maximum depth of parentheses and `not`.
     static let maximumDepth = 32
 
     private var lexer: ExpressionLexer
@@ -17,12 +18,12 @@ struct ExpressionParser {
     private var offset = 0
     private var depth = 0
 
-    /// - Throws: What is wrong, with its offset in characters.
+    /// - Throws: The error with its offset in characters.
     static func parse(_ text: String) throws(TemplateError) -> Condition<VariablePath> {
-        // Counted in bytes first: counting characters takes its time with 100 kB of them.
+        // Check bytes first: counting characters of large texts is slow.
         guard text.utf8.count <= maximumLength * 4, text.count <= maximumLength else {
             throw TemplateError(
-                "an expression may have \(maximumLength) characters, this one has \(text.utf8.count) bytes"
+                "an expression may have at most \(maximumLength) characters, this one has \(text.utf8.count) bytes"
             )
         }
         var parser = ExpressionParser(lexer: ExpressionLexer(text))
@@ -92,19 +93,19 @@ struct ExpressionParser {
             try advance()
             let right = try operand()
             if case .comparison = token {
-                throw TemplateError("one comparison at a time: join two with `and`", offset: offset)
+                throw TemplateError("only one comparison at a time: combine two with `and`", offset: offset)
             }
             return .comparison(left, comparison, right)
         }
         if try take(.word("in")) { return .isOneOf(left, try list()) }
         if token == .word("not") {
-            throw TemplateError("write `not` before the whole: `not data.x in [...]`", offset: offset)
+            throw TemplateError("write `not` before the whole comparison: `not data.x in [...]`", offset: offset)
         }
         switch left {
         case .variable(let path): return .isTrue(path)
         case .literal(.bool(let value)): return .constant(value)
         case .literal:
-            throw TemplateError("a text, a number or null alone is no condition; compare it", offset: start)
+            throw TemplateError("a text, a number or null alone is not a condition; compare it", offset: start)
         }
     }
 

@@ -1,10 +1,10 @@
 import NotificationModel
 
-/// One rule applied to each recipient of a list.
+/// Applies one rule to each recipient of a list.
 struct FanOut {
-    /// Recipients of one event when the rule says nothing else.
+    /// Default maximum number of recipients of one event.
     static let defaultLimit = 1_000
-    /// The most that a rule may allow itself.
+    /// The largest maximum that a rule may set.
     static let maximumLimit = 10_000
 
     let engine: RuleEngine
@@ -13,11 +13,11 @@ struct FanOut {
     let id: Template<BoundVariable>
     let limit: Int
 
-    /// Adds a record for each recipient. Nothing is added before the list is known to be short enough, nor when the records
-    /// have more bytes than there is room for. Entries that come to one key are one: the first.
+    /// Adds a record for each recipient. Adds nothing if the list is too long, or the records exceed the remaining
+    /// bytes. Of entries with the same key only the first counts.
     ///
-    /// - Returns: What is wrong with single recipients, if anything is; the others have their records.
-    /// - Throws: What is wrong with the list.
+    /// - Returns: The error about individual recipients, if any; the others have their records.
+    /// - Throws: The error about the list.
     func apply(
         to list: BoundVariable,
         _ context: RuleContext,
@@ -63,7 +63,7 @@ struct FanOut {
             throw ModelError(
                 .tooManyRecipients,
                 field: "recipients",
-                "the list has more than \(limit) recipients, which is what the rule allows"
+                "the list has more than \(limit) recipients, the rule's limit"
             )
         }
     }
@@ -104,7 +104,7 @@ struct FanOut {
     }
 
     private func describe(_ error: ModelError, at index: Int, of errors: Int) -> ModelError {
-        let more = errors > 1 ? " (and \(errors - 1) more of the list)" : ""
-        return ModelError(error.reason, field: error.field, "recipient \(index) of the list: \(error.detail)\(more)")
+        let more = errors > 1 ? " (and \(errors - 1) more in the list)" : ""
+        return ModelError(error.reason, field: error.field, "recipient \(index) in the list: \(error.detail)\(more)")
     }
 }

@@ -1,11 +1,11 @@
-/// Chooses among the localizations of a rule by the lookup of RFC 4647, section 3.4.
+/// Selects a localization of a rule by the lookup of RFC 4647, section 3.4.
 struct LocaleTable: Hashable, Sendable {
-    /// Localizations of one rule.
+    /// Maximum number of localizations of one rule.
     static let maximumCount = 200
 
-    /// By the tag in small letters, the number of the body.
+    /// The index of the body by lower-case tag.
     private var bodies: [String: Int] = [:]
-    /// The locale that is looked up when the event's is not there.
+    /// The locale to use if the event's has no localization.
     private let fallback: String?
 
     /// - Parameter fallback: A tag; nil for none.
@@ -15,7 +15,7 @@ struct LocaleTable: Hashable, Sendable {
 
     /// Adds the localization of a tag.
     ///
-    /// - Returns: False when there is one of that tag already, whatever its case.
+    /// - Returns: False if the tag has one already, whatever its case.
     mutating func insert(_ tag: String, body: Int) -> Bool {
         let tag = Self.canonical(tag)
         guard bodies[tag] == nil else { return false }
@@ -23,12 +23,12 @@ struct LocaleTable: Hashable, Sendable {
         return true
     }
 
-    /// The body for a locale, `zh-Hans-CN` falling back to `zh-Hans` and `zh`, then to the fallback locale in the same way, then to
-    /// the base.
+    /// The body for a locale: `zh-Hans-CN` falls back to `zh-Hans` and `zh`, then to the fallback locale in the same
+    /// way, then to the base.
     ///
-    /// - Parameter locale: Nil when the event has none.
+    /// - Parameter locale: Nil if the event has none.
     func body(for locale: String?) -> Int {
-        // A locale is what somebody sent: longer than a tag with all that systems hang on it, it is none.
+        // A locale is untrusted: longer than a tag with all common suffixes, it is not a locale.
         if let locale, locale.utf8.count <= 2 * Self.maximumTagBytes, let body = lookUp(Self.canonical(locale)) {
             return body
         }
@@ -44,21 +44,21 @@ struct LocaleTable: Hashable, Sendable {
         while !subtags.isEmpty {
             if let body = bodies[subtags.joined(separator: "-")] { return body }
             subtags.removeLast()
-            // A single letter only introduces what follows it.
+            // A single letter only introduces the next subtag.
             if let last = subtags.last, last.utf8.count == 1 { subtags.removeLast() }
         }
         return nil
     }
 
-    /// Tags differ by no case; systems also write `zh_Hans_CN`, `de_DE.UTF-8` and `en_US@calendar=japanese`.
+    /// Tags are case-insensitive; systems also write `zh_Hans_CN`, `de_DE.UTF-8` and `en_US@calendar=japanese`.
     private static func canonical(_ tag: String) -> String {
         tag.prefix { $0 != "." && $0 != "@" }.replacing("_", with: "-").lowercased()
     }
 
-    /// RFC 5646 knows no bound; its longest registered tags are far shorter.
+    /// RFC 5646 has no limit; the longest registered tags are far shorter.
     static let maximumTagBytes = 128
 
-    /// Whether it has the form of a tag: subtags of one to eight letters and digits, the first of letters.
+    /// Whether the text has the form of a tag: subtags of one to eight letters and digits, the first of letters.
     static func isTag(_ text: String) -> Bool {
         let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard text.utf8.count <= maximumTagBytes, let language = subtags.first else { return false }

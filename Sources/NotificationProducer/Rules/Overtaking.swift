@@ -1,19 +1,19 @@
 import NotificationModel
 
-/// A rule that requests a notification, and one that cancels it, of events that may come in any order.
+/// Two rules, one that requests a notification and one that cancels it, whose events may take effect in any order.
 ///
-/// Business events take effect in their order when they have one key: `partitionkey`, else `subject`, else `source`. Which key an
-/// event will have is not in the rules, so this is a hint, given once for each pair of event types. There is none where both rules
-/// take the same part of the identifier or the recipient from `subject` or `partitionkey`: events of one notification then have one
-/// key.
+/// Business events take effect in order only if they have the same key: `partitionkey`, else `subject`, else `source`.
+/// The rules do not determine an event's key, so this is a hint, reported once per pair of event types. It is omitted
+/// if both rules take the same part of the identifier or the recipient from `subject` or `partitionkey`: events of one
+/// notification then have the same key.
 public struct Overtaking: Sendable, Hashable {
-    /// Of the rule that requests it.
+    /// The event type of the requesting rule.
     public var requestEvent: String
-    /// Where that rule begins in the file, from 1.
+    /// The line where that rule begins, from 1.
     public var requestLine: Int
-    /// Of the rule that cancels it.
+    /// The event type of the cancelling rule.
     public var cancelEvent: String
-    /// Where that rule begins in the file, from 1.
+    /// The line where that rule begins, from 1.
     public var cancelLine: Int
 
     /// In the order of the cancelling rules.
@@ -38,9 +38,9 @@ public struct Overtaking: Sendable, Hashable {
         return found
     }
 
-    /// What a rule requests or cancels, as far as the file says it.
+    /// The target of a rule, as far as it is known from the file.
     private struct Target {
-        /// A template: its text with all variables alike, and their names.
+        /// A template: its text with all variables replaced by a placeholder, and their names.
         struct Part: Hashable {
             var shape: String
             var names: [String]
@@ -51,7 +51,7 @@ public struct Overtaking: Sendable, Hashable {
                 names = template.variables.map { plan.names[$0.name] }
             }
 
-            /// False when both are constant and differ.
+            /// False when both are constant and different.
             func canEqual(_ other: Part) -> Bool {
                 !names.isEmpty || !other.names.isEmpty || shape == other.shape
             }
@@ -66,7 +66,7 @@ public struct Overtaking: Sendable, Hashable {
         let line: Int
         let isCancel: Bool
         let application: Part?
-        /// Nil for a list of them.
+        /// Nil for a list of recipients.
         let recipient: Part?
         let identifier: Part?
 
@@ -78,7 +78,7 @@ public struct Overtaking: Sendable, Hashable {
             recipient = if case .one(let template) = rule.recipients { Part(template, plan) } else { nil }
         }
 
-        /// Identifiers are alike when all that is constant in them is.
+        /// Identifiers may match if their constant parts do.
         func canMeet(_ other: Target) -> Bool {
             guard identifier?.shape == other.identifier?.shape else { return false }
             return [(application, other.application), (recipient, other.recipient)].allSatisfy { left, right in
@@ -101,7 +101,7 @@ extension Overtaking: CustomStringConvertible {
     public var description: String {
         let events = requestEvent == cancelEvent ? "events of \(cancelEvent)" : "\(requestEvent) and \(cancelEvent)"
         return
-            "line \(cancelLine) cancels what line \(requestLine) requests: \(events) take effect in their order only under "
-            + "one key (partitionkey, else subject, else source)"
+            "line \(cancelLine) cancels what line \(requestLine) requests: \(events) take effect in order only with "
+            + "the same key (partitionkey, else subject, else source)"
     }
 }

@@ -11,38 +11,38 @@ final class Rule<Variable: Hashable & Sendable>: Sendable {
 
     enum Recipients: Sendable {
         case one(Text)
-        /// One for each element of a list, at most so many.
+        /// One notification for each element of a list, up to the limit.
         case each(list: Variable, id: Text, limit: Int)
     }
 
-    /// What follows `identifier` in a request.
+    /// The part of a request after `identifier`.
     struct Notification: Sendable {
-        /// The constant members and those that are templates, comma first: `,"content":{…},"trigger":{…}`. The first is the base,
+        /// The constant members and the templates, comma first: `,"content":{…},"trigger":{…}`. The first is the base,
         /// the others the localizations.
         var bodies: [Text]
-        /// Which body is taken; nil when there is only the base.
+        /// Selects the body; nil if there is only the base.
         var locales: LocaleTable?
         /// The event's locale.
         var locale: Text?
         var expiresAfter: ExpirationAfter?
     }
 
-    /// How long after the event's time a notification expires.
+    /// The time between an event and the expiration of its notification.
     enum ExpirationAfter: Sendable {
         case milliseconds(Int64)
         /// In seconds.
         case variable(Variable)
     }
 
-    /// What the request id is derived from: the rule's `name`, or its place among the rules of its event type, so that
-    /// adding a rule for another event changes no id.
+    /// The input for the request id: the rule's `name`, or its index among the rules of its event type, so that adding
+    /// a rule for another event changes no id.
     let name: String
     let line: Int
     let event: String
     let when: Condition<Variable>?
     let application: Text?
     let recipients: Recipients
-    /// Of what is requested, or of what is cancelled.
+    /// The identifier of the requested or cancelled notification.
     let identifier: Text
     let version: Text?
     let action: Action
@@ -83,7 +83,7 @@ final class Rule<Variable: Hashable & Sendable>: Sendable {
         )
     }
 
-    /// What it holds in memory, about.
+    /// Its approximate size in memory.
     var weight: Int {
         guard case .notify(let notification) = action else { return 256 }
         return notification.bodies.reduce(256) { $0 + $1.weight }

@@ -5,8 +5,8 @@ import Yams
 extension RuleCompiler {
     static let maximumDepth = 16
 
-    /// A `content:`, whole or what is different in one locale. Each constant member is put before the model by itself, so that
-    /// every wrong one is found, not only the first.
+    /// Compiles a `content:`, complete or the differences of one locale. Each constant member is validated separately,
+    /// so that every mistake is found, not only the first.
     mutating func contentFields(_ node: Node, at place: String) -> ContentFields? {
         contentPlace = place
         defer { contentPlace = "content" }
@@ -24,7 +24,7 @@ extension RuleCompiler {
             }
             guard let json = compile(value, as: shape, at: "\(place).\(key)", depth: 2) else { continue }
             if let constant = json.constantBytes {
-                // A content needs something to show, and no name may be there twice.
+                // Content must not be empty, and no name may repeat.
                 var body = Array("{\"content\":{\"\(key == "body" ? "title" : "body")\":\".\",\"\(key)\":".utf8)
                 body += constant + Array("}}".utf8)
                 checkWithModel(body, fallback: "\(place).\(key)")
@@ -34,7 +34,7 @@ extension RuleCompiler {
         return content
     }
 
-    /// The whole of a content that is the same for every event.
+    /// Validates content that is the same for every event.
     mutating func checkContent(_ content: Text, _ place: String, _ mark: Mark?) {
         guard let constant = content.constantBytes else { return }
         contentPlace = place
@@ -43,7 +43,7 @@ extension RuleCompiler {
         checkWithModel(Array("{\"content\":".utf8) + constant + Array("}".utf8), fallback: place)
     }
 
-    /// A member of a request beside its content, when it is the same for every event.
+    /// Validates a member of a request other than content, when it is the same for every event.
     mutating func checkMember(_ member: Text, _ name: String) {
         guard let constant = member.constantBytes else { return }
         checkWithModel(
@@ -139,7 +139,7 @@ extension RuleCompiler {
         var complete = true
         for (index, (key, keyNode, value)) in mapping.enumerated() {
             if key.contains("{{") {
-                note(keyNode.mark, "`\(key)`: variables are for values, not for keys")
+                note(keyNode.mark, "`\(key)`: variables are allowed in values, not in keys")
                 complete = false
             }
             guard let member = compile(value, as: .any, at: "\(path).\(key)", depth: depth + 1) else {
@@ -155,13 +155,13 @@ extension RuleCompiler {
         return complete ? json : nil
     }
 
-    /// One `{{path}}` where an object or a list is wanted.
+    /// Whether the node is one `{{path}}` for an object or a list.
     private func isWholeVariable(_ node: Node) -> Bool {
         guard case .scalar(let scalar) = node, node.tagName == .str else { return false }
         return (try? Text(scalar.string))?.soleVariable != nil
     }
 
-    /// The variable's own JSON.
+    /// The variable's JSON value.
     private mutating func wholeVariable(_ node: Node, at path: String) -> Text? {
         guard let variable = template(node, at: path)?.soleVariable else { return nil }
         var json = Text()
@@ -175,7 +175,7 @@ extension RuleCompiler {
         switch (node.tagName, shape) {
         case (.int, .number), (.float, .number), (.int, .any), (.float, .any):
             guard let number = Self.jsonNumber(node, scalar.string) else {
-                note(node.mark, "`\(path)`: `\(scalar.string)` is not a number JSON can carry")
+                note(node.mark, "`\(path)`: `\(scalar.string)` is not a JSON number")
                 return nil
             }
             json.append(number)
@@ -200,7 +200,7 @@ extension RuleCompiler {
         return json
     }
 
-    /// YAML also writes numbers as `0x1F`, `1_000` and `.inf`.
+    /// Converts YAML numbers such as `0x1F`, `1_000` and `.inf`.
     private static func jsonNumber(_ node: Node, _ text: String) -> String? {
         if JSONText.isNumber(text) { return text }
         if let integer = node.int { return String(integer) }

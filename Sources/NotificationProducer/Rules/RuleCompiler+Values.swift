@@ -2,7 +2,7 @@ import NotificationModel
 import ServiceSupport
 import Yams
 
-/// Single values of a rule, keys, and how problems are told.
+/// Single values of a rule, keys, and the reporting of problems.
 extension RuleCompiler {
     // MARK: Problems
 
@@ -10,11 +10,11 @@ extension RuleCompiler {
         problems.append(.init(line: mark?.line ?? 0, column: mark?.column ?? 0, message: message))
     }
 
-    /// A mistake within a text, at its own place when that can be told.
+    /// Records a mistake inside a text, with its exact position if possible.
     private mutating func note(_ error: TemplateError, in node: Node, at path: String) {
         var place: (line: Int, column: Int)?
         var message = error.message
-        // Looking for a place takes its time; what is not told anyway needs none.
+        // Finding the position is expensive; skip it for problems that will not be reported.
         if problems.count < RuleFile.maximumProblems, case .scalar(let scalar) = node {
             if let offset = error.offset {
                 place = source.place(ofCharacter: offset, in: scalar)
@@ -35,8 +35,8 @@ extension RuleCompiler {
     mutating func noteUnknown(_ key: String, _ node: Node, at place: String, _ known: [String]) {
         let hint =
             Spelling.nearest(to: key, among: known.sorted()).map { "did you mean `\($0)`?" }
-            ?? "it may have \(Self.list(known))"
-        note(node.mark, "\(place) has no `\(key.prefix(60))`; \(hint)")
+            ?? "allowed: \(Self.list(known))"
+        note(node.mark, "\(place) has an unknown key `\(key.prefix(60))`; \(hint)")
     }
 
     mutating func refuse(_ node: Node, _ path: String, _ wanted: String) -> Text? {
@@ -44,10 +44,10 @@ extension RuleCompiler {
         return nil
     }
 
-    /// `title: {{data.x}}` without quotes is a mapping to YAML: the most likely mistake deserves its own words.
+    /// `title: {{data.x}}` without quotes is a YAML mapping: the most likely mistake gets its own hint.
     private static func hint(_ node: Node) -> String {
         guard case .mapping(let mapping) = node, let first = mapping.first, case .mapping = first.key else { return "" }
-        return "; text with variables is written in quotes: \"{{…}}\""
+        return "; put text with variables in quotes: \"{{…}}\""
     }
 
     static func list(_ names: some Sequence<String>) -> String {
@@ -94,7 +94,7 @@ extension RuleCompiler {
         -> Node?
     {
         if let value = fields[key] { return value }
-        note(node.mark, "\(whole) has no `\(key)`")
+        note(node.mark, "\(whole) is missing `\(key)`")
         return nil
     }
 
@@ -105,11 +105,11 @@ extension RuleCompiler {
             note(node.mark, "`\(path)` must be text\(Self.hint(node))")
             return nil
         }
-        // Plain times are texts that YAML 1.1 happens to recognise.
+        // Unquoted times are texts that YAML 1.1 recognizes.
         guard [Tag.Name.str, .timestamp].contains(node.tagName) else {
             note(
                 node.mark,
-                "`\(path)` must be text; put `\(scalar.string.prefix(60))` in quotes if that is what is meant"
+                "`\(path)` must be text; put `\(scalar.string.prefix(60))` in quotes to make it text"
             )
             return nil
         }
@@ -126,7 +126,7 @@ extension RuleCompiler {
     private func checkItems(_ variables: [VariablePath]) throws(TemplateError) {
         guard !allowsItem, let item = variables.first(where: { $0.root == .item }) else { return }
         throw TemplateError(
-            "`{{\(item.text)}}` has a value only in rules with `recipients`, and not in their `when` and `from`",
+            "`{{\(item.text)}}` is available only in rules with `recipients`, and not in their `when` and `from`",
             at: item.text
         )
     }
@@ -140,7 +140,7 @@ extension RuleCompiler {
         return string
     }
 
-    /// An expression; `true` or `false` switches a rule on and off.
+    /// An expression; `true` or `false` enables or disables a rule.
     mutating func condition(_ node: Node) -> Condition<VariablePath>? {
         if node.tagName == .bool, let flag = node.bool { return .constant(flag) }
         guard case .scalar(let scalar) = node else {
@@ -160,7 +160,7 @@ extension RuleCompiler {
     mutating func localeTag(_ node: Node, _ key: String) -> String? {
         guard let tag = constantText(node, key) else { return nil }
         guard LocaleTable.isTag(tag) else {
-            note(node.mark, "`\(key)`: `\(tag.prefix(60))` is no locale; write a tag such as en, pt-BR or zh-Hans")
+            note(node.mark, "`\(key)`: `\(tag.prefix(60))` is not a locale; write a tag such as en, pt-BR or zh-Hans")
             return nil
         }
         return tag
@@ -181,7 +181,7 @@ extension RuleCompiler {
         return nil
     }
 
-    /// A template that gives an integer, or an integer.
+    /// A template for an integer, or an integer.
     mutating func compileVersion(_ node: Node) -> Text? {
         var text: Text?
         if node.tagName == .int, let integer = node.int {
@@ -204,7 +204,7 @@ extension RuleCompiler {
     enum Expiration {
         case absolute(Text)
         case after(WrittenRule.ExpirationAfter)
-        /// Said to take a default back.
+        /// Explicitly removes a default.
         case never
     }
 
@@ -236,7 +236,7 @@ extension RuleCompiler {
         return .after(.milliseconds(milliseconds))
     }
 
-    /// Seconds; nil also when a default is taken back with null.
+    /// Seconds; nil also when null removes a default.
     mutating func compileCollapseWindow(_ node: Node) -> Text? {
         if node.isNull { return nil }
         guard case .scalar(let scalar) = node else { return refuse(node, "collapseWindow", "a number of seconds") }
@@ -245,7 +245,7 @@ extension RuleCompiler {
         return json
     }
 
-    // MARK: What can be known without an event
+    // MARK: Checks without an event
 
     mutating func checkConstant(_ template: Text?, at path: String) {
         guard let constant = template?.constantBytes else { return }
@@ -260,7 +260,7 @@ extension RuleCompiler {
 }
 
 extension Node {
-    /// What YAML takes the node for: an explicit tag, else by its look.
+    /// The node's YAML type: an explicit tag, else from its form.
     var tagName: Tag.Name { Tag.Name(rawValue: tag.description) }
 
     /// `key:`, `key: ~` or `key: null`.

@@ -1,18 +1,18 @@
 import NotificationModel
 import Yams
 
-/// Turns the YAML nodes of a rule file into rules, noting every problem instead of stopping at the first.
+/// Compiles the YAML nodes of a rule file to rules, and collects every problem instead of stopping at the first.
 struct RuleCompiler {
     typealias Text = Template<VariablePath>
     typealias WrittenRule = Rule<VariablePath>
 
     let source: SourceText
     var problems: [RuleFileError.Problem] = []
-    /// Where each part of the rule at hand was written, by dotted path, for what the model refuses afterwards.
+    /// The positions of the current rule's parts, by dotted path, for errors of the model.
     var marks: [String: Mark] = [:]
-    /// `{{item}}` has a value: the rule has a list of recipients.
+    /// Whether `{{item}}` is available: the rule has a list of recipients.
     var allowsItem = false
-    /// What the messages call the content at hand, which the model knows as `content`.
+    /// The name of the current content in messages; the model calls it `content`.
     var contentPlace = "content"
     private var defaults = RuleDefaults()
 
@@ -26,7 +26,7 @@ struct RuleCompiler {
         "name", "event", "when", "application", "recipient", "recipients", "version", "cancel", "state",
     ])
 
-    /// The keys that do not go with `cancel`.
+    /// The keys that cannot be combined with `cancel`.
     static let notificationKeys: Set<String> = [
         "identifier", "content", "localizations", "locale", "fallbackLocale", "trigger", "expiration",
         "collapseWindow",
@@ -36,7 +36,7 @@ struct RuleCompiler {
         guard let file = members(of: root, at: "the file", allowed: Self.fileKeys) else { return [] }
         if let node = file["defaults"] { defaults = compileDefaults(node) }
         guard let list = file["rules"] else {
-            note(root.mark, "the file has no list `rules:`")
+            note(root.mark, "the file is missing a list `rules:`")
             return []
         }
         guard case .sequence(let sequence) = list, !sequence.isEmpty else {
@@ -50,14 +50,14 @@ struct RuleCompiler {
         for node in sequence {
             guard let rule = compileRule(node, countByEvent: &countByEvent) else { continue }
             if let line = lineByName[rule.name] {
-                note(marks["name"] ?? node.mark, "the name `\(rule.name)` is already that of the rule in line \(line)")
+                note(marks["name"] ?? node.mark, "the name `\(rule.name)` is already used by the rule on line \(line)")
             }
             lineByName[rule.name] = rule.line
             weight += rule.weight
             guard weight <= RuleFile.maximumWeight else {
                 note(
                     node.mark,
-                    "with defaults and localizations the rules up to here come to more than \(RuleFile.maximumWeight) bytes"
+                    "with defaults and localizations the rules up to here exceed \(RuleFile.maximumWeight) bytes"
                 )
                 break
             }
@@ -107,7 +107,7 @@ struct RuleCompiler {
             guard let given = fields[key] else { continue }
             note(
                 given.mark,
-                "`\(key)` does not go with `cancel`: a rule either requests a notification or cancels one"
+                "`\(key)` cannot be combined with `cancel`: a rule either requests a notification or cancels one"
             )
         }
         return scope(fields["state"]).map { .cancel($0) }
@@ -121,7 +121,7 @@ struct RuleCompiler {
             return text.map { .one($0) }
         }
         if let recipient = fields["recipient"] {
-            note(recipient.mark, "`recipient` does not go with `recipients`: a rule has one or a list")
+            note(recipient.mark, "`recipient` cannot be combined with `recipients`: a rule has one of them")
         }
         return compileRecipients(list)
     }
@@ -142,14 +142,14 @@ struct RuleCompiler {
                 id = template(given, at: "recipients.id")
                 allowsItem = false
                 if let id, !id.variables.contains(where: { $0.root == .item }) {
-                    note(given.mark, "`recipients.id` is the same for all; it needs a variable such as {{item.id}}")
+                    note(given.mark, "`recipients.id` is constant; it needs a variable such as {{item.id}}")
                 }
             }
             if let given = fields["limit"] { limit = recipientLimit(given) }
         }
         guard let list = template(from, at: "recipients") else { return nil }
         guard let variable = list.soleVariable else {
-            note(from.mark, "`recipients` must be one variable that is a list, such as \"{{data.customers}}\"")
+            note(from.mark, "`recipients` must be one variable that contains a list, such as \"{{data.customers}}\"")
             return nil
         }
         guard let id, let limit else { return nil }
@@ -158,11 +158,11 @@ struct RuleCompiler {
 
     // MARK: The members of a request
 
-    /// The members are all looked at, even when one is wrong.
+    /// Compiles all members, even after a mistake, to find every problem.
     private mutating func notification(_ fields: [String: Node], of rule: Node) -> WrittenRule.Action? {
         let before = problems.count
         if let state = fields["state"] {
-            note(state.mark, "`state` goes with `cancel` only")
+            note(state.mark, "`state` is allowed only with `cancel`")
         }
         let content = required("content", in: fields, of: rule).flatMap { contentFields($0, at: "content") }
         var rest = Text()
@@ -186,7 +186,7 @@ struct RuleCompiler {
             return nil
         }
         guard let localizations = compileLocalizations(fields, base: content) else { return nil }
-        // A content that lacks what was refused would be blamed for lacking it.
+        // Skip further checks: they would report missing fields that were refused above.
         guard problems.count == before else { return nil }
         var notification = WrittenRule.Notification(bodies: [])
         if case .after(let after)? = expiration { notification.expiresAfter = after }
@@ -209,7 +209,7 @@ struct RuleCompiler {
 
     private typealias Variant = (fields: ContentFields, place: String, mark: Mark?)
 
-    /// - Returns: Nil when the whole of them is unusable.
+    /// - Returns: Nil when the localizations as a whole are invalid.
     private mutating func compileLocalizations(_ fields: [String: Node], base: ContentFields)
         -> (table: LocaleTable, locale: Text?, variants: [Variant])?
     {
@@ -218,22 +218,22 @@ struct RuleCompiler {
         var table = LocaleTable(fallback: fallback)
         guard let node = fields["localizations"] else {
             for key in ["locale", "fallbackLocale"] {
-                if let given = fields[key] { note(given.mark, "`\(key)` goes with `localizations` only") }
+                if let given = fields[key] { note(given.mark, "`\(key)` is allowed only with `localizations`") }
             }
             return (table, nil, [])
         }
         guard let pairs = pairs(of: node, at: "`localizations`") else { return nil }
         if fields["locale"] == nil, defaults.locale == nil {
-            note(node.mark, "`localizations` need a `locale` of the event, here or in `defaults`")
+            note(node.mark, "`localizations` need a `locale` from the event, here or in `defaults`")
         }
         guard pairs.count <= LocaleTable.maximumCount else {
-            note(node.mark, "`localizations` has \(pairs.count) locales; it may have \(LocaleTable.maximumCount)")
+            note(node.mark, "`localizations` has \(pairs.count) locales, at most \(LocaleTable.maximumCount) allowed")
             return nil
         }
         var variants: [Variant] = []
         for (tag, keyNode, value) in pairs {
             if !LocaleTable.isTag(tag) {
-                note(keyNode.mark, "`\(tag.prefix(60))` is no locale; write a tag such as en, pt-BR or zh-Hans")
+                note(keyNode.mark, "`\(tag.prefix(60))` is not a locale; write a tag such as en, pt-BR or zh-Hans")
             } else if !table.insert(tag, body: variants.count + 1) {
                 note(keyNode.mark, "`localizations` has `\(tag)` twice")
             }
@@ -270,7 +270,7 @@ struct RuleCompiler {
     }
 }
 
-/// What rules have that do not say otherwise.
+/// The defaults for all rules.
 struct RuleDefaults {
     var application: Template<VariablePath>?
     var locale: Template<VariablePath>?

@@ -1,14 +1,14 @@
 import NotificationModel
 
-/// A variable of a rule, and where its value is found for each event of the rule's type.
+/// A variable of a rule, and the location of its value in events of the rule's type.
 struct BoundVariable: Hashable, Sendable {
     enum Place: Hashable, Sendable {
         case id, source, type, subject, time
-        /// An extension attribute, called as the variable is.
+        /// An extension attribute with the variable's name.
         case other
-        /// The number of a path into the event's data.
+        /// The index of a path into the event's data.
         case data(Int)
-        /// The number of a path into the recipient at hand.
+        /// The index of a path into the current recipient.
         case item(Int)
     }
 
@@ -17,7 +17,7 @@ struct BoundVariable: Hashable, Sendable {
     let name: Int
 }
 
-/// Values of JSON that were found in one pass; they live as long as the bytes are borrowed.
+/// JSON values found in one pass; valid while the bytes are borrowed.
 struct FoundValues {
     let bytes: UnsafeRawBufferPointer
     let matches: UnsafeBufferPointer<JSONMatch>
@@ -31,15 +31,15 @@ struct FoundValues {
     }
 }
 
-/// What the variables of a rule can name: one event, what was found in its data, and the recipient at hand.
+/// The values for a rule's variables: one event, the values found in its data, and the current recipient.
 ///
 /// It borrows the event's bytes and must not outlive them.
 struct RuleContext {
     let event: BusinessEvent
-    /// When the event came, for what is counted from its time when it has none.
+    /// When the event arrived, used if the event has no time.
     var arrived = Timestamp(rawValue: 0)
     let names: [String]
-    /// Nothing when the event has no data or data that is not JSON.
+    /// Empty when the event has no data or data that is not JSON.
     let data: FoundValues
     var item = FoundValues.none
 
@@ -72,7 +72,7 @@ struct RuleContext {
 
     // MARK: Rendering
 
-    /// The text of a variable as it is.
+    /// The plain text of a variable.
     func appendText(of variable: BoundVariable, to out: inout [UInt8]) throws(ModelError) {
         switch try rendered(variable) {
         case .text(let text): out.append(contentsOf: text.utf8)
@@ -81,17 +81,17 @@ struct RuleContext {
         }
     }
 
-    /// The text of a variable as it stands between the quotes of a JSON string.
+    /// The text of a variable, escaped for a JSON string.
     func appendEscapedText(of variable: BoundVariable, to out: inout [UInt8]) throws(ModelError) {
         switch try rendered(variable) {
         case .text(var text): text.withUTF8 { JSONText.appendEscaped(UnsafeRawBufferPointer($0), to: &out) }
-        // What stood between quotes may stand between quotes again, and other scalars hold nothing to escape.
+        // A JSON string is escaped already, and other scalars contain nothing to escape.
         case .json(let match, let bytes): out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[match.range]))
         case .missing: throw missing(variable)
         }
     }
 
-    /// The JSON of a variable with its type.
+    /// The JSON value of a variable with its type.
     func appendJSON(of variable: BoundVariable, to out: inout [UInt8]) throws(ModelError) {
         switch value(of: variable) {
         case .missing: throw missing(variable)
@@ -100,7 +100,7 @@ struct RuleContext {
         }
     }
 
-    /// A value that has a text: there, not null, and neither list nor object.
+    /// A value with a text: not missing, null, a list or an object.
     @inline(__always)
     private func rendered(_ variable: BoundVariable) throws(ModelError) -> Value {
         let value = value(of: variable)

@@ -1,23 +1,23 @@
 import NotificationModel
 
-/// Applies the rules to one event: a function of its arguments, without I/O.
+/// Applies the rules to one event: a pure function.
 struct RuleEngine: Sendable {
     /// A record for `requests`.
     struct Output: Sendable {
         var key: NotificationKey
         var requestID: RequestID
         var isRemoval: Bool
-        /// The whole JSON value, checked by the model.
+        /// The complete JSON value, validated by the model.
         var value: [UInt8]
     }
 
     enum Outcome: Sendable {
-        /// No rule is for this type of event.
+        /// No rule matches this event type.
         case noRule
-        /// Rules are, but nothing comes of them: no `when` holds, or the lists of recipients are empty.
+        /// Rules match the type but give no record: no `when` holds, or the lists of recipients are empty.
         case skipped
-        /// What the rules made of it. Failures and outputs can stand beside each other: one rule's mistake does not keep
-        /// another's notification back.
+        /// The records and failures of the rules. Both can be present: a failure of one rule does not suppress
+        /// another's notification.
         case applied([Output], failures: [Failure])
     }
 
@@ -26,15 +26,15 @@ struct RuleEngine: Sendable {
         var error: ModelError
     }
 
-    /// What one event becomes may have so many bytes: a list of recipients multiplies what is in the event.
+    /// The maximum total size of the records of one event: a list of recipients multiplies the event's data.
     static let maximumBytes = 32 << 20
 
     let rules: RuleSet
-    /// For rules that name no application.
+    /// The application of rules without one.
     let defaultApplication: String
 
-    /// - Parameter arrived: What an expiration is counted from when the event has no time: the record's timestamp, so that the same
-    ///   record gives the same request again.
+    /// - Parameter arrived: The base of an expiration when the event has no time: the record's timestamp, so that the
+    ///   same record always gives the same request.
     func apply(to event: BusinessEvent, arrived: Timestamp) -> Outcome {
         guard let plan = rules.plan(for: event.type) else { return .noRule }
         return withValues(of: event, for: plan) { values in
@@ -45,8 +45,8 @@ struct RuleEngine: Sendable {
         }
     }
 
-    /// The names of the rules whose `when` holds for an event, and why there may be none: `no-rule`, or what keeps a `when` from
-    /// being judged. What the rules make of it is not looked at.
+    /// The names of the rules whose `when` holds for an event, and why there may be none: `no-rule`, or the error that
+    /// prevents the evaluation of a `when`. It does not render the records.
     func matching(_ event: BusinessEvent) -> (rules: [String], error: ModelError?) {
         guard let plan = rules.plan(for: event.type) else { return ([], Self.noRule(for: event)) }
         return withValues(of: event, for: plan) { values in
@@ -71,10 +71,10 @@ struct RuleEngine: Sendable {
     }
 
     static func noRule(for event: BusinessEvent) -> ModelError {
-        ModelError(.noRule, field: "type", "no rule is for events of type \(event.type)")
+        ModelError(.noRule, field: "type", "no rule matches events of type \(event.type)")
     }
 
-    /// Finds all values that the rules look at, in one pass over the data; they live as long as the body runs.
+    /// Finds all values that the rules use, in one pass over the data; they are valid inside the body.
     private func withValues<Result>(
         of event: BusinessEvent,
         for plan: EventPlan,
@@ -122,7 +122,7 @@ struct RuleEngine: Sendable {
         return outputs.isEmpty && failures.isEmpty ? .skipped : .applied(outputs, failures: failures)
     }
 
-    static let tooLarge = ModelError(.tooLarge, "what one event becomes may have \(maximumBytes) bytes")
+    static let tooLarge = ModelError(.tooLarge, "the records of one event may have at most \(maximumBytes) bytes")
 
     // MARK: One record
 
@@ -143,7 +143,7 @@ struct RuleEngine: Sendable {
             try append(version: rule.version, context, to: &value)
             JSONWriter.append("}", to: &value)
             guard case .request(let request) = try RequestRecord.scan(value, key: key) else {
-                throw ModelError(.invalid, "the rule did not give a request")
+                throw ModelError(.invalid, "the rule did not produce a request")
             }
             try Schedule.check(request.trigger)
             return Output(key: key, requestID: id, isRemoval: false, value: value)
@@ -167,8 +167,8 @@ struct RuleEngine: Sendable {
         try rule.identifier.render(context, into: &parts)
         let identifier = parts.count
         guard identifier > 0 else {
-            // An empty identifier would mean all of the recipient's notifications: never by accident.
-            throw ModelError(.invalid, field: "identifier", "the rule gave an empty identifier")
+            // An empty identifier would mean all of the recipient's notifications; refuse it.
+            throw ModelError(.invalid, field: "identifier", "the rule produced an empty identifier")
         }
         if let application = rule.application {
             try application.render(context, into: &parts)
@@ -202,7 +202,7 @@ struct RuleEngine: Sendable {
         JSONWriter.append(timestamp: time.adding(milliseconds: try milliseconds(after, context)), to: &value)
     }
 
-    /// Nil when the event does not say, as many do not.
+    /// Nil when the event has no locale, which is common.
     private func locale(_ template: Template<BoundVariable>, _ context: RuleContext) throws(ModelError) -> String? {
         do throws(ModelError) {
             return try text(template, context)
@@ -243,12 +243,12 @@ struct RuleEngine: Sendable {
         JSONWriter.append(",\"version\":", to: &value)
         let start = value.count
         try version.render(context, into: &value)
-        // What comes out of a variable must not become JSON of its own; the scan of the whole knows the range.
+        // A variable's value must not inject JSON here; the final scan checks the range.
         guard value.count > start, Int64(String(decoding: value[start...], as: UTF8.self)).map({ $0 >= 0 }) == true,
             value[start] != UInt8(ascii: "+"), value[start] != UInt8(ascii: "-"),
             value[start] != UInt8(ascii: "0") || value.count == start + 1
         else {
-            throw ModelError(.invalid, field: "version", "the rule must give an integer from 0")
+            throw ModelError(.invalid, field: "version", "the rule must produce an integer from 0")
         }
     }
 
@@ -259,7 +259,7 @@ struct RuleEngine: Sendable {
     }
 }
 
-/// What `expiration: {after: …}` takes.
+/// The value of `expiration: {after: …}`.
 enum ExpirationBounds {
     static let text = "a number of seconds, more than 0 and at most \(Int64(ModelLimits.timeInterval))"
 

@@ -2,14 +2,14 @@ import Foundation
 import NotificationModel
 import Yams
 
-/// Reads a file of rules whole and checks it before anything runs: either every rule is usable, or the error names every
+/// Reads and validates a complete rule file before anything runs: either all rules are valid, or the error lists every
 /// mistake with its line.
 enum RuleFile {
-    /// A rule file larger than this is a mistake.
+    /// A larger file is a mistake.
     static let maximumBytes = 1 << 20
-    /// What the rules of one file may hold in memory: defaults and localizations multiply what is written once.
+    /// The memory limit for the rules of one file: defaults and localizations multiply their text.
     static let maximumWeight = 64 << 20
-    /// Problems that are told of one file.
+    /// Maximum number of reported problems per file.
     static let maximumProblems = 100
 
     static func load(path: String) throws(RuleFileError) -> RuleSet {
@@ -21,7 +21,7 @@ enum RuleFile {
     private static func text(path: String) throws(RuleFileError) -> String {
         let bytes: Data
         do {
-            // A pipe or a device may never end, and its opening may never return.
+            // Reading a pipe or a device may never end, and opening it may block.
             let attributes = try FileManager.default.attributesOfItem(atPath: resolved(path))
             guard let type = attributes[.type] as? FileAttributeType, type == .typeRegular else {
                 let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
@@ -36,12 +36,12 @@ enum RuleFile {
         } catch let error as RuleFileError {
             throw error
         } catch {
-            // What Foundation says of it is not for people.
+            // Foundation's error text is not suitable for people.
             let exists = FileManager.default.fileExists(atPath: path)
-            throw RuleFileError(unreadable: path, exists ? "cannot be read: is it permitted?" : "does not exist")
+            throw RuleFileError(unreadable: path, exists ? "cannot be read: check its permissions" : "does not exist")
         }
         guard bytes.count <= maximumBytes else {
-            throw RuleFileError(path, "has more than \(maximumBytes) bytes, which is what a rule file may have")
+            throw RuleFileError(path, "has more than \(maximumBytes) bytes, the limit of a rule file")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw RuleFileError(path, "is not UTF-8")
@@ -56,7 +56,7 @@ enum RuleFile {
     // MARK: Parsing
 
     static func parse(_ text: String, file: String) throws(RuleFileError) -> RuleSet {
-        // The mark that some editors put at the beginning of UTF-8.
+        // The byte order mark that some editors write.
         let text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
         let root: Node?
         do {
@@ -97,7 +97,7 @@ enum RuleFile {
             return .init(
                 line: context.mark.line,
                 column: context.mark.column,
-                message: "\(names) is given twice in one mapping"
+                message: "\(names) appears twice in one mapping"
             )
         default:
             return .init(line: 0, column: 0, message: "not YAML: \(error)")

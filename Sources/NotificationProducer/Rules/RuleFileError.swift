@@ -1,14 +1,14 @@
 import NotificationModel
 
-/// Why a rule file was refused: every problem found in it, in the order of its lines.
+/// An invalid rule file: every problem in it, in the order of its lines.
 public struct RuleFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// One mistake and where it is.
+    /// One mistake with its position.
     public struct Problem: Hashable, Sendable, CustomStringConvertible {
-        /// Counted from 1; 0 when the problem has no place in the file.
+        /// Counted from 1; 0 for a problem without a position.
         public var line: Int
-        /// Counted from 1; 0 when the problem has no place in the file.
+        /// Counted from 1; 0 for a problem without a position.
         public var column: Int
-        /// What is wrong and what to do about it.
+        /// What is wrong and how to fix it.
         public var message: String
 
         /// Creates a problem.
@@ -18,18 +18,18 @@ public struct RuleFileError: Error, Hashable, Sendable, CustomStringConvertible 
             self.message = message
         }
 
-        /// `3:7: what is wrong`, on one line and fit for a terminal.
+        /// `3:7: message`, on one line and escaped for a terminal.
         public var description: String {
             let text = PrintableText.escaped(message)
             return line > 0 ? "\(line):\(column): \(text)" : text
         }
     }
 
-    /// The file as it was named in the configuration.
+    /// The file's path as configured.
     public var file: String
-    /// At least one.
+    /// At least one problem.
     public var problems: [Problem]
-    /// There is no such file, or it cannot be read: nothing is known of the rules in it.
+    /// The file is missing or cannot be read: nothing is known about its rules.
     public var isUnreadable: Bool
 
     /// Creates the error of a file.
@@ -39,7 +39,7 @@ public struct RuleFileError: Error, Hashable, Sendable, CustomStringConvertible 
         self.isUnreadable = isUnreadable
     }
 
-    /// One line a problem, `rules.yaml:3:7: what is wrong`, as compilers write them.
+    /// One line per problem, `rules.yaml:3:7: message`, in the format of compilers.
     public var description: String {
         let file = PrintableText.escaped(file)
         return problems.map { $0.line > 0 ? "\(file):\($0)" : "\(file): \($0)" }.joined(separator: "\n")

@@ -1,26 +1,26 @@
 public import NotificationModel
 
-/// The rules of a file, to look at what they would make of an event without Kafka.
+/// The rules of a file, to preview their effect on an event without Kafka.
 public struct RulePreview: Sendable {
-    /// A rule as a list of them shows it.
+    /// A rule for a list of rules.
     public struct Summary: Sendable, Hashable {
-        /// The rule's `name`, or its event type and place.
+        /// The rule's `name`, or its event type and index.
         public var name: String
-        /// The type of the events it is for.
+        /// The event type of the rule.
         public var event: String
-        /// Where it begins in the file, from 1.
+        /// The line where it begins, from 1.
         public var line: Int
-        /// It cancels, and requests nothing.
+        /// Whether it cancels notifications instead of requesting them.
         public var isCancel: Bool
     }
 
-    /// A record that would be on `requests`.
+    /// A record that would be written to `requests`.
     public struct Record: Sendable, Hashable {
         /// The record's key, which also decides its partition.
         public var key: NotificationKey
-        /// Derived from the event, the rule and the key: the same event gives it again.
+        /// Derived from the event, the rule and the key: the same event gives the same id.
         public var requestID: RequestID
-        /// A removal, not a request.
+        /// Whether it is a removal.
         public var isRemoval: Bool
         /// The record's value, JSON.
         public var value: [UInt8]
@@ -28,22 +28,22 @@ public struct RulePreview: Sendable {
 
     /// Why a rule gives no record, or not all of its records.
     public struct Failure: Sendable, Hashable {
-        /// The rule's name; nil when no rule could even be chosen.
+        /// The rule's name; nil if no rule could be selected.
         public var rule: String?
-        /// What the dead letter would say.
+        /// The error for the dead letter.
         public var error: ModelError
     }
 
-    /// What becomes of one event.
+    /// The result for one event.
     public struct Result: Sendable, Hashable {
-        /// In the order in which they would be sent.
+        /// In the order of sending.
         public var records: [Record]
-        /// Not empty when the event would go to dead letters.
+        /// Not empty if the event would go to dead letters.
         public var failures: [Failure]
-        /// The key of the event, under which events take effect in their order; nil when it cannot be read.
+        /// The event's key, which determines the order of events; nil if it cannot be read.
         public var eventKey: [UInt8]?
 
-        /// Nothing comes of the event, and nothing is wrong: no `when` holds.
+        /// Whether the event has no effect without an error: no `when` holds.
         public var isSkipped: Bool { records.isEmpty && failures.isEmpty }
     }
 
@@ -67,11 +67,11 @@ public struct RulePreview: Sendable {
         }
     }
 
-    /// Where events can take effect in another order than they came in.
+    /// Pairs of rules whose events may take effect in another order than they arrived.
     public var overtakings: [Overtaking] { Overtaking.all(in: engine.rules) }
 
-    /// What the rules make of a CloudEvent in structured mode, one JSON object. One that cannot be read goes to dead letters as one
-    /// does that no rule is for.
+    /// Applies the rules to a CloudEvent in structured mode, one JSON object. An event that cannot be read goes to dead
+    /// letters, as does an event without a matching rule.
     public func apply(toStructured json: [UInt8]) -> Result {
         do throws(ModelError) {
             let headers: [(name: String, value: [UInt8]?)] = [
@@ -83,7 +83,7 @@ public struct RulePreview: Sendable {
         }
     }
 
-    /// What the rules make of an event that arrives now.
+    /// Applies the rules to an event that arrives now.
     public func apply(to event: BusinessEvent) -> Result {
         var result = made(of: event)
         result.eventKey = event.kafkaKey

@@ -1,11 +1,11 @@
 import NotificationModel
 
-/// The rules of one event type in the order of the file, and every value of such an event that they look at.
+/// The rules of one event type in the order of the file, and all paths that they read from such an event.
 final class EventPlan: Sendable {
     let rules: [Rule<BoundVariable>]
-    /// What to look for in the event's data.
+    /// The paths to find in the event's data.
     let data: JSONPathSet
-    /// What to look for in each element of a list of recipients.
+    /// The paths to find in each element of a list of recipients.
     let item: JSONPathSet
     /// The variables' names, for messages and to find extension attributes.
     let names: [String]
@@ -18,7 +18,7 @@ final class EventPlan: Sendable {
         names = binder.names
     }
 
-    /// Gives each variable its place.
+    /// Binds each variable to its location.
     private struct Binder {
         var data = JSONPathSet()
         var item = JSONPathSet()
@@ -64,7 +64,7 @@ struct RuleSet: Sendable {
     /// In the order of the file.
     var all: [Rule<BoundVariable>] { allWithPlans.map(\.rule) }
 
-    /// The same with what knows the names of their variables.
+    /// The same with the plans, which have the names of the variables.
     var allWithPlans: [(rule: Rule<BoundVariable>, plan: EventPlan)] {
         plans.values.flatMap { plan in plan.rules.map { ($0, plan) } }.sorted { $0.rule.line < $1.rule.line }
     }

@@ -1,7 +1,7 @@
-/// What a rule may write at one place of a request, so that a misspelt key or a number where text belongs is found when
-/// the rules are read, with its line. Ranges and formats are the model's to check, on what is rendered.
+/// The allowed form of a value in a rule, so that a misspelt key or a number in place of text is found with its line
+/// when the rules are read. The model checks ranges and formats of the rendered result.
 indirect enum RuleShape: Sendable {
-    /// Text: variables are rendered into it, a number by its JSON text.
+    /// Text: variables are rendered into it, a number as its JSON text.
     case text
     /// A number, a boolean, or one `{{path}}` that keeps its JSON type.
     case number

@@ -5,18 +5,18 @@ import NotificationModel
 import ServiceSupport
 import Synchronization
 
-/// The rules that are in force, and how they are replaced while the service runs.
+/// The rules in force, and their replacement while the service runs.
 final class RuleStore: Sendable {
     private let path: String
     private let defaultApplication: String
     private let now: @Sendable () -> Timestamp
     private let current: Mutex<RuleEngine>
-    /// One reload at a time, so that the file as it was read last is the one in force.
+    /// One reload at a time, so that the last file read is in force.
     private let reloading = Mutex(())
     private let metrics = Metrics()
 
     private struct Metrics: Sendable {
-        /// Times the file was read again, by how that went.
+        /// Reloads of the file by outcome.
         let succeeded = Counter(label: "carillon_rules_reloads_total", dimensions: [("outcome", "success")])
         let failed = Counter(label: "carillon_rules_reloads_total", dimensions: [("outcome", "failure")])
         /// When the rules in force were read.
@@ -38,14 +38,14 @@ final class RuleStore: Sendable {
         metrics.noteSuccess(now())
     }
 
-    /// The rules for one event: whoever handles it asks once, so that it sees one set of them.
+    /// The rules for one event; call it once per event, to use one consistent set.
     var engine: RuleEngine {
         current.withLock { $0 }
     }
 
-    /// Reads the file again, on a thread of its own. A file that is wrong changes nothing; what is wrong with it is logged.
+    /// Reloads the file on a separate thread. An invalid file changes nothing; its problems are logged.
     ///
-    /// - Returns: Whether the rules are now those of the file.
+    /// - Returns: Whether the rules in force are those of the file.
     func reload(logger: Logger) async -> Bool {
         // The closure does not throw.
         (try? await KafkaThread.run(name: "carillon-rules") { self.reloadNow(logger) }) ?? false
@@ -59,7 +59,7 @@ final class RuleStore: Sendable {
                 metrics.succeeded.increment()
                 metrics.noteSuccess(now())
                 logger.info(
-                    "rules are read again",
+                    "rules reloaded",
                     metadata: [LogMetadata.file: "\(path)", LogMetadata.count: "\(rules.count)"]
                 )
                 return true
@@ -67,12 +67,12 @@ final class RuleStore: Sendable {
                 metrics.failed.increment()
                 for problem in error.problems {
                     logger.error(
-                        "a problem in the file of rules",
+                        "problem in the rule file",
                         metadata: [LogMetadata.file: "\(path)", LogMetadata.error: "\(problem)"]
                     )
                 }
                 logger.error(
-                    "the rules are not replaced: those read before stay in force",
+                    "rules not reloaded: the previous rules stay in force",
                     metadata: [LogMetadata.file: "\(path)", LogMetadata.count: "\(error.problems.count)"]
                 )
                 return false

@@ -1,6 +1,6 @@
 import Yams
 
-/// The text of a rule file by lines, to tell where within a long text a mistake is.
+/// The text of a rule file by lines, to locate a mistake inside a long text.
 struct SourceText {
     private let lines: [Substring]
 
@@ -8,11 +8,11 @@ struct SourceText {
         lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     }
 
-    /// Lines and characters that are looked through for one mistake.
+    /// Maximum number of lines and characters to search for one mistake.
     private static let maximumLines = 1_000
     private static let maximumSnippet = 80
 
-    /// Where a piece of a text begins, counted from 1, when it is found at or behind where the text begins.
+    /// The position of a snippet, counted from 1, if it is found at or after the start of the text.
     func place(of snippet: String, from mark: Mark) -> (line: Int, column: Int)? {
         let firstLine = snippet.prefix { !$0.isNewline }.prefix(Self.maximumSnippet)
         guard !firstLine.isEmpty else { return nil }
@@ -25,7 +25,7 @@ struct SourceText {
         return nil
     }
 
-    /// Where a character of a text is, when the text is written on one line as it is.
+    /// The position of a character of a text that is on one line without escapes.
     func place(ofCharacter offset: Int, in scalar: Node.Scalar) -> (line: Int, column: Int)? {
         guard let mark = scalar.mark, (1...lines.count).contains(mark.line) else { return nil }
         let isQuoted = scalar.style == .singleQuoted || scalar.style == .doubleQuoted

@@ -1,25 +1,25 @@
 import NotificationModel
 
-/// Text or JSON with variables in it, cut into pieces once when the rules are read: constant bytes, and what is filled in for
-/// each event.
+/// Text or JSON with variables, split into pieces once when the rules are read: constant bytes, and variables for each
+/// event's values.
 ///
-/// Rendering never reads what a variable holds as a template again, so a value with `{{` in it stays as it is.
+/// Rendering never parses a value as a template, so a value that contains `{{` is unchanged.
 ///
-/// `Variable` is a ``VariablePath`` as a rule is written, and a ``BoundVariable`` once it is known where its value will be.
+/// `Variable` is a ``VariablePath`` in the parsed rule, and a ``BoundVariable`` once its location is known.
 struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
     enum Piece: Hashable, Sendable {
         /// A part of ``bytes``.
         case bytes(Range<Int>)
-        /// The variable's text as it is.
+        /// The variable's plain text.
         case text(Variable)
-        /// The variable's text as it stands between the quotes of a JSON string.
+        /// The variable's text, escaped for a JSON string.
         case escaped(Variable)
         /// The variable's own JSON value, with its type.
         case json(Variable)
     }
 
     private(set) var pieces: [Piece] = []
-    /// All that is constant, one piece after another: to go over the pieces then counts no references.
+    /// All constants, one after another: iterating over the pieces then needs no reference counting.
     private var bytes: [UInt8] = []
 
     mutating func append(bytes more: some Sequence<UInt8>) {
@@ -37,12 +37,12 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         append(bytes: fragment.utf8)
     }
 
-    /// Appends the JSON that is one variable's value.
+    /// Appends a variable's JSON value.
     mutating func append(json variable: Variable) {
         pieces.append(.json(variable))
     }
 
-    /// Appends a template of text as one JSON string, quotes included.
+    /// Appends a text template as one JSON string with quotes.
     mutating func append(string text: Template) {
         append("\"")
         for piece in text.pieces {
@@ -64,7 +64,7 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// The template as it was written, each variable as given.
+    /// The template in its source form, with each variable converted by the closure.
     func text(_ variable: (Variable) -> String) -> String {
         pieces.map { piece in
             if case .bytes(let range) = piece { return String(decoding: bytes[range], as: UTF8.self) }
@@ -77,7 +77,7 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         variables.isEmpty ? bytes : nil
     }
 
-    /// The variable, when the template is one variable and nothing else.
+    /// The variable, if the template is only one variable.
     var soleVariable: Variable? {
         guard pieces.count == 1 else { return nil }
         return pieces[0].variable
@@ -87,7 +87,7 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         pieces.compactMap(\.variable)
     }
 
-    /// What it holds in memory, about.
+    /// Its approximate size in memory.
     var weight: Int { bytes.count + pieces.count * 32 }
 
     func map<Other>(_ transform: (Variable) -> Other) -> Template<Other> {
@@ -122,25 +122,25 @@ extension Template<VariablePath> {
             append(bytes: rest[..<open.lowerBound].utf8)
             let inner = rest[open.upperBound...]
             guard let close = inner.firstRange(of: "}}") else {
-                throw TemplateError("a `{{` without its `}}`", at: String(rest[open.lowerBound...]))
+                throw TemplateError("a `{{` without a `}}`", at: String(rest[open.lowerBound...]))
             }
             pieces.append(.text(try VariablePath(inner[..<close.lowerBound].trimmingSpaces())))
             rest = inner[close.upperBound...]
         }
         guard rest.firstRange(of: "}}") == nil else {
-            throw TemplateError("a `}}` without its `{{`", at: "}}")
+            throw TemplateError("a `}}` without a `{{`", at: "}}")
         }
         append(bytes: rest.utf8)
     }
 }
 
 extension Template<BoundVariable> {
-    /// Appends what it is for one event.
+    /// Appends the result for one event.
     func render(_ context: borrowing RuleContext, into out: inout [UInt8]) throws(ModelError) {
         for piece in pieces {
             switch piece {
             case .bytes(let range):
-                // A slice of the array would count a reference.
+                // A slice of the array would need reference counting.
                 bytes.withUnsafeBytes { out.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
             case .text(let variable): try context.appendText(of: variable, to: &out)
             case .escaped(let variable): try context.appendEscapedText(of: variable, to: &out)

@@ -1,10 +1,10 @@
 import NotificationModel
 
-/// The name between `{{` and `}}`: an attribute of the event, a path into its data, or one into the recipient at hand.
+/// The name between `{{` and `}}`: an attribute of the event, a path into its data, or one into the current recipient.
 ///
-/// `id`, `source`, `type`, `subject`, `time` and the names of CloudEvents extensions are attributes; `data` is the whole
-/// of the event's JSON data and `data.order.lines.0.sku` a path into it, where a number picks an element of an array;
-/// `item` is the element of the list of `recipients`, and `item.id` a path into it.
+/// `id`, `source`, `type`, `subject`, `time` and the names of CloudEvents extensions are attributes. `data` is the
+/// event's complete JSON data, and `data.order.lines.0.sku` a path into it, where a number selects an element of an
+/// array. `item` is the element of the list of `recipients`, and `item.id` a path into it.
 struct VariablePath: Hashable, Sendable {
     enum Root: Hashable, Sendable {
         case data
@@ -18,17 +18,17 @@ struct VariablePath: Hashable, Sendable {
     /// The components after `data` or `item`; empty for an attribute.
     let components: [String]
 
-    /// The attributes that every event can have, which need no braces in an expression.
+    /// The attributes that every event can have; an expression can use them without braces.
     static let attributes: Set<String> = ["id", "source", "type", "subject", "time"]
 
     init(_ written: some StringProtocol) throws(TemplateError) {
         let text = String(written)
         guard let sigil = text.unicodeScalars.first else {
-            throw TemplateError("an empty variable `{{}}`; write the name of one, such as {{data.customer}}")
+            throw TemplateError("an empty variable `{{}}`; write a name, such as {{data.customer}}")
         }
         guard !"#^/>!&{=<$*".unicodeScalars.contains(sigil) else {
             throw TemplateError(
-                "`{{\(Self.excerpt(text))}}` is not supported: templates are text and variables; there are no sections, "
+                "`{{\(Self.excerpt(text))}}` is not supported: templates contain text and variables only, no sections, "
                     + "partials, comments or unescaped forms (values are always escaped for JSON and for nothing else)",
                 at: "{{" + text
             )
@@ -50,12 +50,12 @@ struct VariablePath: Hashable, Sendable {
             root = components[0] == "data" ? .data : .item
             self.components = Array(components.dropFirst())
         } else {
-            // CloudEvents names are lower-case letters and digits, so anything else can never have a value.
+            // CloudEvents attribute names are lower-case letters and digits, so no other name can have a value.
             let isAttribute = components[0].utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
             guard components.count == 1, isAttribute else {
                 throw Self.error(
                     text,
-                    "names neither an attribute of the event (id, source, type, subject, time, an extension) nor a path that "
+                    "is neither an attribute of the event (id, source, type, subject, time, an extension) nor a path that "
                         + "begins with `data` or `item`"
                 )
             }
@@ -68,18 +68,18 @@ struct VariablePath: Hashable, Sendable {
         TemplateError("`{{\(excerpt(text))}}` \(message)", at: text)
     }
 
-    /// What a message quotes of a name that may be anything.
+    /// The quoted part of a possibly long name.
     private static func excerpt(_ text: String) -> String {
         text.count <= 60 ? text : "\(text.prefix(60))…"
     }
 }
 
-/// A template or an expression that cannot be read. The rule file adds the line.
+/// An invalid template or expression. The rule file adds the line.
 struct TemplateError: Error, Hashable {
     let message: String
-    /// The piece of the text that is to blame, to find its place.
+    /// The offending piece of the text, to locate it.
     let snippet: String?
-    /// Where in the text it begins, in characters, if that is known.
+    /// Its offset in characters, if known.
     let offset: Int?
 
     init(_ message: String, at snippet: String? = nil, offset: Int? = nil) {

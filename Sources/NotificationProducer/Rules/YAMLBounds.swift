@@ -1,25 +1,26 @@
 import Yams
 
-/// Keeps aliases of a YAML text from standing for more than the text could hold itself: a few lines of aliases of aliases would
-/// be larger than any memory, and comparing them as keys takes as long.
+/// Limits the expansion of aliases in a YAML text: a few lines of nested aliases could exceed any memory, and comparing
+/// them as keys takes as long.
 ///
-/// The parser resolves aliases as it reads, so what they come to is worked out before, on the same text with every `*` made a
-/// letter: an alias is a plain word then. Nesting needs no bound of its own, the parser goes 1,000 deep.
+/// The parser resolves aliases while it reads. So the expanded size is computed before, on the same text with every `*`
+/// replaced by a letter, which makes an alias a plain word. Nesting needs no limit here: the parser stops at 1,000
+/// levels.
 enum YAMLBounds {
-    /// What a text may come to with its aliases resolved, in bytes of its scalars and 8 for each node.
+    /// Maximum size of a text with its aliases resolved: bytes of its scalars and 8 for each node.
     static let maximumWeight = 4 << 20
 
-    /// In private use, so it is in no name.
+    /// A private-use character, so no name contains it.
     private static let marker: Character = "\u{E02A}"
 
-    /// - Returns: What is wrong at the place that goes beyond the bound.
-    /// - Throws: What the parser says.
+    /// - Returns: The problem at the position that exceeds the limit.
+    /// - Throws: The parser's error.
     static func problem(in text: String) throws -> RuleFileError.Problem? {
         let bytes = text.utf8
         guard bytes.contains(UInt8(ascii: "*")), bytes.contains(UInt8(ascii: "&")) else { return nil }
         var expansion = Expansion()
         let parser = try Parser(yaml: text.replacing("*", with: String(marker)))
-        // Nodes know their anchors only as long as the parser is there.
+        // Nodes know their anchors only while the parser exists.
         try withExtendedLifetime(parser) {
             if let root = try parser.singleRoot() { _ = expansion.weight(of: root) }
         }
@@ -27,14 +28,14 @@ enum YAMLBounds {
             .init(
                 line: mark.line,
                 column: mark.column,
-                message: "with its aliases the file comes to more than \(maximumWeight) bytes; repeat less"
+                message: "with its aliases the file exceeds \(maximumWeight) bytes; use fewer aliases"
             )
         }
     }
 
     private struct Expansion {
         var weights: [Substring: Int] = [:]
-        /// Where it became too much.
+        /// The position that exceeded the limit.
         var excess: Mark?
 
         mutating func weight(of node: Node) -> Int {

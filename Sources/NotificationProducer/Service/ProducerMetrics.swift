@@ -4,15 +4,15 @@ import NotificationModel
 import ServiceHTTP
 import ServiceSupport
 
-/// The counters of the producer service. Made once: making one takes a lock.
+/// The metrics of the producer service. Created once: creating a handle takes a lock.
 struct ProducerMetrics: Sendable {
-    /// Business events by what became of them, counted when they were handled.
+    /// The outcome of a business event, counted when it was handled.
     enum Outcome: String, CaseIterable {
         case published, skipped
         case deadLettered = "dead-lettered"
     }
 
-    /// What the group did with the partitions of this process.
+    /// A change of this process's partitions.
     enum Rebalance: String, CaseIterable {
         case assigned, revoked, lost
     }
@@ -24,7 +24,7 @@ struct ProducerMetrics: Sendable {
     private let events: [Outcome: Counter]
     private let rebalances: [Rebalance: Counter]
     private let deadLetters: [ReasonCode: Counter]
-    /// The API's connections and answers.
+    /// The API's connections and responses.
     let http = ConnectionMetrics(
         name: "http",
         statuses: [200, 202, 400, 401, 403, 404, 405, 408, 413, 414, 415, 417, 422, 431, 500, 501, 503],
@@ -36,7 +36,7 @@ struct ProducerMetrics: Sendable {
         ]
     )
 
-    /// What makes an event a dead letter. Another reason is shown when it was given.
+    /// The reasons for dead letters. Any other one appears after its first use.
     private static let deadLetterReasons: [ReasonCode] = [
         .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .unsupportedForm, .noRule, .missingVariable,
         .tooManyRecipients,
@@ -59,7 +59,7 @@ struct ProducerMetrics: Sendable {
         )
     }
 
-    /// Says what each of them is, and shows what is counted elsewhere.
+    /// Describes each metric, and shows those counted elsewhere.
     static func describe(_ registry: PrometheusRegistry) {
         for (name, help) in descriptions + ConnectionMetrics.descriptions(name: "http") {
             registry.describe(name, help)
@@ -81,17 +81,17 @@ struct ProducerMetrics: Sendable {
             "requests.published",
             "Records on the topic of requests that the broker acknowledged, from rules and from HTTP."
         ),
-        ("ingest.restarts", "How often reading business events failed and began anew with new clients."),
-        ("ingest.waiting.events", "Business events that were read and whose records are not all acknowledged."),
+        ("ingest.restarts", "How often reading business events failed and restarted with new clients."),
+        ("ingest.waiting.events", "Business events with records that are not acknowledged yet."),
         (
             "ingest.commit.success.timestamp.seconds",
             "When offsets of business events were last committed, in seconds since 1970; 0 before."
         ),
-        ("business.events", "Business events read from their topic, by what became of them."),
+        ("business.events", "Business events read from their topic, by outcome."),
         ("consumer.rebalances", "How often the group gave partitions to this process or took them, by what happened."),
         ("consumer.lag.records", "Records behind the end of the partition."),
         ("dead.letters", "Records that could not be used, by reason."),
-        ("rules.reloads", "How often the file of rules was read again, by outcome."),
+        ("rules.reloads", "Reloads of the rule file, by outcome."),
         ("rules.reload.success.timestamp.seconds", "When the rules in force were read, in seconds since 1970."),
     ]
 
@@ -119,7 +119,7 @@ struct ProducerMetrics: Sendable {
         rebalances[rebalance]?.increment()
     }
 
-    /// Counted when the broker acknowledged the dead letter.
+    /// Counted when the broker has acknowledged the dead letter.
     func countDeadLetter(_ reason: ReasonCode) {
         let counter =
             deadLetters[reason]

@@ -7,7 +7,7 @@ import NotificationPublisher
 import ServiceHTTP
 import ServiceSupport
 
-/// What the service's HTTP API is made of.
+/// The parts of the service's HTTP API.
 extension ProducerService {
     func application(
         _ producer: KafkaProducer,
@@ -15,7 +15,7 @@ extension ProducerService {
     ) throws -> Application<RouteResponder> {
         if security.exposesTokens {
             logger.warning(
-                "tokens come in the clear: set http.tls.certificate and http.tls.key, or end TLS before this service",
+                "clients send tokens unencrypted: set http.tls.certificate and http.tls.key, or terminate TLS in front of this service",
                 metadata: [LogMetadata.host: "\(configuration.httpHost)"]
             )
         }
@@ -81,7 +81,7 @@ extension ProducerService {
         let limit = OpenFiles.makeRoom(forConnections: configuration.httpConnections)
         if limit < configuration.httpConnections {
             logger.warning(
-                "http.connections is lowered: the process may not open as many files; raise its limit (ulimit -n)",
+                "http.connections was lowered to the process's limit of open files; raise the limit (ulimit -n)",
                 metadata: [LogMetadata.count: "\(limit)"]
             )
         }

@@ -3,7 +3,7 @@ import ServiceSupport
 
 /// The configurations of the service's Kafka clients.
 extension ProducerServiceConfiguration {
-    /// For calls: what is not acknowledged while the caller waits is given up.
+    /// For calls: a record that is not acknowledged while the caller waits fails.
     var callProducer: KafkaProducerConfiguration {
         var producer = KafkaProducerConfiguration(
             client: shared.client("carillon-producer-http"),
@@ -11,7 +11,7 @@ extension ProducerServiceConfiguration {
         )
         producer.maximumBufferedRecords = httpBufferRecords
         producer.queueFullTimeout = httpDeadline
-        // Each caller waits for its own record; what comes meanwhile is a batch all the same.
+        // Each caller waits for its own record; records that arrive meanwhile still form a batch.
         producer.linger = .zero
         return producer
     }

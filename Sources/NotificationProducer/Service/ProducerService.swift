@@ -12,7 +12,7 @@ public import ServiceSupport
 ///     let service = try ProducerService(configuration: configuration, health: health, logger: logger)
 ///     try await ServiceRunner.run([service], shutdownTimeout: .seconds(25), logger: logger)
 ///
-/// On graceful shutdown it stops accepting connections, finishes the calls at hand, lets what was read of the events be
+/// On graceful shutdown it stops accepting connections, finishes the calls in progress, waits until the events read are
 /// acknowledged and committed, and flushes its producers, all within `drain.timeout`.
 public struct ProducerService: Service {
     let configuration: ProducerServiceConfiguration
@@ -26,17 +26,18 @@ public struct ProducerService: Service {
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
     let bound = BoundPort()
 
-    /// Reads the rules, the tokens and the certificate; nothing is connected before ``run()``.
+    /// Reads the rules, the tokens and the certificate; connects only in ``run()``.
     ///
     /// - Parameters:
     ///   - configuration: The settings.
     ///   - health: Gets the components `kafka`, `rules` and `http`.
-    ///   - registry: Where the metrics are described; they are counted by the process-wide system of swift-metrics.
-    ///   - logger: For everything that happens.
-    ///   - now: The clock, for expirations and `ce_time`; the system's if not given.
-    ///   - makeRequestID: The ids of what comes over HTTP without an `Idempotency-Key`; random if not given.
-    /// - Throws: `KafkaError` that names a property librdkafka does not take, ``RuleFileError`` with every problem of the rule file,
-    ///   ``ListenerSettingsError`` that names what is wrong with the address, the tokens or the certificate.
+    ///   - registry: The registry for the metrics' descriptions; the values go to the process-wide system of
+    ///     swift-metrics.
+    ///   - logger: The service's logger.
+    ///   - now: The clock for expirations and `ce_time`; the system clock by default.
+    ///   - makeRequestID: Creates ids for HTTP calls without an `Idempotency-Key`; random by default.
+    /// - Throws: `KafkaError` that names a property librdkafka rejects, ``RuleFileError`` with every problem of the
+    ///   rule file, ``ListenerSettingsError`` that names the problem of the address, the tokens or the certificate.
     public init(
         configuration: ProducerServiceConfiguration,
         health: Health,
@@ -60,7 +61,7 @@ public struct ProducerService: Service {
         )
         for file in security.exposedFiles {
             logger.warning(
-                "every user of this machine can read a file of secrets: take that from others (chmod o-r)",
+                "every user of this machine can read a file with secrets: restrict its permissions (chmod o-r)",
                 metadata: [LogMetadata.file: "\(file)"]
             )
         }
@@ -81,7 +82,8 @@ public struct ProducerService: Service {
 
     /// The port of the HTTP API, once it listens.
     ///
-    /// - Throws: `ListenError` when it could not, `CancellationError` when the caller was cancelled or the service ended before.
+    /// - Throws: `ListenError` when it failed to listen, `CancellationError` when the caller was cancelled or the
+    ///   service ended before.
     public var httpPort: Int {
         get async throws { try await bound.wait() }
     }
@@ -103,7 +105,7 @@ public struct ProducerService: Service {
             } catch {
                 outcome = .failure(error)
             }
-            // Calls are answered by now, so this has little to do; a cancelled task must not cut it short.
+            // All calls are answered by now, so this is quick; cancellation must not cut it short.
             await Task { await producer.shutDown(within: .seconds(2)) }.value
             try outcome.get()
         } catch {
@@ -113,14 +115,14 @@ public struct ProducerService: Service {
         bound.resolve(.failure(CancellationError()))
     }
 
-    /// Reads the file of rules again, as SIGHUP asks for. Its rules count from the next event on, and an event sees either the old
-    /// or the new ones. A file that is wrong changes nothing: each problem is logged, and the service stays ready.
+    /// Reloads the rule file, as SIGHUP does. New rules apply from the next event on, and each event sees either the
+    /// old or the new ones. An invalid file changes nothing: each problem is logged, and the service stays ready.
     ///
-    /// - Returns: Whether the rules are now those of the file; false also when the service has none.
+    /// - Returns: Whether the rules in force are those of the file; false also without a rule file.
     @discardableResult
     public func reloadRules() async -> Bool {
         guard let rules else {
-            logger.warning("no rules.file is set: there are no rules to read again")
+            logger.warning("rules.file is not set: there are no rules to reload")
             return false
         }
         return await rules.reload(logger: logger)
@@ -143,22 +145,22 @@ public struct ProducerService: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await serveHTTP(application) }
             if let ingest {
-                logger.info("rules are read", metadata: [LogMetadata.count: "\(rules?.engine.rules.count ?? 0)"])
+                logger.info("rules loaded", metadata: [LogMetadata.count: "\(rules?.engine.rules.count ?? 0)"])
                 group.addTask { await ingest.run() }
             } else {
                 logger.warning(
-                    "no rules.file is set: business events stay on their topic until a producer with rules reads them"
+                    "rules.file is not set: business events stay on their topic until a producer with rules reads them"
                 )
                 group.addTask { await watchBroker(producer) }
             }
-            // The first failure ends the others.
+            // The first failure stops the others.
             while try await group.next() != nil {}
         }
     }
 
     // MARK: HTTP
 
-    /// Ends when the server does, or a bounded time after shutdown began even when a caller never finishes its request.
+    /// Ends with the server, or a bounded time after shutdown began, even if a caller never finishes its request.
     private func serveHTTP(_ application: some ApplicationProtocol & Service) async throws {
         defer { httpHealth.notReady("stopped") }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -178,13 +180,13 @@ public struct ProducerService: Service {
                 try? await gracefulShutdown()
                 try? await Task.sleep(for: configuration.drainTimeout)
             }
-            // Whichever ends first: the server, or its time.
+            // Whichever ends first: the server, or the timeout.
             try await group.next()
             group.cancelAll()
         }
     }
 
-    /// Without ingest somebody else has to say whether the broker is there.
+    /// Without ingest this reports whether the broker is reachable.
     private func watchBroker(_ producer: KafkaProducer) async {
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {

@@ -2,18 +2,18 @@ import HTTPTypes
 
 /// Who may call an HTTP interface.
 package enum Access: Sendable {
-    /// Everybody who reaches it.
+    /// Every client that can connect.
     case everybody
-    /// Everybody who calls this machine by a name of its own, or by that of the listener's address.
+    /// Every client that addresses this machine by one of its own names, or by the listener's address.
     ///
-    /// The loopback address keeps others out, and a browser would still call it for a page whose name resolves to that address
-    /// (DNS rebinding): the name is what tells.
+    /// The loopback address keeps other machines out. A browser on this machine could still send requests for a page
+    /// whose name resolves to that address (DNS rebinding); the Host field exposes such requests.
     case thisMachine(host: String)
-    /// Who has one of these tokens.
+    /// Clients with one of these tokens.
     case tokens(BearerTokens)
 
-    /// - Returns: What the caller's token allows; nil for everything.
-    /// - Throws: ``Problem`` 401 or 403 when the caller is not let in.
+    /// - Returns: The roles of the caller's token; nil for all rights.
+    /// - Throws: ``Problem`` 401 or 403 when access is denied.
     func roles(of request: HTTPRequest) throws(Problem) -> TokenRoles? {
         switch self {
         case .everybody: return nil
@@ -25,7 +25,7 @@ package enum Access: Sendable {
     }
 
     private static func isOwnName(_ authority: String?, _ host: String) -> Bool {
-        // HTTP/1.0 may leave it out; no browser does.
+        // HTTP/1.0 may omit it; no browser does.
         guard let authority else { return true }
         guard let name = HostField(authority)?.name else { return false }
         return ListenerSecurity.isLoopback(name) || name.lowercased() == host.lowercased()

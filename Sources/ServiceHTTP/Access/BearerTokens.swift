@@ -1,7 +1,7 @@
 import COpenSSL
 import HTTPTypes
 
-/// What a token's owner may do.
+/// What the owner of a token may do.
 package enum TokenRole: String, CaseIterable, Sendable {
     case publish, query, admin
 }
@@ -20,7 +20,7 @@ struct TokenRoles: Sendable, Equatable {
 
     mutating func insert(_ role: TokenRole) { bits |= Self.bit(role) }
 
-    /// `admin` may do everything.
+    /// `admin` includes every role.
     func allow(_ role: TokenRole) -> Bool { bits & (Self.bit(role) | Self.bit(.admin)) != 0 }
 
     private static func bit(_ role: TokenRole) -> UInt8 {
@@ -32,12 +32,12 @@ struct TokenRoles: Sendable, Equatable {
     }
 }
 
-/// The tokens that open an HTTP interface, as SHA-256 digests.
+/// The tokens of an HTTP interface, as SHA-256 digests.
 ///
-/// A presented token is digested and compared with every digest to its end, so that how long it takes says nothing about how
-/// near it came, nor which one it was.
+/// The digest of a presented token is compared completely with every digest, so that the duration reveals neither how
+/// close it was nor which one matched.
 package struct BearerTokens: Sendable {
-    /// A longer token is wrong whatever it is; nothing of it is computed.
+    /// A longer token is rejected without computing its digest.
     static let longestToken = 1_024
     static let digestBytes = Int(SHA256_DIGEST_LENGTH)
 
@@ -46,7 +46,7 @@ package struct BearerTokens: Sendable {
         var roles: TokenRoles
     }
 
-    /// One after the other.
+    /// All digests, concatenated.
     private let digests: [UInt8]
     private let roles: [UInt8]
 
@@ -55,9 +55,9 @@ package struct BearerTokens: Sendable {
         roles = entries.map(\.roles.bits)
     }
 
-    /// Finds out what a call may do.
+    /// Determines the roles of a call.
     ///
-    /// - Throws: ``Problem`` 401 when the call has no token, or a wrong one.
+    /// - Throws: ``Problem`` 401 for a missing or wrong token.
     func roles(of headers: HTTPFields) throws(Problem) -> TokenRoles {
         guard let field = headers[.authorization] else { throw .unauthenticated(isWrong: false) }
         var found: TokenRoles?
@@ -85,12 +85,12 @@ package struct BearerTokens: Sendable {
         return bits == 0 ? nil : TokenRoles(bits: bits)
     }
 
-    /// What follows `Bearer` and blanks; nil when it is another scheme or nothing.
+    /// The text after `Bearer` and blanks; nil for another scheme or no text.
     private static func token(in field: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let scheme: StaticString = "bearer "
         guard field.count > scheme.utf8CodeUnitCount else { return nil }
         for index in 0..<scheme.utf8CodeUnitCount {
-            // Letters of either case; the blank is one already.
+            // The scheme is case-insensitive; setting the bit leaves a blank unchanged.
             guard field[index] | 0x20 == scheme.utf8Start[index] else { return nil }
         }
         let rest = field[scheme.utf8CodeUnitCount...].drop { $0 == 0x20 }

@@ -1,9 +1,9 @@
 /// The value of a Host header field, `name[:port]` (RFC 9110, 7.2).
 struct HostField: Equatable {
-    /// The name or address; that of IPv6 without its brackets. Empty when a target has none.
+    /// The name or address, IPv6 without its brackets. Empty if the target has no host.
     let name: String
 
-    /// - Returns: Nil when it is neither a name nor an address, or the port is no number.
+    /// - Returns: Nil when it is neither a name nor an address, or the port is not a number.
     init?(_ value: String) {
         let text = value.utf8.drop(while: Self.isBlank)
         guard let last = text.lastIndex(where: { !Self.isBlank($0) }) else {
@@ -43,7 +43,7 @@ struct HostField: Equatable {
         }
     }
 
-    /// Of a registered name (RFC 3986, 3.2.2).
+    /// Whether the character is allowed in a registered name (RFC 3986, 3.2.2).
     private static func isNameCharacter(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// A setting of a listener that does not do, found before anything listens.
+/// An invalid setting of a listener, found before it listens.
 public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConvertible {
     enum Key: String {
         case host = "http.host"
@@ -20,7 +20,7 @@ public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConv
 
     /// The key with dots.
     public let key: String
-    /// What is wrong and what to do; never a token or a part of a key.
+    /// What is wrong and what to do; never contains a token or a part of a key.
     public let message: String
 
     init(_ key: Key, _ message: String) {
@@ -32,20 +32,20 @@ public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConv
     public var description: String { "\(key): \(message)" }
 }
 
-/// Who may call an HTTP interface, and how its connections are protected.
+/// The access control and TLS of an HTTP interface.
 package struct ListenerSecurity: Sendable {
     package let access: Access
-    /// Nil: in the clear.
+    /// Nil for plain HTTP.
     package let tls: TLSConfiguration?
     /// Files with secrets that every user of this machine can read.
     package let exposedFiles: [String]
-    /// Tokens come in the clear from other machines.
+    /// Clients on other machines send tokens unencrypted.
     package let exposesTokens: Bool
 
-    /// Reads the files that the settings name.
+    /// Reads the files named in the settings.
     ///
     /// - Parameters:
-    ///   - host: The address to listen on; without tokens only one of this machine.
+    ///   - host: The address to listen on; without tokens it must be a loopback address.
     ///   - tokensFile: See ``TokenFile``.
     ///   - tlsCertificate: The PEM file of the chain; nil for plain HTTP.
     ///   - tlsKey: The PEM file of its key.
@@ -64,8 +64,8 @@ package struct ListenerSecurity: Sendable {
             guard isLoopback else {
                 throw ListenerSettingsError(
                     .host,
-                    "\"\(host)\" can be reached by others, and without tokens everybody could call: set http.tokens.file, "
-                        + "or listen on 127.0.0.1, ::1 or localhost"
+                    "\"\(host)\" is reachable from other machines, and without tokens everyone could call: set "
+                        + "http.tokens.file, or listen on 127.0.0.1, ::1 or localhost"
                 )
             }
             return
@@ -74,16 +74,17 @@ package struct ListenerSecurity: Sendable {
         exposesTokens = tls == nil && !isLoopback
     }
 
-    /// Others than owner and group may read it. A group is how secrets are shared with a service on purpose.
+    /// Whether users other than owner and group may read it. A group is a deliberate way to share secrets with a
+    /// service.
     private static func isExposed(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IROTH != 0
     }
 
-    /// Only what is certainly this machine: other names may resolve to anything.
+    /// Only names that certainly mean this machine: others may resolve to anything.
     static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
-        // As the system writes it, whatever way it was written.
+        // Normalize the spelling of the address.
         guard let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress else { return false }
         return address.hasPrefix("127.") || address == "::1"
     }
@@ -113,7 +114,7 @@ package struct ListenerSecurity: Sendable {
         do {
             privateKey = try NIOSSLPrivateKey(file: files.key, format: .pem)
         } catch {
-            // What the library says could show a part of the file.
+            // The library's error could quote a part of the file.
             throw ListenerSettingsError(.key, "\(files.key) cannot be read as a private key in PEM without a password")
         }
         var tls = TLSConfiguration.makeServerConfiguration(
@@ -121,7 +122,7 @@ package struct ListenerSecurity: Sendable {
             privateKey: .privateKey(privateKey)
         )
         tls.minimumTLSVersion = .tlsv12
-        // Of TLS 1.2 only what has forward secrecy and authenticated encryption; those of 1.3 all have.
+        // For TLS 1.2 only suites with forward secrecy and authenticated encryption; all suites of 1.3 have both.
         tls.cipherSuiteValues = [
             .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
             .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

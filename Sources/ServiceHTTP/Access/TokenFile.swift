@@ -1,14 +1,15 @@
 import Foundation
 
-/// The file of `http.tokens.file`: one token a line, behind its roles.
+/// The file of `http.tokens.file`: one token per line, after its roles.
 ///
 ///     # roles            token, or its SHA-256
 ///     publish            3xAmpLe-t0ken_0f.16~or+more/characters==
 ///     publish,query      sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
 ///
-/// Roles are `publish`, `query` and `admin`, which may do everything. Empty lines and those that begin with `#` do not count.
-/// A token has 16 to 1,024 letters, digits and `-._~+/`, and may end with `=` (the characters of RFC 6750); its digest is that of
-/// its characters alone, as `printf %s "$token" | sha256sum` prints it. Messages name lines and never show a token.
+/// Roles are `publish`, `query` and `admin`, which includes the others. Empty lines and lines that begin with `#` are
+/// ignored. A token has 16 to 1,024 letters, digits and `-._~+/`, and may end with `=` (the characters of RFC 6750).
+/// Its digest is that of its characters alone, as `printf %s "$token" | sha256sum` prints it. Messages name lines and
+/// never show a token.
 enum TokenFile {
     /// A larger file is a mistake.
     static let maximumBytes = 1 << 20
@@ -26,7 +27,7 @@ enum TokenFile {
             throw failure("cannot be read: \(error.localizedDescription)")
         }
         guard bytes.count <= maximumBytes else {
-            throw failure("has \(bytes.count) bytes; a file of tokens may have \(maximumBytes)")
+            throw failure("has \(bytes.count) bytes; a token file may have at most \(maximumBytes)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw failure("is not UTF-8") }
         return try parse(text, file: path)
@@ -43,11 +44,11 @@ enum TokenFile {
             let words = line.split { $0 == " " || $0 == "\t" }
             guard let first = words.first, !first.hasPrefix("#") else { continue }
             guard words.count == 2 else {
-                throw failure("must be roles and a token: `publish,query TOKEN`, found \(words.count) words")
+                throw failure("must be roles and a token: `publish,query TOKEN`; found \(words.count) words")
             }
             guard let roles = roles(first) else {
                 let known = TokenRole.allCases.map(\.rawValue).joined(separator: ", ")
-                throw failure("the first word must be roles with commas between; there are: \(known)")
+                throw failure("the first word must be roles separated by commas; known roles: \(known)")
             }
             let digest: [UInt8]
             switch parse(words[1]) {
@@ -55,13 +56,13 @@ enum TokenFile {
             case .failure(let error): throw failure(error.message)
             }
             if let earlier = lineOfDigest.updateValue(index + 1, forKey: digest) {
-                throw failure("has the token of line \(earlier) again; give all its roles in one line")
+                throw failure("repeats the token of line \(earlier); list all its roles on one line")
             }
             entries.append(.init(digest: digest, roles: roles))
-            guard entries.count <= maximumTokens else { throw failure("is one token more than \(maximumTokens)") }
+            guard entries.count <= maximumTokens else { throw failure("exceeds the limit of \(maximumTokens) tokens") }
         }
         guard !entries.isEmpty else {
-            throw ListenerSettingsError(.tokensFile, "\(file) has no token; each line is roles and a token")
+            throw ListenerSettingsError(.tokensFile, "\(file) has no token; each line needs roles and a token")
         }
         return BearerTokens(entries)
     }
@@ -79,7 +80,7 @@ enum TokenFile {
         var message: String
     }
 
-    /// The digest of a token, or the one that is given.
+    /// The digest of a token, or the given digest.
     private static func parse(_ word: Substring) -> Result<[UInt8], Mistake> {
         if word.hasPrefix("sha256:") {
             let digits = word.dropFirst("sha256:".count)
@@ -91,10 +92,10 @@ enum TokenFile {
         let characters = word.utf8
         guard (shortestToken...BearerTokens.longestToken).contains(characters.count) else {
             let range = "\(shortestToken) to \(BearerTokens.longestToken)"
-            return .failure(.init(message: "a token has \(range) characters, this one \(characters.count)"))
+            return .failure(.init(message: "a token must have \(range) characters, this one has \(characters.count)"))
         }
         guard characters.reversed().drop(while: { $0 == UInt8(ascii: "=") }).allSatisfy(isTokenCharacter) else {
-            return .failure(.init(message: "a token has only letters, digits and -._~+/, and = at its end"))
+            return .failure(.init(message: "a token may contain only letters, digits and -._~+/, and = at its end"))
         }
         var digest: [UInt8] = []
         Array(characters).withUnsafeBytes { BearerTokens.withDigest(of: $0) { digest = Array($0) } }

@@ -1,14 +1,14 @@
 import NIOHTTP1
 
 extension HTTPRequestHead {
-    /// Writes a target in absolute form, `http://host/path`, in origin form: its host takes the place of the Host field, and its
-    /// path is the target (RFC 9112, 3.2.2). Who reads the request further on knows one form only.
+    /// Converts a target in absolute form, `http://host/path`, to origin form: its host replaces the Host field, and
+    /// its path becomes the target (RFC 9112, 3.2.2). Later handlers then see one form only.
     ///
-    /// Another target stays as it is.
+    /// Other targets are unchanged.
     ///
-    /// - Returns: What is wrong with it.
+    /// - Returns: The problem of an invalid target.
     mutating func resolveAbsoluteForm() -> Problem? {
-        // All but a few begin so.
+        // A fast path for nearly all targets.
         guard uri.utf8.first != UInt8(ascii: "/"), method != .CONNECT, uri != "*" else { return nil }
         var rest = uri.utf8[...]
         let scheme = rest.prefix { $0 != UInt8(ascii: ":") }

@@ -1,17 +1,17 @@
 import Logging
 import NIOCore
 
-/// On a listener: says when connections cannot be accepted, as when the process has no file descriptor left, and waits before
-/// it tries again.
+/// A handler on a listener: logs when connections cannot be accepted, for example for lack of file descriptors, and
+/// pauses before the next attempt.
 ///
-/// The framework delays only the next read; the one that failed stays registered and would wake its thread at once, for ever.
+/// The framework delays only the next read. The failed one stays registered and would wake its thread continuously.
 final class AcceptFailures: ChannelInboundHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
 
-    /// How long no connection is accepted after one could not be.
+    /// How long accepting pauses after a failure.
     static let pause = TimeAmount.seconds(1)
-    /// Failures within this time of one that was logged are only counted.
+    /// Failures within this time after a logged one are only counted.
     static let quiet = TimeAmount.minutes(1)
 
     private let server: String
@@ -30,7 +30,7 @@ final class AcceptFailures: ChannelInboundHandler {
 
     /// Watches a listener until it is closed.
     ///
-    /// - Parameter server: What the log calls it: `HTTP API`.
+    /// - Parameter server: The server's name in the log: `HTTP API`.
     static func watch(
         _ listener: any Channel,
         of server: String,
@@ -67,7 +67,7 @@ final class AcceptFailures: ChannelInboundHandler {
         }
         loggedAt = now
         logger.error(
-            "connections cannot be accepted: they wait; if files run out, raise the process's limit (ulimit -n)",
+            "cannot accept connections; they wait. If file descriptors run out, raise the process's limit (ulimit -n)",
             metadata: ["error": "\(error)", "server": "\(server)", "unsaid": "\(unsaid)"]
         )
         unsaid = 0

@@ -1,9 +1,8 @@
 import Synchronization
 
-/// The bytes of all calls that are in memory at one time: heads that are arriving, and bodies and removals until they
-/// are answered.
+/// The memory of all calls in progress: arriving heads, and bodies and removals until they are answered.
 ///
-/// Each connection and each body has a bound of its own; many of them together are held by this one.
+/// Each connection and each body has its own limit; this one limits their sum.
 package final class CallMemory: Sendable {
     private let limit: Int
     private let taken = Atomic(0)
@@ -12,7 +11,7 @@ package final class CallMemory: Sendable {
         self.limit = limit
     }
 
-    /// - Returns: Whether there is room; if so, the caller gives it back.
+    /// - Returns: Whether the bytes were reserved; if so, the caller must release them.
     func take(_ bytes: Int) -> Bool {
         let (_, now) = taken.add(bytes, ordering: .relaxed)
         guard now > limit else { return true }
@@ -20,7 +19,7 @@ package final class CallMemory: Sendable {
         return false
     }
 
-    /// Whether there is room at this moment; nothing is taken.
+    /// Whether there is room now; reserves nothing.
     func hasRoom(for bytes: Int) -> Bool {
         taken.load(ordering: .relaxed) + bytes <= limit
     }

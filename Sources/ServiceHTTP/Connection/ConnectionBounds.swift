@@ -1,7 +1,7 @@
 package import NIOCore
 import NIOHTTP1
 
-/// The bounds of a connection.
+/// The limits of a connection.
 package struct ConnectionBounds: Sendable {
     /// Bytes of a request's target.
     var targetBytes: Int
@@ -9,15 +9,15 @@ package struct ConnectionBounds: Sendable {
     var headerBytes: Int
     /// Header fields of a request.
     var headerCount: Int
-    /// How long a head, and with it the body, may take to arrive.
+    /// How long a head with its body may take to arrive.
     var receiveTimeout: TimeAmount
-    /// How long a request that is whole waits for its answer.
+    /// How long a complete request waits for its response.
     var answerTimeout: TimeAmount
-    /// How long a client may take nothing of its answers.
+    /// How long a client may read no response data.
     var sendTimeout: TimeAmount
-    /// The answer to a request that nobody else answers in time.
+    /// The response to a request that no handler answers in time.
     var unanswered: Problem
-    /// What is read and thrown away of a client that still sends after its last answer, so that it sees the answer.
+    /// Bytes to discard from a client that keeps sending after its last response, so that it can read the response.
     var discardedBytes = 16 << 20
 
     package init(
@@ -38,10 +38,10 @@ package struct ConnectionBounds: Sendable {
         self.unanswered = unanswered
     }
 
-    /// The decoder has one bound for the target and the fields; it stops what no check of the parts could hold.
+    /// The decoder has one limit for target and fields together; it stops input that no check of the parts could bound.
     var headBytes: Int { targetBytes + headerBytes }
 
-    /// What is wrong with a head that is whole.
+    /// The problem of a complete head.
     func problem(of head: HTTPRequestHead) -> Problem? {
         guard head.uri.utf8.count <= targetBytes else { return .targetTooLong(limit: targetBytes) }
         var bytes = 0
@@ -64,28 +64,28 @@ package struct ConnectionBounds: Sendable {
         }
         guard bytes <= headerBytes else { return .headersTooLarge(bytes: headerBytes, count: headerCount) }
         if hosts > 1 || (hosts == 0 && head.version.minor >= 1) {
-            return .malformed("a request of HTTP/1.1 names its host, once", field: "host")
+            return .malformed("an HTTP/1.1 request needs exactly one Host field", field: "host")
         }
         if encodings > 0, head.version.minor < 1 {
-            return .malformed("HTTP/1.0 knows no transfer encoding", field: "transfer-encoding")
+            return .malformed("HTTP/1.0 has no transfer encoding", field: "transfer-encoding")
         }
         return problem
     }
 
-    /// The answer to bytes that the decoder does not take for HTTP/1.1.
+    /// The response to bytes that the decoder rejects.
     ///
-    /// - Parameter isTarget: What is too long is a request's target.
+    /// - Parameter isTarget: Whether the target is what is too long.
     func problem(of error: HTTPParserError, isTarget: Bool) -> Problem {
         switch error {
         case .headerOverflow where isTarget: .targetTooLong(limit: targetBytes)
         case .headerOverflow: .headersTooLarge(bytes: headBytes, count: headerCount)
         case .invalidContentLength, .unexpectedContentLength:
-            .malformed("the length of the body is not given, or given in two ways", field: "content-length")
-        case .invalidChunkSize: .malformed("a chunk of the body does not say its size", field: "transfer-encoding")
-        case .invalidHeaderToken: .malformed("a header field has a character that is not allowed there")
-        case .invalidMethod: .malformed("the request does not begin with a method that is known")
-        case .invalidURL: .malformed("the request's target has a character that is not allowed there")
-        case .invalidVersion: .malformed("the request is not of HTTP/1.1")
+            .malformed("the length of the body is missing or ambiguous", field: "content-length")
+        case .invalidChunkSize: .malformed("a chunk of the body has no valid size", field: "transfer-encoding")
+        case .invalidHeaderToken: .malformed("a header field contains an invalid character")
+        case .invalidMethod: .malformed("the request does not begin with a known method")
+        case .invalidURL: .malformed("the request's target contains an invalid character")
+        case .invalidVersion: .malformed("the request is not HTTP/1.1")
         case .invalidEOFState: .malformed("the connection ended within a request")
         default: .malformed("the bytes are not HTTP/1.1")
         }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The first to see what arrives on a connection, even before TLS: tells the ``ConnectionGuard``, and stops what nobody reads
-/// any more.
+/// The first handler of a connection, before TLS: reports incoming bytes to the ``ConnectionGuard``, and stops those
+/// that no handler will read.
 final class ConnectionGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -21,7 +21,7 @@ final class ConnectionGate: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // The reads are forwarded first: what they completed needs no watch.
+        // Forward the reads first: a request that they complete needs no timer.
         context.fireChannelReadComplete()
         connection.readsComplete()
     }

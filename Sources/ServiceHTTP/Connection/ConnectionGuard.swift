@@ -3,19 +3,20 @@ import NIOCore
 import NIOHTTP1
 import NIOTLS
 
-/// Keeps a connection within its bounds, right behind the HTTP decoder: answers what the decoder or the bounds refuse with a
-/// problem, cuts off who is too slow, answers when nobody else does in time, and ends a connection so that the client sees its
-/// last answer.
+/// Enforces the limits of a connection, directly behind the HTTP decoder: answers invalid input with a problem,
+/// disconnects slow clients, answers when no handler does in time, and closes a connection so that the client can read
+/// its last response.
 ///
-/// The last answer is followed by the end of our side; then what still arrives is thrown away until the client ends too, or a
-/// bound is reached. Closing at once would make the client's system throw the answer away when the client is still sending.
+/// After the last response it closes the sending side and discards further input until the client closes too, or a
+/// limit is reached. An immediate close would make the client's system drop the response while the client is still
+/// sending.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Says that the body of the request that is being answered will be read. Its client may be waiting for that.
+    /// Announces that the body of the current request will be read. The client may be waiting for that.
     struct BodyIsWanted: Sendable {
         init() {}
     }
@@ -26,10 +27,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private var state = ConnectionState()
     private var context: ChannelHandlerContext?
-    /// That of the gate: what is done there passes by TLS.
+    /// The gate's context: writing there bypasses TLS.
     private var gate: ChannelHandlerContext?
     var lines: LineWatch?
-    /// The head that is arriving, in bytes, and how many of them are counted in the memory of all calls.
+    /// The bytes of the arriving head, and how many of them are reserved in the memory of all calls.
     private var headBytes = (arrived: 0, taken: 0)
     private var receivingSince: NIODeadline?
     private var receiveTimer: Scheduled<Void>?
@@ -38,11 +39,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var sendTimer: Scheduled<Void>?
     private var lastTimer: Scheduled<Void>?
     private var lastHead = (isHEAD: false, expectsContinue: false)
-    /// Answers can be read: without TLS from the beginning, with it from the end of the greeting.
+    /// Whether the client can read responses: without TLS from the beginning, with TLS after the handshake.
     private var isGreeted: Bool
     private var isInputClosed = false
     private var isQuiescing = false
-    /// Nothing will be written any more.
+    /// Nothing more will be written.
     private var isLastWritten = false
 
     init(bounds: ConnectionBounds, isTLS: Bool, memory: CallMemory, metrics: ConnectionMetrics) {
@@ -64,13 +65,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     var isReadingBody: Bool { state.reading == .body }
 
-    // MARK: Bytes, told by the gate
+    // MARK: Bytes, reported by the gate
 
     func gateAdded(_ context: ChannelHandlerContext) { gate = context }
 
     func gateRemoved() { gate = nil }
 
-    /// - Returns: Whether somebody still reads them.
+    /// - Returns: Whether a handler still reads them.
     func bytesArrived(_ count: Int) -> Bool {
         switch state.bytesArrived(count) {
         case .pass, .passAsLast:
@@ -84,7 +85,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func readsComplete() {
         guard !state.isEnding else {
-            // Nobody behind asks for more, and the client must not be kept from ending.
+            // The handlers behind request no more reads, but the client must be able to close.
             gate?.read()
             return
         }
@@ -92,7 +93,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         watchReceiving()
     }
 
-    /// Counts a head that did not arrive at once.
+    /// Reserves memory for a head that arrives in several reads.
     private func keepHead() {
         let more = headBytes.arrived - headBytes.taken
         guard more > 0 else { return }
@@ -133,7 +134,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         var expectsContinue = false
         for (name, value) in head.headers {
             switch name.utf8.count {
-            // The decoder stops reading where another protocol would begin.
+            // The decoder stops reading at the start of another protocol.
             case 7 where name.lowercased() == "upgrade": asksForProtocol = true
             case 6 where name.lowercased() == "expect": expectsContinue = value.lowercased() == "100-continue"
             default: break
@@ -146,7 +147,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !state.isEnding else { return }
         if let error = error as? HTTPParserError {
-            // The line has its method and version besides.
+            // The request line also contains the method and version.
             let isTarget = lines?.hasRequestLine(longerThan: bounds.targetBytes + 32) == true
             refuse(bounds.problem(of: error, isTarget: isTarget))
         } else {
@@ -173,12 +174,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Refusals
 
-    /// Answers the request that is arriving, now or in its turn, and ends the connection.
+    /// Refuses the arriving request, now or after earlier responses, and closes the connection.
     private func refuse(_ problem: Problem) {
         guard let context else { return }
-        // What breaks because the connection is gone is nobody's to hear.
+        // On a closed connection no client can read the response.
         if case .answer = state.refuse(problem), context.channel.isActive { answer(problem, context) }
-        // Whoever reads the request must not take what arrived of it for the whole.
+        // Tell the reader of the request that its body is incomplete.
         context.fireErrorCaught(HTTPParserError.invalidEOFState)
     }
 
@@ -244,7 +245,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         promise?.succeed()
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     private func end(after written: EventLoopPromise<Void>) {
         lastTimer = context?.eventLoop.assumeIsolated().scheduleTask(in: bounds.receiveTimeout) { [self] in
@@ -263,12 +264,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         close()
     }
 
-    /// At once, without a word to the client's TLS.
+    /// Closes at once, without a TLS close notification.
     private func close() { gate?.close(promise: nil) }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         if state.isEnding, !isQuiescing {
-            // Ours is under way, and gentler.
+            // A graceful close is already in progress.
             if let promise { context.channel.closeFuture.cascade(to: promise) }
             return
         }
@@ -278,7 +279,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Time
 
-    /// Begins to measure how long the request takes that is arriving. One timer serves many requests: most are whole with the
+    /// Starts the receive timeout of the arriving request. One timer serves many requests: most are complete after the
     /// first read and need none.
     private func watchReceiving() {
         guard state.isWaitingForClient, let loop = context?.eventLoop else { return }
@@ -301,7 +302,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Begins to measure how long the answer takes that is next; one timer serves many here too.
+    /// Starts the timeout of the next response; one timer serves many responses too.
     private func watchAnswering() {
         guard answerDueSince == nil, state.isWaitingForAnswer, let loop = context?.eventLoop else { return }
         answerDueSince = loop.now

@@ -1,55 +1,55 @@
-/// What a connection is doing: which request arrives, which are still to be answered, and whether it is about to end.
+/// The state of a connection: the arriving request, the unanswered requests, and whether it is closing.
 ///
-/// A value without I/O and without a clock; ``ConnectionGuard`` tells it what happened and does what it says.
+/// A value without I/O and clock; ``ConnectionGuard`` reports events to it and executes its decisions.
 struct ConnectionState {
-    /// The part of a request that has begun to arrive and has not ended.
+    /// The part of a request that is arriving.
     enum Reading: Equatable {
         case nothing, head, body
     }
 
-    /// What to do with something that arrived or is to be written.
+    /// How to handle an incoming or outgoing part.
     enum Passage: Equatable {
         case pass, drop
-        /// Passed, as the head of the last answer of this connection.
+        /// Pass, as the head of the last response on this connection.
         case passAsLast
     }
 
-    /// What to do with a request that cannot be served.
+    /// How to refuse a request that cannot be served.
     enum Refusal: Equatable {
-        /// It is answered at once, and the connection ends.
+        /// Answer now, and close the connection.
         case answer
-        /// It is answered when those before it are, or its answer is under way.
+        /// Answer after the earlier requests, or after the current response.
         case wait
     }
 
-    /// What follows the end of an answer.
+    /// The step after a complete response.
     enum AfterAnswer {
         case goOn, drop
-        /// It was the last answer.
+        /// Close: it was the last response.
         case end
-        /// The refusal that waited is the next answer, and the last.
+        /// The waiting refusal is the next and last response.
         case refuse(Problem)
     }
 
     private(set) var reading = Reading.nothing
-    /// Requests that were passed on and are not answered to their end.
+    /// Requests that were passed on and not answered completely.
     private(set) var unanswered = 0
-    /// The last answer is under way or written; nothing that arrives is read any more.
+    /// The last response is being written or is complete; no more input is read.
     private(set) var isEnding = false
-    /// What was thrown away of what arrived, in bytes.
+    /// Bytes of input that were discarded.
     private(set) var discarded = 0
     private var isAnswering = false
-    /// No request after the one that is being read, or was read last.
+    /// No request follows the current or last one.
     private var isLast = false
     private var waiting: (problem: Problem, remaining: Int)?
 
-    /// Nothing that arrives belongs to a request that will be served.
+    /// Whether incoming bytes belong to no request that will be served.
     private var isDeaf: Bool { isEnding || waiting != nil || (isLast && reading == .nothing) }
 
-    /// Neither a request nor an answer is under way.
+    /// Neither a request nor a response is in progress.
     var isIdle: Bool { reading == .nothing && unanswered == 0 && !isEnding }
 
-    /// Only the client can go on: a request has begun to arrive, and those before it are answered.
+    /// The server waits for the client: a request is arriving, and all earlier ones are answered.
     var isWaitingForClient: Bool {
         guard !isDeaf, !isAnswering else { return false }
         return switch reading {
@@ -59,14 +59,14 @@ struct ConnectionState {
         }
     }
 
-    /// Only we can go on: the request that is next to be answered is whole.
+    /// The client waits for the server: the next request to answer is complete.
     var isWaitingForAnswer: Bool {
         !isEnding && !isAnswering && unanswered > (reading == .body ? 1 : 0)
     }
 
-    // MARK: What arrives
+    // MARK: Input
 
-    /// Bytes, before anything looks into them.
+    /// Bytes, before they are parsed.
     mutating func bytesArrived(_ count: Int) -> Passage {
         guard !isDeaf else {
             discarded += count
@@ -76,9 +76,9 @@ struct ConnectionState {
         return .pass
     }
 
-    /// A request's head is whole and within its bounds.
+    /// A request's head is complete and within its limits.
     ///
-    /// - Parameter isLast: The client asked for the end of the connection, or for another protocol on it.
+    /// - Parameter isLast: The client asked to close the connection, or for another protocol on it.
     mutating func headArrived(isLast: Bool) -> Passage {
         guard !isDeaf else { return .drop }
         reading = .body
@@ -95,16 +95,16 @@ struct ConnectionState {
         return .pass
     }
 
-    /// What arrived was no request but a greeting below HTTP.
+    /// The bytes were a handshake below HTTP, not a request.
     mutating func greetingArrived() {
         if reading == .head { reading = .nothing }
     }
 
-    /// The request that is arriving cannot be served.
+    /// The arriving request cannot be served.
     mutating func refuse(_ problem: Problem) -> Refusal {
         guard !isEnding, waiting == nil else { return .wait }
         isLast = true
-        // The request's head was passed on when its body is what is wrong.
+        // If the body is invalid, the request's head was passed on already.
         let own = reading == .body ? 1 : 0
         if unanswered > own {
             waiting = (problem, own)
@@ -118,25 +118,25 @@ struct ConnectionState {
         return .answer
     }
 
-    /// The answer that is due does not come.
+    /// The next response is overdue.
     ///
-    /// - Returns: Whether another one is to be written in its place, the last.
+    /// - Returns: Whether to write a last response in its place.
     mutating func giveUp() -> Bool {
         guard isWaitingForAnswer else { return false }
         isEnding = true
         return true
     }
 
-    /// Requests that are under way are answered, and no other.
+    /// Answers the requests in progress, and accepts no more.
     mutating func stop() { isLast = true }
 
-    // MARK: What is answered
+    // MARK: Output
 
     mutating func answerBegins(isInformational: Bool) -> Passage {
         guard !isEnding else { return .drop }
         if isInformational { return .pass }
         isAnswering = true
-        // What is answered before it was whole leaves a rest that is no request.
+        // A response before the end of its request leaves a rest that is not a request.
         if unanswered == 1, reading == .body { isLast = true }
         return isLast && unanswered == 1 && waiting == nil ? .passAsLast : .pass
     }

@@ -1,7 +1,7 @@
 import HummingbirdCore
 
-/// The bound of connections: at it no more are accepted until one closes. They wait with the system, and beyond its queue
-/// their clients try again.
+/// The limit of connections: once reached, the server accepts no more until one closes. Further connections wait in the
+/// system's queue; when it is full, clients retry.
 struct CountedConnections: AvailableConnectionsDelegate {
     private let limit: Int
     private let metrics: ConnectionMetrics

@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The framework's HTTP/1.1 connection with a ``ConnectionGuard`` in it.
+/// The framework's HTTP/1.1 connection with a ``ConnectionGuard``.
 struct GuardedChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
@@ -14,8 +14,8 @@ struct GuardedChannel: ServerChildChannel {
     private let metrics: ConnectionMetrics
 
     /// - Parameters:
-    ///   - idleTimeout: How long a connection may be silent between two requests.
-    ///   - isTLS: This will be put behind TLS.
+    ///   - idleTimeout: How long a connection may be idle between two requests.
+    ///   - isTLS: Whether TLS is in front of it.
     init(
         responder: @escaping HTTPChannelHandler.Responder,
         bounds: ConnectionBounds,

@@ -5,17 +5,17 @@ package import Logging
 package import NIOCore
 package import NIOSSL
 
-/// An address that is listened on, and what keeps its connections within their bounds.
+/// A listening address, and the limits of its connections.
 package struct GuardedListener: Sendable {
-    /// What the log calls it: `HTTP API`.
+    /// The server's name in the log: `HTTP API`.
     package var name: String
     /// The address to bind.
     package var host: String
     /// The port to bind; 0 takes a free one.
     package var port: Int
-    /// Connections at one time.
+    /// Maximum number of concurrent connections.
     package var connections: Int
-    /// How long a connection may be silent between two requests.
+    /// How long a connection may be idle between two requests.
     package var idleTimeout: TimeAmount
     package var bounds: ConnectionBounds
     /// Nil for plain HTTP.
@@ -48,13 +48,13 @@ package struct GuardedListener: Sendable {
         self.logger = logger
     }
 
-    /// What serves calls here until it is stopped.
+    /// The server; it runs until it is stopped.
     ///
     /// - Parameters:
-    ///   - routes: What is served.
+    ///   - routes: The routes it serves.
     ///   - access: Who may call.
     ///   - loops: The threads of the connections.
-    ///   - listens: Gets the port once it does.
+    ///   - listens: Called with the port once it listens.
     package func application(
         _ routes: [Route],
         access: Access,
@@ -62,14 +62,14 @@ package struct GuardedListener: Sendable {
         listens: @escaping @Sendable (_ port: Int) -> Void
     ) throws -> Application<RouteResponder> {
         var quiet = logger
-        // The framework's own notices would only repeat ours.
+        // The framework's own messages would only repeat ours.
         quiet.logLevel = max(logger.logLevel, .warning)
         return Application(
             responder: RouteResponder(routes, access: access, memory: memory, metrics: metrics, logger: logger),
             server: try server(),
             configuration: .init(
                 address: .hostname(host, port: port),
-                // As many as the system lets wait; those beyond try again.
+                // The system's maximum; further clients retry.
                 backlog: 1_024,
                 availableConnectionsDelegate: CountedConnections(limit: connections, metrics: metrics)
             ),

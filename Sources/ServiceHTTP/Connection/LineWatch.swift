@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Right before the HTTP decoder, behind TLS: knows whether a line that is too long is that of a request. The decoder only says
-/// that a head is too long.
+/// Directly before the HTTP decoder, after TLS: distinguishes an overlong request line from an overlong header field.
+/// The decoder only reports that the head is too long.
 final class LineWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// A line, as far as it has arrived.
+    /// The part of a line that has arrived.
     private struct Line {
         var count = 0
         /// Whether a blank comes before a colon, as in `GET /` and not in `host: x`.
@@ -24,7 +24,7 @@ final class LineWatch: ChannelInboundHandler, RemovableChannelHandler {
 
     private let connection: ConnectionGuard
     private var line = Line()
-    /// What the decoder is reading at this moment.
+    /// The bytes that the decoder is reading.
     private var arriving: ByteBuffer?
 
     init(_ connection: ConnectionGuard) {
@@ -40,7 +40,7 @@ final class LineWatch: ChannelInboundHandler, RemovableChannelHandler {
         arriving = bytes
         context.fireChannelRead(data)
         arriving = nil
-        // Nothing of a body is looked at.
+        // Skip the bytes of a body.
         guard !connection.isReadingBody else { return line = Line() }
         bytes.withUnsafeReadableBytes { bytes in
             if let end = bytes.lastIndex(of: Self.lineFeed) {
@@ -52,7 +52,7 @@ final class LineWatch: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Whether the first line of a request with more bytes is among what arrived last.
+    /// Whether the last read contained the first line of a request with more bytes.
     func hasRequestLine(longerThan limit: Int) -> Bool {
         arriving?.withUnsafeReadableBytes { bytes in
             var line = line

@@ -6,15 +6,15 @@ import Musl
 import Darwin
 #endif
 
-/// How many files and sockets the process may have open. Connections that took them all would leave none for the brokers.
+/// The process's limit of open files and sockets. Connections must leave some for the brokers.
 package enum OpenFiles {
-    /// For brokers, the ops endpoint, files and event loops.
+    /// Reserved for brokers, the ops endpoint, files and event loops.
     static let reserve = 256
 
-    /// Raises the process's own limit as far as it may, when it is too low.
+    /// Raises the process's own limit if it is too low, as far as allowed.
     ///
-    /// - Parameter connections: How many are wanted.
-    /// - Returns: How many there can be, at least 1.
+    /// - Parameter connections: The wanted number of connections.
+    /// - Returns: The possible number, at least 1.
     package static func makeRoom(forConnections connections: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return connections }

@@ -1,21 +1,21 @@
 package import Hummingbird
 
-/// A call that may be made, its body still to come.
+/// An authorized call, before its body is read.
 package struct Call: Sendable {
     package let request: Request
     package let target: RequestTarget
     let path: RoutePath
 
-    /// The route does not declare the parameter that its handler asks for.
+    /// The handler asks for a parameter that its route does not declare.
     struct UndeclaredParameter: Error, CustomStringConvertible {
         var name: String
         var path: String
         var description: String { "\(path) has no parameter \(name)" }
     }
 
-    /// A parameter of the path, percent-decoded once.
+    /// A path parameter, percent-decoded once.
     ///
-    /// - Throws: `ModelError` with the parameter's name as field when the escape is wrong or the text is not UTF-8.
+    /// - Throws: `ModelError` with the parameter's name as field for an invalid escape or text that is not UTF-8.
     package func parameter(_ name: String) throws -> String {
         guard let index = path.index(of: name), target.segments.indices.contains(index) else {
             throw UndeclaredParameter(name: name, path: path.text)

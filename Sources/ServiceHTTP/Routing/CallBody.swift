@@ -4,15 +4,16 @@ import HummingbirdCore
 import NIOCore
 import NotificationModel
 
-/// The body of a call, and what the call takes of the memory of all calls. It is not read before it is wanted: what the head
-/// alone forbids is refused without it, and the client is told to send it only then (`Expect: 100-continue`).
+/// The body of a call, and the call's share of the memory of all calls. The body is read on demand only: a call that
+/// its head already rules out is refused without it, and the client is asked to send it only on demand (`Expect:
+/// 100-continue`).
 package struct CallBody {
-    /// The connection broke while the body was read; nobody is there to be answered.
+    /// The connection broke while the body was read; no client is left to answer.
     struct Lost: Error {
         var cause: any Error
     }
 
-    /// A rest that is not wanted is read and thrown away when it is no larger, so that the connection can be kept.
+    /// An unwanted body up to this size is read and discarded, so that the connection can be kept.
     private static let discardedBytes = 65_536
 
     private let request: Request
@@ -31,14 +32,14 @@ package struct CallBody {
         expectsContinue = request.headers[.expect] != nil
     }
 
-    /// Reads it whole. What it takes of the memory of all calls stays taken until ``release()``.
+    /// Reads the whole body. Its memory stays reserved until ``release()``.
     ///
-    /// Bytes count when they arrive: who announces many and sends none takes nothing from the others. But a body that has no room
-    /// now is refused before it is sent.
+    /// Bytes count when they arrive: a client that announces many and sends none takes nothing from the others. But a
+    /// body without room is refused before it is sent.
     ///
-    /// - Parameter limit: The bound of this resource in bytes.
-    /// - Throws: ``Problem`` 413 above the limit, before or while it is read; 417; 503 when all calls together have too much;
-    ///   `ModelError` when less came than was announced; ``Lost``.
+    /// - Parameter limit: The limit of this resource in bytes.
+    /// - Throws: ``Problem`` 413 above the limit, before or while it is read; 417; 503 when the memory of all calls is
+    ///   exhausted; `ModelError` when the body is shorter than announced; ``Lost``.
     package mutating func read(upTo limit: Int) async throws -> [UInt8] {
         guard announced ?? 0 <= limit else { throw Problem.bodyTooLarge(limit: limit) }
         guard !expectsContinue || request.headers[.expect]?.lowercased() == "100-continue" else {
@@ -61,7 +62,7 @@ package struct CallBody {
         return bytes
     }
 
-    /// Reads a small body that is not wanted after all; of any other the connection ends with the answer.
+    /// Reads a small body that no handler wanted; for any other body the connection closes after the response.
     ///
     /// - Throws: ``Lost``.
     mutating func discard() async throws {
@@ -71,15 +72,15 @@ package struct CallBody {
         while try await next(&iterator) != nil {}
     }
 
-    /// Gives back what the body took; the call is answered.
+    /// Releases the body's memory after the response.
     mutating func release() {
         memory.give(taken)
         taken = 0
     }
 
-    /// Counts what the call makes of itself in memory, until ``release()``.
+    /// Reserves memory for data derived from the call, until ``release()``.
     ///
-    /// - Throws: ``Problem`` 503 when all calls together have too much.
+    /// - Throws: ``Problem`` 503 when the memory of all calls is exhausted.
     package mutating func take(_ bytes: Int) throws(Problem) {
         guard memory.take(bytes) else { throw .overloaded }
         taken += bytes
@@ -95,10 +96,10 @@ package struct CallBody {
 }
 
 extension Request {
-    /// `type/subtype` of the body in lower case, without parameters; nil when none is given.
+    /// `type/subtype` of the body in lower case, without parameters; nil if missing.
     package var mediaType: String? {
         guard let field = headers[.contentType] else { return nil }
-        // The one that nearly all calls have needs no work.
+        // A fast path for the most common type.
         if field == "application/json" { return field }
         let type = field.prefix { $0 != ";" }
         return String(type.filter { $0 != " " && $0 != "\t" }).lowercased()

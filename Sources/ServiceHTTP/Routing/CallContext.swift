@@ -1,7 +1,7 @@
 package import Hummingbird
 package import NIOCore
 
-/// What a call needs of its connection.
+/// The part of its connection that a call needs.
 package struct CallContext: InitializableFromSource {
     package let channel: any Channel
 

@@ -1,22 +1,22 @@
 import HTTPTypes
 import NotificationModel
 
-/// What is wrong with a call.
+/// Problems of a call.
 extension Problem {
-    static let notFound = Problem(.notFound, .notFound, "There is no such resource here.")
+    static let notFound = Problem(.notFound, .notFound, "There is no such resource.")
 
     static func methodNotAllowed(_ allowed: [HTTPRequest.Method]) -> Problem {
         let names = allowed.map(\.rawValue).joined(separator: ", ")
         return Problem(
             .methodNotAllowed,
             .methodNotAllowed,
-            "This resource takes \(names).",
+            "This resource supports \(names).",
             headers: [.allow: names]
         )
     }
 
     static func bodyTooLarge(limit: Int) -> Problem {
-        Problem(.contentTooLarge, .tooLarge, "The body may have \(limit) bytes.")
+        Problem(.contentTooLarge, .tooLarge, "The body may have at most \(limit) bytes.")
     }
 
     package static func unsupportedMediaType(_ allowed: String) -> Problem {
@@ -26,24 +26,24 @@ extension Problem {
     static let expectationFailed = Problem(
         .expectationFailed,
         .invalid,
-        "The only expectation that is known is 100-continue.",
+        "The only supported expectation is 100-continue.",
         field: "expect"
     )
 
     static let foreignHost = Problem(
         .forbidden,
         .forbidden,
-        "Without tokens the API is called as localhost, 127.0.0.1 or [::1]; set http.tokens.file for other names.",
+        "Without tokens, call the API as localhost, 127.0.0.1 or [::1]; set http.tokens.file to use other names.",
         field: "host"
     )
 
-    /// - Parameter isWrong: There is a token, and it is not one of ours.
+    /// - Parameter isWrong: The call has a token, but an unknown one.
     static func unauthenticated(isWrong: Bool) -> Problem {
         Problem(
             .unauthorized,
             .unauthenticated,
             isWrong
-                ? "The token is not known here." : "Send a token: `Authorization: Bearer …`.",
+                ? "The token is unknown." : "Send a token: `Authorization: Bearer …`.",
             field: "authorization",
             headers: [.wwwAuthenticate: isWrong ? "Bearer error=\"invalid_token\"" : "Bearer"]
         )
@@ -62,6 +62,6 @@ extension Problem {
     static let internalError = Problem(
         .internalServerError,
         .internalError,
-        "The request could not be handled; the log says why."
+        "The request failed with an internal error; see the log."
     )
 }

@@ -1,11 +1,11 @@
 package import NotificationModel
 
-/// The target of an HTTP request, cut and percent-decoded exactly once, here and nowhere else: the framework's router leaves
-/// path parameters encoded, and a second decoding would make `%252F` and `%2F` one text.
+/// The target of an HTTP request, split and percent-decoded exactly once, here and nowhere else. The framework's router
+/// leaves path parameters encoded, and a second decoding would turn `%252F` and `%2F` into the same text.
 ///
-/// A `/` only separates when it is written as such, `.` and `..` are ordinary texts, `+` is a plus.
+/// Only a literal `/` separates; `.` and `..` are ordinary texts, `+` is a plus.
 package struct RequestTarget: Sendable {
-    /// Segments of the path, still encoded; a trailing slash gives an empty last one.
+    /// Segments of the path, still encoded; a trailing slash gives an empty last segment.
     let segments: [Substring]
     private let query: Substring?
 
@@ -18,13 +18,13 @@ package struct RequestTarget: Sendable {
             path = target[...]
             query = nil
         }
-        // By bytes: characters are far dearer, and no part of one is a slash.
+        // Splits bytes, which is much cheaper than characters; no part of a multibyte character is a slash.
         segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
             .map { Substring($0) }
     }
 
-    /// - Throws: `invalid` with the field when the escape is wrong or the text is not UTF-8. What the text may hold is the
-    ///   model's to say.
+    /// - Throws: `invalid` with the field for an invalid escape, or `not-utf8`. The model checks the contents of the
+    ///   text.
     static func decode(_ segment: Substring, field: String) throws(ModelError) -> String {
         guard segment.utf8.contains(UInt8(ascii: "%")) else { return String(segment) }
         var bytes: [UInt8] = []
@@ -50,10 +50,10 @@ package struct RequestTarget: Sendable {
         return text
     }
 
-    /// What a query says.
+    /// The parameters of a query.
     package struct Parameters: Equatable {
         fileprivate(set) var single: [String: String] = [:]
-        /// The values of the parameter that may be repeated, in their order.
+        /// The values of the repeatable parameter, in order.
         package fileprivate(set) var repeated: [String] = []
 
         package subscript(name: String) -> String? { single[name] }
@@ -62,8 +62,9 @@ package struct RequestTarget: Sendable {
     /// The query's parameters.
     ///
     /// - Parameters:
-    ///   - allowed: Names this request may have, once each: a misspelt `?stat=` must not silently mean the default.
-    ///   - repeatable: One that it may have any number of times.
+    ///   - allowed: Names that this request may have, once each: a misspelt `?stat=` must not silently mean the
+    ///     default.
+    ///   - repeatable: A name that may occur any number of times.
     package func parameters(allowed: [String], repeatable: String? = nil) throws(ModelError) -> Parameters {
         var result = Parameters()
         guard let query, !query.isEmpty else { return result }
@@ -80,11 +81,11 @@ package struct RequestTarget: Sendable {
                 throw ModelError(
                     .unknownField,
                     field: name,
-                    names.isEmpty ? "takes no query parameters" : "unknown query parameter; there is: \(names)"
+                    names.isEmpty ? "takes no query parameters" : "unknown query parameter; known parameters: \(names)"
                 )
             }
             guard result.single[name] == nil else {
-                throw ModelError(.invalid, field: name, "the query parameter is given twice")
+                throw ModelError(.invalid, field: name, "the query parameter appears twice")
             }
             result.single[name] = try Self.decode(value, field: name)
         }

@@ -1,11 +1,11 @@
 package import HTTPTypes
 package import Hummingbird
 
-/// A method of a path, and what answers it.
+/// A method of a path, and its handler.
 ///
 ///     Route(.put, "/v1/recipients/{recipient}/notifications/{identifier}", role: .publish) { call, body in … }
 package struct Route: Sendable {
-    /// Answers a call that may be made. It reads the body only if it wants it; what it throws becomes a ``Problem``.
+    /// Handles an authorized call. It reads the body only if it needs it; a thrown error becomes a ``Problem``.
     package typealias Handler = @Sendable (_ call: Call, _ body: inout CallBody) async throws -> Response
 
     let method: HTTPRequest.Method
@@ -16,10 +16,10 @@ package struct Route: Sendable {
     /// Declares a route.
     ///
     /// - Parameters:
-    ///   - method: A route of GET answers HEAD, too.
-    ///   - path: Its segments; one in braces is a parameter and takes any text, also an empty one.
-    ///   - role: What a caller's token must allow; nil for every token.
-    ///   - handler: Answers it.
+    ///   - method: A GET route also answers HEAD.
+    ///   - path: Its segments; a segment in braces is a parameter and matches any text, also an empty one.
+    ///   - role: The required role of the caller's token; nil for any token.
+    ///   - handler: Handles the call.
     package init(_ method: HTTPRequest.Method, _ path: String, role: TokenRole?, handler: @escaping Handler) {
         self.method = method
         self.path = RoutePath(path)
@@ -35,7 +35,7 @@ struct RoutePath: Sendable {
         case parameter(String)
     }
 
-    /// As it was declared: the label `route` of what is measured.
+    /// The declared text: the label `route` of metrics.
     let text: String
     private let segments: [Segment]
 
@@ -47,7 +47,7 @@ struct RoutePath: Sendable {
         }
     }
 
-    /// Whether a call's path is one of these. A literal is compared byte by byte, so percent-encoded it is another.
+    /// Whether the path matches. Literals are compared byte by byte, so a percent-encoded literal does not match.
     func matches(_ path: [Substring]) -> Bool {
         guard path.count == segments.count else { return false }
         for (segment, own) in zip(path, segments) {
@@ -57,7 +57,7 @@ struct RoutePath: Sendable {
         return true
     }
 
-    /// The place of a parameter among the segments.
+    /// The index of a parameter among the segments.
     func index(of parameter: String) -> Int? {
         segments.firstIndex { segment in
             guard case .parameter(let name) = segment else { return false }

@@ -4,8 +4,8 @@ package import Logging
 import NIOCore
 import NotificationModel
 
-/// An HTTP interface: finds a call's route, answers what cannot be done with a ``Problem``, and leaves the rest to the handlers.
-/// What the head of a call forbids is answered without its body.
+/// An HTTP interface: finds the route of a call, answers invalid calls with a ``Problem``, and passes the others to the
+/// handlers. A call that its head already rules out is answered without its body.
 package struct RouteResponder: HTTPResponder {
     package typealias Context = CallContext
 
@@ -16,9 +16,9 @@ package struct RouteResponder: HTTPResponder {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - routes: Of those whose paths match the same call the first counts.
+    ///   - routes: If several paths match a call, the first route counts.
     ///   - access: Who may call.
-    ///   - memory: What the bodies of all calls may take.
+    ///   - memory: The memory limit of all bodies.
     package init(
         _ routes: [Route],
         access: Access,
@@ -48,7 +48,7 @@ package struct RouteResponder: HTTPResponder {
                 throw error
             } catch {
                 let problem = problem(of: error)
-                // Else the connection has been answered for, and counted.
+                // Otherwise the connection's own response was counted already.
                 if context.channel.isActive { metrics.countRefusal(problem.reason, status: problem.status.code) }
                 try await body.discard()
                 response = problem.response
@@ -57,7 +57,7 @@ package struct RouteResponder: HTTPResponder {
             throw error.cause
         }
         table.record(began.duration(to: .now), of: resource, request.method)
-        // The answer to HEAD has the headers of one with a body, and none.
+        // The response to HEAD has the headers of the GET response, and no body.
         return request.method == .head ? response.createHeadResponse() : response
     }
 
@@ -75,14 +75,15 @@ package struct RouteResponder: HTTPResponder {
         return try await route.handler(Call(request: request, target: target, path: route.path), &body)
     }
 
-    /// Refuses header bytes that are not UTF-8. The decoder has made U+FFFD of them, so that different texts look the same: that
-    /// character is the sign. Who means it writes it percent-encoded, where the header allows that.
+    /// Refuses header bytes that are not UTF-8. The decoder replaces them with U+FFFD, so that different texts look the
+    /// same; the check looks for that character. A client that means U+FFFD can percent-encode it where the header
+    /// allows that.
     private func checkBytes(of headers: HTTPFields) throws(ModelError) {
         for field in headers where field.value.utf8.contains(0xEF) && field.value.unicodeScalars.contains("\u{FFFD}") {
             let name = field.name.canonicalName
             throw ModelError(
                 .notUTF8,
-                // An attribute of a CloudEvent is called by its own name.
+                // Name a CloudEvents attribute without its prefix.
                 field: name.hasPrefix("ce-") ? String(name.dropFirst(3)) : name,
                 "the header \(name) is not UTF-8; attributes of an event may be percent-encoded"
             )
@@ -94,7 +95,7 @@ package struct RouteResponder: HTTPResponder {
         case let problem as Problem: return problem
         case let error as ModelError: return Problem(error)
         default:
-            logger.error("a request could not be handled", metadata: ["error": "\(error)"])
+            logger.error("request failed with an internal error", metadata: ["error": "\(error)"])
             return .internalError
         }
     }

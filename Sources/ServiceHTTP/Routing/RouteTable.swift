@@ -1,21 +1,21 @@
 import HTTPTypes
 import Metrics
 
-/// The routes of an HTTP interface, by their paths.
+/// The routes of an HTTP interface, by path.
 ///
-/// The framework's router does not do: it drops empty segments, so that `DELETE …/notifications/` would be a call of
-/// `…/notifications`; it leaves parameters encoded; and it answers 404 to a method that a path does not take.
+/// The framework's router is not suitable: it drops empty segments, so that `DELETE …/notifications/` would match
+/// `…/notifications`; it leaves parameters encoded; and it answers 404 to an unsupported method.
 struct RouteTable: Sendable {
-    /// A path with the methods that it takes.
+    /// A path with its methods.
     struct Resource: Sendable {
         let path: RoutePath
         let routes: [Route]
-        /// In the order of their declaration, HEAD behind GET.
+        /// In the order of declaration, HEAD after GET.
         let methods: [HTTPRequest.Method]
         fileprivate let durations: [HTTPRequest.Method: Timer]
         fileprivate let otherDurations: Timer
 
-        /// - Throws: ``Problem`` 405 with the methods that it takes.
+        /// - Throws: ``Problem`` 405 with the supported methods.
         func route(for method: HTTPRequest.Method) throws(Problem) -> Route {
             let wanted: HTTPRequest.Method = method == .head ? .get : method
             guard let route = routes.first(where: { $0.method == wanted }) else { throw .methodNotAllowed(methods) }
@@ -26,7 +26,7 @@ struct RouteTable: Sendable {
     private let resources: [Resource]
     private let otherDurations: Timer
 
-    /// Makes the table, and `carillon_<name>_request_duration_seconds` by route and method.
+    /// Creates the table, and `carillon_<name>_request_duration_seconds` by route and method.
     init(_ routes: [Route], metrics: ConnectionMetrics) {
         var paths: [String] = []
         for route in routes where !paths.contains(route.path.text) { paths.append(route.path.text) }
@@ -47,14 +47,14 @@ struct RouteTable: Sendable {
         otherDurations = metrics.duration(route: "other", method: "other")
     }
 
-    /// The first that was declared of those that match.
+    /// The first declared resource that matches.
     func resource(at target: RequestTarget) -> Resource? {
         resources.first { $0.path.matches(target.segments) }
     }
 
-    /// Records how long a call took.
+    /// Records the duration of a call.
     ///
-    /// - Parameter resource: Nil when there is none at the call's path.
+    /// - Parameter resource: Nil if no resource matched the call's path.
     func record(_ duration: Duration, of resource: Resource?, _ method: HTTPRequest.Method) {
         let timer = resource.map { $0.durations[method] ?? $0.otherDurations } ?? otherDurations
         timer.recordNanoseconds(Int64(clamping: Int128(duration / .nanoseconds(1))))

@@ -1,6 +1,6 @@
-/// A settings key as the code declares it.
+/// A settings key that the code declares.
 public struct DeclaredSetting: Sendable, Hashable {
-    /// What form a value has.
+    /// The form of a value.
     public enum Kind: String, Sendable, Hashable {
         case text, integer, boolean, duration, list, map, choice
     }
@@ -11,12 +11,12 @@ public struct DeclaredSetting: Sendable, Hashable {
     public var variable: String
     /// The form of the value.
     public var kind: Kind
-    /// What is allowed, in words: `an integer from 0 to 65535`.
+    /// The allowed values, in words: `an integer from 0 to 65535`.
     public var allowed: String
     /// Its effect, in sentences.
     public var about: String
-    /// The default as one would write it; nil when there is none.
+    /// The default in its text form; nil if there is none.
     public var defaultValue: String?
-    /// Whether the service does not start without it.
+    /// Whether the service requires it.
     public var isRequired: Bool
 }

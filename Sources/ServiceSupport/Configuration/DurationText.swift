@@ -1,12 +1,13 @@
-/// Durations as people write them: a number and a unit.
+/// Durations as text: a number and a unit.
 package enum DurationText {
-    /// Nanoseconds, longest unit first so that writing picks the shortest text.
+    /// Nanoseconds, longest unit first so that writing finds the shortest text.
     private static let units: [(name: String, nanoseconds: Int64)] = [
         ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000),
         ("ms", 1_000_000), ("us", 1_000), ("ns", 1),
     ]
 
-    /// Reads `250ms`, `1.5s`, `7d`; nil for everything else, including a number without a unit and what does not fit 292 years.
+    /// Reads `250ms`, `1.5s`, `7d`; nil for anything else, including a number without a unit and durations above 292
+    /// years.
     package static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let name = text[digits.endIndex...]
@@ -19,7 +20,7 @@ package enum DurationText {
         if parts.count == 2 {
             guard (1...9).contains(parts[1].count), let value = Int64(parts[1]) else { return nil }
             let scale = (0..<parts[1].count).reduce(Int64(1)) { power, _ in power * 10 }
-            // In floating point only the fraction of one unit: exact to the nanosecond below 100 days.
+            // Floating point only for the fraction of one unit: exact to the nanosecond below 100 days.
             fraction = Int64((Double(value) / Double(scale) * Double(unit)).rounded())
         }
         let (sum, tooLong) = base.addingReportingOverflow(fraction)

@@ -3,13 +3,13 @@ extension ServiceSettings {
     ///
     /// - Parameters:
     ///   - key: The key with dots.
-    ///   - default: What holds when it is not given; nil makes it required.
-    ///   - about: Its effect, for `--help-settings`; so with every reader.
+    ///   - default: The value without a setting; nil makes it required.
+    ///   - about: Its effect, for `--help-settings`; the same for every reader.
     public mutating func string(_ key: String, default: String?, about: String = "") -> String {
         read(key, .text, "text", about, default: `default`, write: { $0 }, parse: { $0 }) ?? ""
     }
 
-    /// Text that may be left out.
+    /// Optional text.
     public mutating func optionalString(_ key: String, about: String = "") -> String? {
         read(key, .text, "text", about, default: nil, required: false, write: { $0 }, parse: { $0 })
     }
@@ -18,8 +18,8 @@ extension ServiceSettings {
     ///
     /// - Parameters:
     ///   - key: The key with dots.
-    ///   - default: What holds when it is not given; nil makes it required.
-    ///   - range: What is allowed; nil for all.
+    ///   - default: The value without a setting; nil makes it required.
+    ///   - range: The allowed range; nil for all.
     public mutating func int(
         _ key: String,
         default: Int?,
@@ -33,7 +33,7 @@ extension ServiceSettings {
         return value ?? range?.lowerBound ?? 0
     }
 
-    /// `true` or `false`; `yes`, `no`, `on`, `off`, `1` and `0` are understood too.
+    /// `true` or `false`; also accepts `yes`, `no`, `on`, `off`, `1` and `0`.
     public mutating func bool(_ key: String, default: Bool, about: String = "") -> Bool {
         let value = read(key, .boolean, "true or false", about, default: `default`, write: { "\($0)" }) {
             (text) -> Bool? in
@@ -75,7 +75,7 @@ extension ServiceSettings {
         return value ?? `default`
     }
 
-    /// The same where leaving it out has a meaning of its own.
+    /// The same, optional.
     public mutating func optionalOneOf<Value>(_ key: String, about: String = "") -> Value?
     where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
         let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
@@ -87,7 +87,7 @@ extension ServiceSettings {
     /// Items: a list in the file, or `a,b,c` (blanks around items and empty items are dropped).
     public mutating func list(_ key: String, default: [String], about: String = "") -> [String] {
         let written = `default`.joined(separator: ",")
-        declare(key, .list, "a list, or items with commas between", about, default: written, required: false)
+        declare(key, .list, "a list, or items separated by commas", about, default: written, required: false)
         guard let found = lookup(key) else { return `default` }
         switch found.content {
         case .items(let items): return items
@@ -99,21 +99,23 @@ extension ServiceSettings {
         }
     }
 
-    /// Names with values: a map in the file, whose names may hold dots, or `a=b,c=d` in the variable (`\,` is a comma within a value).
+    /// Names with values: a map in the file, whose names may contain dots, or `a=b,c=d` in the variable (`\,` is a
+    /// comma in a value).
     ///
-    /// Both are merged name by name, and the variable wins. Values never appear in messages: among them may be passwords.
+    /// Both are merged by name, and the variable overrides the file. Messages never contain values: they may be
+    /// passwords.
     ///
     /// - Parameters:
     ///   - key: The key with dots.
     ///   - about: Its effect, for a table.
-    ///   - isName: Whether a name is one. Of an item of the variable that begins with none, but for the first, only the number is
-    ///     told: it may be what follows a comma in a password.
+    ///   - isName: Whether a name is valid. An error about an item of the variable that begins with no valid name shows
+    ///     only its number, except for the first item: the text may be the part of a password after a comma.
     public mutating func dictionary(
         _ key: String,
         about: String = "",
         isName: (String) -> Bool = { _ in true }
     ) -> [String: String] {
-        let allowed = "a map, or name=value with commas between"
+        let allowed = "a map, or name=value pairs separated by commas"
         declare(key, .map, allowed, about, default: nil, required: false)
         var result: [String: String] = [:]
         for (name, content, line) in file.entries(below: key) {
@@ -137,14 +139,14 @@ extension ServiceSettings {
                 let name = Self.trimmed(parts[0])
                 let isNamed = parts.count == 2 && !name.isEmpty
                 if isNamed, index == 0, !isName(name) {
-                    let message = "is not a name that is known here"
+                    let message = "is not a known name"
                     note(.init(key: "\(key).\(name)", source: .variable(variable), message: message))
                     continue
                 }
                 guard isNamed, isName(name) else {
                     let message =
                         "has an item, number \(index + 1), that is not name=value with a known name; "
-                        + "a comma within a value is written \\,"
+                        + "write a comma in a value as \\,"
                     note(.init(key: key, source: .variable(variable), message: message))
                     continue
                 }
@@ -213,7 +215,7 @@ extension ServiceSettings {
         return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
     }
 
-    /// At commas that no backslash precedes.
+    /// Splits at commas without a backslash before them.
     private static func splitItems(_ text: String) -> [Substring] {
         var items: [String] = [""]
         var escaped = false

@@ -8,22 +8,22 @@ import Foundation
 
 /// The settings of a service: environment variables over one YAML file.
 ///
-/// A key is written with dots, `http.port`. In the file it is `http: {port: 8080}`, in the environment `CARILLON_HTTP_PORT`
-/// (upper case, a word boundary of `camelCase` and everything that is not a letter or digit become `_`).
-/// A variable wins over the file. Every key is declared by reading it; what stays undeclared is an error:
+/// A key is written with dots, `http.port`. In the file it is `http: {port: 8080}`, in the environment
+/// `CARILLON_HTTP_PORT` (upper case; a word boundary of `camelCase` and every character that is not a letter or digit
+/// become `_`). A variable overrides the file. Reading a key declares it; undeclared keys are an error:
 ///
 ///     var settings = try ServiceSettings(environment: environment, file: "carillon.yaml")
 ///     let port = settings.int("http.port", default: 8080, in: 0...65535)
 ///     let drain = settings.duration("shutdown.timeout", default: .seconds(25), in: .zero ... .seconds(600))
 ///     try settings.finish()
 ///
-/// Nothing throws while keys are read. A bad value is noted, the default is returned, and ``finish()`` names every problem at once,
-/// so use what was read only after it.
+/// Reading a key never throws. An invalid value is recorded and the default returned; ``finish()`` reports all problems
+/// at once, so use the values only after it.
 public struct ServiceSettings: Sendable {
-    /// What every environment variable begins with.
+    /// Prefix of all environment variables.
     public static let variablePrefix = "CARILLON_"
 
-    /// Every key read so far, in the order of reading, once each: the source for a table in the documentation.
+    /// Every key read so far, in order and once each: the source for a table in the documentation.
     public private(set) var declaredKeys: [DeclaredSetting] = []
 
     private let environment: EnvironmentVariablesProvider
@@ -34,29 +34,29 @@ public struct ServiceSettings: Sendable {
     private var foreign: [String] = []
     private var problems: [ServiceSettingsError.Problem] = []
 
-    /// Reads the settings file and takes the variables.
+    /// Reads the settings file and the variables.
     ///
     /// - Parameters:
-    ///   - environment: The process environment; only names that begin with `CARILLON_` are looked at.
+    ///   - environment: The process environment; only names that begin with `CARILLON_` are used.
     ///   - file: The path of a YAML file, or nil for none.
-    /// - Throws: ``ServiceSettingsError`` when the file cannot be read, is not YAML (with the line), is not a map,
-    ///   or has a key twice.
+    /// - Throws: ``ServiceSettingsError`` when the file cannot be read, is not YAML (with the line), is not a map, or
+    ///   repeats a key.
     public init(environment: [String: String], file: String?) throws(ServiceSettingsError) {
         self.init(environment: environment, file: try file.map(SettingsFile.init(path:)) ?? SettingsFile())
     }
 
-    /// The same from text that is at hand.
+    /// The same from text in memory.
     ///
     /// - Parameters:
     ///   - environment: As above.
     ///   - yaml: The text of the settings file.
-    ///   - name: What error messages call it.
+    ///   - name: The file's name in error messages.
     /// - Throws: As above.
     public init(environment: [String: String], yaml: String, named name: String) throws(ServiceSettingsError) {
         self.init(environment: environment, file: try SettingsFile(text: yaml, name: name))
     }
 
-    /// Nothing is given.
+    /// No settings.
     init() {
         self.init(environment: [:], file: SettingsFile())
     }
@@ -68,8 +68,8 @@ public struct ServiceSettings: Sendable {
         self.file = file
     }
 
-    /// Notes a problem that only the reader of a setting can see, such as a file that is not there or two settings that exclude
-    /// each other. ``finish()`` reports it with the others.
+    /// Records a problem that only the reader of a setting can find, for example a missing file or two settings that
+    /// exclude each other. ``finish()`` reports it with the others.
     ///
     /// - Parameters:
     ///   - key: A key that was read.
@@ -78,16 +78,16 @@ public struct ServiceSettings: Sendable {
         note(.init(key: key, source: lookup(key)?.source ?? .nowhere, message: why))
     }
 
-    /// Passes over keys, and their variables, that another service reads from the same file; their values are not looked at.
+    /// Ignores keys, and their variables, that another service reads from the same file; their values are not checked.
     ///
-    /// - Parameter keys: With dots; those that are read here as well do no harm.
+    /// - Parameter keys: With dots; they may include keys that this service reads too.
     mutating func passOver(_ keys: [String]) {
         foreign += keys
     }
 
-    /// Ends reading. Nothing may be used before this returns.
+    /// Ends reading. Do not use any value before this returns.
     ///
-    /// - Throws: One ``ServiceSettingsError`` that names every unknown key, unknown variable and bad value.
+    /// - Throws: One ``ServiceSettingsError`` with every unknown key, unknown variable and invalid value.
     public func finish() throws(ServiceSettingsError) {
         let all = problems + unknownEntries() + unknownVariables()
         if !all.isEmpty {
@@ -95,9 +95,9 @@ public struct ServiceSettings: Sendable {
         }
     }
 
-    // MARK: - What the typed readers are made of
+    // MARK: - Parts of the typed readers
 
-    /// A value as it was written, and where.
+    /// A value as written, with its source.
     struct Found {
         var content: Content
         var source: ServiceSettingsError.Source
@@ -116,7 +116,7 @@ public struct ServiceSettings: Sendable {
     }
 
     mutating func note(_ problem: ServiceSettingsError.Problem) {
-        // Two services of one process may read the same key; it is one mistake.
+        // Two services of one process may read the same key; report the mistake once.
         if !problems.contains(problem) {
             problems.append(problem)
         }
@@ -130,14 +130,14 @@ public struct ServiceSettings: Sendable {
     }
 
     func variable(_ key: String) -> (name: String, text: String)? {
-        // The provider reads text without conversion, so it has no error to throw.
+        // The provider reads text without conversion and so never throws.
         guard let found = try? environment.value(forKey: Self.variableKey(key), type: .string),
             case .string(let text)? = found.value?.content
         else { return nil }
         return (found.encodedKey, text)
     }
 
-    /// The name of a key's environment variable, by the provider's own rule.
+    /// The name of a key's environment variable, by the provider's rule.
     static func variableName(_ key: String) -> String {
         let nothing = EnvironmentVariablesProvider(environmentVariables: [:])
         let found = try? nothing.value(forKey: variableKey(key), type: .string)
@@ -148,7 +148,7 @@ public struct ServiceSettings: Sendable {
         AbsoluteConfigKey(["carillon"] + key.split(separator: ".").map(String.init))
     }
 
-    // MARK: - What nobody declared
+    // MARK: - Undeclared keys
 
     private var knownKeys: [String] {
         declaredKeys.map(\.key) + foreign.filter { declaredByKey[$0] == nil }
@@ -183,8 +183,8 @@ public struct ServiceSettings: Sendable {
 
     private static func unknown(_ name: String, among known: [String], what: String) -> String {
         guard let near = Spelling.nearest(to: name, among: known) else {
-            return "is not a \(what) that is known here"
+            return "is not a known \(what)"
         }
-        return "is not a \(what) that is known here; did you mean \(near)?"
+        return "is not a known \(what); did you mean \(near)?"
     }
 }

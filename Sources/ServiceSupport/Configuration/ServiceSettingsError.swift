@@ -1,26 +1,26 @@
 import NotificationModel
 
-/// Everything that is wrong with the settings, for a person to read.
+/// All problems of the settings, for a person to read.
 public struct ServiceSettingsError: Error, Sendable, Hashable {
-    /// Where a setting was written.
+    /// The source of a setting.
     public enum Source: Sendable, Hashable {
-        /// A line of the settings file; nil when the parser gives none.
+        /// A line of the settings file; nil if the parser reports none.
         case file(String, line: Int?)
         /// The named environment variable.
         case variable(String)
-        /// The environment, where the key is itself the name of the variable.
+        /// The environment, if the key is itself the name of the variable.
         case environment
         /// Neither in the environment nor in a file.
         case nowhere
     }
 
-    /// One thing that is wrong.
+    /// One problem.
     public struct Problem: Sendable, Hashable {
-        /// The key with dots, the name of an unknown variable, or nothing when the file as a whole is meant.
+        /// The key with dots, the name of an unknown variable, or empty for the file as a whole.
         public var key: String
-        /// Where it was found.
+        /// The source.
         public var source: Source
-        /// What is wrong and what is allowed. Never holds a secret.
+        /// What is wrong and what is allowed. Never contains a secret.
         public var message: String
     }
 
@@ -37,14 +37,15 @@ public struct ServiceSettingsError: Error, Sendable, Hashable {
 }
 
 extension ServiceSettingsError: CustomStringConvertible {
-    /// One problem a line.
+    /// One problem per line.
     public var description: String {
         problems.map(\.description).joined(separator: "\n")
     }
 }
 
 extension ServiceSettingsError.Problem: CustomStringConvertible {
-    /// `carillon.yaml:3: http.port is "eighty"; allowed: an integer from 0 to 65535`, on one line and fit for a terminal.
+    /// `carillon.yaml:3: http.port is "eighty"; allowed: an integer from 0 to 65535`, on one line and escaped for a
+    /// terminal.
     public var description: String { PrintableText.escaped(plainDescription) }
 
     private var plainDescription: String {

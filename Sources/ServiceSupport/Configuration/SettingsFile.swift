@@ -9,9 +9,9 @@ import Foundation
 
 /// One YAML file: its keys with their lines, and swift-configuration's snapshot, which reads the values.
 ///
-/// The snapshot answers questions about keys but cannot list them, and a wrong key must be found.
+/// The snapshot cannot list its keys, which is needed to find unknown ones.
 struct SettingsFile: Sendable {
-    /// A leaf of the file: something with a value.
+    /// A leaf of the file: a key with a value.
     struct Entry: Sendable {
         var key: String
         var line: Int?
@@ -55,10 +55,10 @@ struct SettingsFile: Sendable {
         try Self.collect(mapping, prefix: "", name: name, into: &entries)
         var byKey: [String: Entry] = [:]
         for entry in entries {
-            // `http.port: 1` beside `http: {port: 2}`; the parser finds only literal repetitions.
+            // Finds `http.port: 1` next to `http: {port: 2}`; the parser finds only literal repetitions.
             if let first = byKey.updateValue(entry, forKey: entry.key) {
-                let earlier = first.line.map { " (first in line \($0))" } ?? ""
-                throw Self.problem(name, entry.line, "is there twice\(earlier)", key: entry.key)
+                let earlier = first.line.map { " (first on line \($0))" } ?? ""
+                throw Self.problem(name, entry.line, "appears twice\(earlier)", key: entry.key)
             }
         }
         let snapshot: YAMLSnapshot
@@ -99,7 +99,7 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// Every leaf below a key: the entries of a map whose own keys may hold dots.
+    /// Every leaf below a key: the entries of a map whose own keys may contain dots.
     func entries(below key: String) -> [(name: String, content: ServiceSettings.Found.Content, line: Int?)] {
         entries.filter { $0.key.hasPrefix(key + ".") }.compactMap { entry in
             value(entry.key).map { (String(entry.key.dropFirst(key.count + 1)), $0.content, $0.line) }
@@ -113,13 +113,13 @@ struct SettingsFile: Sendable {
             return try Yams.compose(yaml: text)
         } catch YamlError.duplicatedKeysInMapping(let duplicates, let context) {
             let line = context.mark.line
-            throw problem(name, line, "is there twice in one map", key: duplicates.joined(separator: ", "))
+            throw problem(name, line, "appears twice in one map", key: duplicates.joined(separator: ", "))
         } catch YamlError.scanner(_, let problem, let mark, _), YamlError.parser(_, let problem, let mark, _),
             YamlError.composer(_, let problem, let mark, _)
         {
             throw Self.problem(name, mark.line, "the settings file is not YAML: \(problem)")
         } catch {
-            // Other errors quote the text, which may hold secrets.
+            // Other errors quote the text, which may contain secrets.
             throw problem(name, nil, "the settings file is not YAML")
         }
     }
@@ -141,13 +141,13 @@ struct SettingsFile: Sendable {
                 try collect(inner, prefix: path, name: name, into: &entries)
             case .sequence(let items):
                 guard items.allSatisfy({ $0.scalar != nil }) else {
-                    throw problem(name, line, "has a list or map within a list; items must be single values", key: path)
+                    throw problem(name, line, "has a list or map inside a list; items must be single values", key: path)
                 }
                 entries.append(Entry(key: path, line: line, isList: true, isNull: false))
             case .scalar:
                 entries.append(Entry(key: path, line: line, isList: false, isNull: value.isNullScalar))
             case .alias:
-                throw problem(name, line, "refers to an anchor that is not there", key: path)
+                throw problem(name, line, "refers to an unknown anchor", key: path)
             }
         }
     }

@@ -1,11 +1,11 @@
-/// What `--help-settings` shows: every setting with its variable, range, default and effect.
+/// The output of `--help-settings`: every setting with its variable, range, default and effect.
 enum SettingsHelp {
     static let width = 79
 
-    /// - Parameter settings: As the code declares them, in any order.
+    /// - Parameter settings: The declared settings, in any order.
     static func text(_ settings: [DeclaredSetting]) -> String {
         let head = """
-            Settings are keys of the YAML file of --config, and environment variables, which win.
+            Settings are keys of the YAML file of --config, and environment variables, which override it.
 
             """
         return settings.sorted { $0.key < $1.key }.reduce(into: head) { text, setting in
@@ -17,7 +17,7 @@ enum SettingsHelp {
         }
     }
 
-    /// Lines of at most the width, indented.
+    /// Lines of at most the given width, indented.
     private static func wrapped(_ text: String) -> String {
         var lines: [String] = []
         for word in text.split(separator: " ") {

@@ -1,8 +1,8 @@
-/// Which known name a misspelt one was probably meant to be.
+/// Finds the known name that a misspelt one probably means.
 package enum Spelling {
-    /// The nearest name, when it is near enough to be worth suggesting.
+    /// The nearest name, if it is near enough for a suggestion.
     ///
-    /// Case and separators do not count, so `kafka.bootstrapservers` is exactly `kafka.bootstrapServers`.
+    /// Ignores case and separators, so `kafka.bootstrapservers` matches `kafka.bootstrapServers` exactly.
     package static func nearest(to name: String, among known: [String]) -> String? {
         let given = folded(name)
         let limit = min(3, max(1, given.count / 4))
@@ -14,7 +14,7 @@ package enum Spelling {
         text.lowercased().utf8.filter { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
     }
 
-    /// Insertions, deletions, replacements and swaps of neighbours.
+    /// Counts insertions, deletions, replacements and swaps of neighbours.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var previous: [Int] = []
         var current = Array(0...right.count)

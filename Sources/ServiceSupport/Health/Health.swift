@@ -1,25 +1,23 @@
 import Synchronization
 
-/// Whether the service can do its work (readiness) and whether it makes sense to keep it running (liveness).
+/// Whether the service can work (readiness) and whether it should keep running (liveness).
 ///
-/// They answer different questions. Not ready: send it no work, wait. Not live: restart it. So a broker that is away makes a
-/// service not ready, and never not live, since a restart would not bring the broker back. A thread that does not come round
-/// any more makes it not live.
+/// Not ready: send it no work, and wait. Not live: restart it. An unreachable broker makes a service not ready, but
+/// never not live, because a restart would not bring the broker back. A stalled thread makes it not live.
 public final class Health: Sendable {
-    /// What one component says.
+    /// The status of one component.
     public struct Report: Sendable, Hashable {
         /// The component's name.
         public var component: String
-        /// Why it is not ready, or not live, in words for an operator.
+        /// Why it is not ready, or not live, for an operator.
         public var why: String
     }
 
     private struct State {
         var components: [HealthComponent] = []
-        var liveChecks: [(name: String, check: @Sendable () -> String?)] = []
     }
 
-    /// How long a thread that beats may stay away, when nothing else is said.
+    /// The default time without a beat after which a thread counts as stalled.
     public static let defaultStallTimeout = Duration.seconds(120)
 
     private let state = Mutex(State())
@@ -29,7 +27,7 @@ public final class Health: Sendable {
     /// Without components it is ready and live.
     ///
     /// - Parameters:
-    ///   - stallTimeout: How long a component that beats may go without, until it is not live.
+    ///   - stallTimeout: How long a component with beats may go without one before it is not live.
     ///   - now: The clock of the beats.
     public init(
         stallTimeout: Duration = defaultStallTimeout,
@@ -39,25 +37,16 @@ public final class Health: Sendable {
         self.now = now
     }
 
-    /// Adds a component, not ready ("starting") until it says otherwise.
+    /// Adds a component, not ready ("starting") until it reports otherwise.
     ///
-    /// - Parameter name: What `/health/ready` calls it: `kafka`, `lane-0`. Two components may share a name; both count.
+    /// - Parameter name: Its name in `/health/ready`: `kafka`, `lane-0`. Two components may share a name; both count.
     public func component(_ name: String) -> HealthComponent {
         let component = HealthComponent(name: name, now: now)
         state.withLock { $0.components.append(component) }
         return component
     }
 
-    /// Adds a check of life: something in the process itself that only a restart mends, such as a thread that ended.
-    ///
-    /// - Parameters:
-    ///   - name: What `/health/live` calls it.
-    ///   - check: Returns nil while all is well, else why not. Called for every probe: it must be quick and not block.
-    public func liveCheck(_ name: String, _ check: @escaping @Sendable () -> String?) {
-        state.withLock { $0.liveChecks.append((name, check)) }
-    }
-
-    /// Whether each component is ready; of those with one name, whether all are.
+    /// Whether each component is ready; for components with the same name, whether all are.
     public var readiness: [String: Bool] {
         let components = state.withLock { $0.components }
         return Dictionary(components.map { ($0.name, $0.status == .ready) }) { $0 && $1 }
@@ -71,46 +60,41 @@ public final class Health: Sendable {
         }
     }
 
-    /// What components say beside: they work, and an operator should know that something is not as it should be.
+    /// Remarks of components: they work, but an operator should know about a degradation.
     public var remarks: [Report] {
         state.withLock { $0.components }.compactMap { component in
             component.remark.map { Report(component: component.name, why: $0) }
         }
     }
 
-    /// Every check of life that failed, and every thread that has not come round for the stall timeout; empty means live.
+    /// Every stalled thread; empty means live.
     public var notLive: [Report] {
-        let (components, checks) = state.withLock { ($0.components, $0.liveChecks) }
-        let stalled = components.compactMap { component -> Report? in
+        state.withLock { $0.components }.compactMap { component in
             guard let silence = component.silence, silence > stallTimeout else { return nil }
-            let why = "its thread has not come round for \(silence.components.seconds) s"
+            let why = "its thread has made no progress for \(silence.components.seconds) s"
             return Report(component: component.name, why: why)
         }
-        return stalled
-            + checks.compactMap { name, check in
-                check().map { Report(component: name, why: $0) }
-            }
     }
 }
 
-/// What a component can say of its readiness.
+/// The readiness of a component.
 public enum HealthStatus: Sendable, Hashable {
-    /// It does its work.
+    /// The component works.
     case ready
-    /// It does not, and why, in words for an operator.
+    /// The component does not work, with the reason for an operator.
     case notReady(String)
 }
 
-/// One part of a service that can be ready or not. Any thread may report.
+/// A part of a service that can be ready or not. Any thread may report.
 public final class HealthComponent: Sendable {
-    /// What `/health/ready` calls it.
+    /// Its name in `/health/ready`.
     public let name: String
 
     private let current = Mutex(HealthStatus.notReady("starting"))
     private let beside = Mutex<String?>(nil)
     private let now: @Sendable () -> ContinuousClock.Instant
     private let made: ContinuousClock.Instant
-    /// Nanoseconds after it was made; negative while nobody watches.
+    /// Nanoseconds since its creation; negative while it is not watched.
     private let lastBeat = Atomic<Int64>(-1)
 
     init(name: String, now: @escaping @Sendable () -> ContinuousClock.Instant) {
@@ -119,21 +103,21 @@ public final class HealthComponent: Sendable {
         made = now()
     }
 
-    // MARK: - Life
+    // MARK: - Liveness
 
-    /// Says that the thread behind it has come round. From the first beat on it is watched: however long it waits for something,
-    /// it beats meanwhile.
+    /// Reports progress of the component's thread. The first beat starts the supervision: from then on the thread must
+    /// beat even while it waits.
     public func beat() {
         let (seconds, attoseconds) = (now() - made).components
         lastBeat.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
     }
 
-    /// The thread has ended in order, and is watched no more.
+    /// Ends the supervision: the thread has ended normally.
     public func rest() {
         lastBeat.store(-1, ordering: .relaxed)
     }
 
-    /// Since the last beat; nil while nobody watches.
+    /// Time since the last beat; nil while it is not watched.
     var silence: Duration? {
         let last = lastBeat.load(ordering: .relaxed)
         guard last >= 0 else { return nil }
@@ -143,36 +127,36 @@ public final class HealthComponent: Sendable {
 
     // MARK: - Readiness
 
-    /// What was said last.
+    /// The last reported status.
     public var status: HealthStatus {
         current.withLock { $0 }
     }
 
-    /// Says that it does its work.
+    /// Reports that it works.
     public func ready() {
         report(.ready)
     }
 
-    /// Says that it does not.
+    /// Reports that it does not work.
     ///
-    /// - Parameter why: In words for an operator: `no partition assigned`.
+    /// - Parameter why: The reason for an operator: `no partition assigned`.
     public func notReady(_ why: String) {
         report(.notReady(why))
     }
 
-    /// What is remarked.
+    /// The current remark.
     public var remark: String? {
         beside.withLock { $0 }
     }
 
-    /// Remarks something that makes it neither ready nor not: it works, with less than it should have.
+    /// Sets a remark that does not affect readiness: the component works, but degraded.
     ///
-    /// - Parameter text: In words for an operator; nil when all is as it should be.
+    /// - Parameter text: For an operator; nil to clear it.
     public func remark(_ text: String?) {
         beside.withLock { $0 = text }
     }
 
-    /// Says either.
+    /// Reports a status.
     public func report(_ status: HealthStatus) {
         current.withLock { $0 = status }
     }

@@ -1,18 +1,17 @@
-/// The metadata keys of all log records, so that one name means one thing. Ids and places only: never contents, tokens or secrets.
+/// Metadata keys of log records, so that each name has one meaning. Ids and positions only: never contents, tokens or
+/// secrets.
 public enum LogMetadata {
-    /// What went wrong, from the error itself.
+    /// The error's description.
     public static let error = "error"
     /// A code of the model's closed list of reasons.
     public static let reason = "reason"
-    /// An address that is bound or connected to.
+    /// A bound or remote address.
     public static let host = "host"
-    /// A port that is bound or connected to.
+    /// A bound or remote port.
     public static let port = "port"
     /// A path in the file system.
     public static let file = "file"
-    /// How long something took, in milliseconds.
-    public static let milliseconds = "duration.ms"
-    /// How many.
+    /// A number of things.
     public static let count = "count"
     /// A Kafka topic.
     public static let topic = "kafka.topic"
@@ -22,14 +21,8 @@ public enum LogMetadata {
     public static let offset = "kafka.offset"
     /// A consumer group.
     public static let group = "kafka.group.id"
-    /// The `client.id` of a Kafka client.
-    public static let clientID = "kafka.client.id"
     /// The number of a worker that owns partitions.
     public static let lane = "lane"
     /// The id of a notification request.
     public static let requestID = "request.id"
-    /// The id of a business event.
-    public static let eventID = "event.id"
-    /// The name of a rule.
-    public static let rule = "rule"
 }

@@ -20,18 +20,18 @@ public struct LoggingConfiguration: Sendable, Hashable {
     public enum Format: String, Sendable, Hashable, CaseIterable {
         /// Text when standard error is a terminal, else JSON.
         case auto
-        /// One JSON object a line.
+        /// One JSON object per line.
         case json
-        /// One line for a person.
+        /// One line of text.
         case text
     }
 
-    /// The least severe level that is written.
+    /// The lowest level that is written.
     public var level: Logger.Level
     /// The form of a record.
     public var format: Format
 
-    /// Says how to log.
+    /// A logging configuration.
     public init(level: Logger.Level = .info, format: Format = .auto) {
         self.level = level
         self.format = format
@@ -42,7 +42,7 @@ public struct LoggingConfiguration: Sendable, Hashable {
         level = settings.oneOf(
             "log.level",
             default: .info,
-            about: "The least severe level that is written."
+            about: "The lowest level that is written."
         )
         format = settings.oneOf(
             "log.format",
@@ -51,11 +51,11 @@ public struct LoggingConfiguration: Sendable, Hashable {
         )
     }
 
-    /// A logger of this configuration, without the process-wide system: for tests and tools.
+    /// A logger with this configuration, independent of the process-wide system: for tests and tools.
     ///
     /// - Parameters:
     ///   - label: The logger's name.
-    ///   - write: Takes one line with its newline; nil writes to standard error.
+    ///   - write: Receives one line with its newline; nil writes to standard error.
     public func logger(label: String, write: (@Sendable (String) -> Void)? = nil) -> Logger {
         Logger(label: label) { handler(label: $0, write: write) }
     }
@@ -71,12 +71,12 @@ public struct LoggingConfiguration: Sendable, Hashable {
     }
 }
 
-/// Sets the process-wide logging once; later calls do nothing, since swift-log allows one only.
+/// Sets the process-wide logging once; later calls have no effect, because swift-log allows one only.
 public func bootstrapLogging(_ configuration: LoggingConfiguration) {
     once(logging) { LoggingSystem.bootstrap { configuration.handler(label: $0, write: nil) } }
 }
 
-/// Sets the process-wide metrics once; later calls do nothing, since swift-metrics allows one only.
+/// Sets the process-wide metrics once; later calls have no effect, because swift-metrics allows one only.
 public func bootstrapMetrics(_ registry: PrometheusRegistry) {
     once(metrics) { MetricsSystem.bootstrap(registry) }
 }

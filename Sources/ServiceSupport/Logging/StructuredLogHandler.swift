@@ -19,8 +19,7 @@ import Darwin
 ///     {"time":"2026-11-21T08:00:00.000Z","level":"info","logger":"carillon","message":"ready","metadata":{"port":"8081"}}
 ///     08:00:00.000 info    carillon: ready port=8081
 ///
-/// Control characters and their like are escaped in both, so that what came from outside can neither forge a record nor steer a
-/// terminal.
+/// Both escape control and similar characters, so that external text can neither forge a record nor control a terminal.
 struct StructuredLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
@@ -92,21 +91,21 @@ struct StructuredLogHandler: LogHandler {
         return line + "\n"
     }
 
-    /// As it is, or without its control characters.
+    /// The text itself, or without its control characters.
     private static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: PrintableText.isEscaped) else { return text }
         return String(JSONText.quoted(text).dropFirst().dropLast())
     }
 }
 
-/// One write call a line, so that lines of several threads do not mix.
+/// One write call per line, so that lines of several threads do not mix.
 @Sendable func writeToStandardError(_ line: String) {
     var line = line
     line.withUTF8 { bytes in
         var rest = UnsafeRawBufferPointer(bytes)
         while let start = rest.baseAddress, !rest.isEmpty {
             let written = write(STDERR_FILENO, start, rest.count)
-            // Nobody is left to be told that standard error is gone.
+            // There is no other place to report that standard error is closed.
             if written <= 0 && errno != EINTR { return }
             rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(max(0, written)))
         }

@@ -1,6 +1,6 @@
 /// The Prometheus text format, version 0.0.4.
 enum Exposition {
-    /// The whole page: families by name, series by labels, so that two scrapes differ only where values do.
+    /// The whole page: families by name, series by labels, so that two scrapes differ only in values.
     static func write(_ page: MetricsPage) -> String {
         var text = ""
         for (name, family) in page.families.sorted(by: { $0.key < $1.key }) {
@@ -15,7 +15,7 @@ enum Exposition {
         return text
     }
 
-    /// `a="b",c="d"`, sorted by name, values escaped; the last of equal names wins.
+    /// `a="b",c="d"`, sorted by name, values escaped; of equal names the last counts.
     static func labels(_ labels: [(String, String)]) -> String {
         if labels.isEmpty { return "" }
         var byName: [String: String] = [:]

@@ -1,9 +1,9 @@
-/// The upper bounds of a histogram's buckets, ascending; what is above the last is counted too.
+/// The upper bounds of a histogram's buckets, ascending; values above the last are counted too.
 public struct HistogramBuckets: Sendable, Hashable {
     /// The bounds.
     public let bounds: [Double]
 
-    /// Takes bounds in any order; what is not finite and repetitions are dropped.
+    /// Accepts bounds in any order; drops duplicates and values that are not finite.
     public init(_ bounds: [Double]) {
         self.bounds = Set(bounds.filter(\.isFinite)).sorted()
     }

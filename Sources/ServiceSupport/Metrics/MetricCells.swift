@@ -1,7 +1,8 @@
 import CoreMetrics
 import Synchronization
 
-/// A number that any thread may change without a lock. Writes are relaxed: a scrape may miss the latest, never tear one.
+/// A number that any thread may change without a lock. Writes are relaxed: a scrape may miss the latest one, but never
+/// sees a torn value.
 final class AtomicDouble: Sendable {
     private let bits = Atomic<UInt64>(0)
 
@@ -22,7 +23,8 @@ final class AtomicDouble: Sendable {
     }
 }
 
-/// A counter of whole things: one atomic addition an increment. Amounts below zero are ignored, since a counter never falls.
+/// A counter of whole numbers: one atomic addition per increment. Ignores negative amounts, because a counter never
+/// falls.
 final class CounterCell: CounterHandler {
     private let count = Atomic<Int64>(0)
 
@@ -37,7 +39,7 @@ final class CounterCell: CounterHandler {
     }
 }
 
-/// A counter of amounts such as seconds.
+/// A counter of fractional amounts, for example seconds.
 final class FloatingPointCounterCell: FloatingPointCounterHandler {
     private let sum = AtomicDouble()
 
@@ -69,7 +71,7 @@ final class GaugeCell: MeterHandler, RecorderHandler {
 /// A distribution: swift-metrics' `Recorder` and `Timer`.
 final class HistogramCell: RecorderHandler, TimerHandler {
     let bounds: [Double]
-    /// One for each bound and one for what is above the last.
+    /// One for each bound and one for values above the last.
     private let counts: [CounterCell]
     private let total = AtomicDouble()
 
@@ -78,7 +80,7 @@ final class HistogramCell: RecorderHandler, TimerHandler {
         self.counts = (0...bounds.count).map { _ in CounterCell() }
     }
 
-    /// Counts by bucket, not cumulated, and the sum. Their total is the count, so a scrape is consistent in itself.
+    /// Counts by bucket, not cumulative, and the sum. The total of the buckets is the count, so a scrape is consistent.
     var value: (counts: [Int64], sum: Double) {
         (counts.map(\.value), total.value)
     }
@@ -87,7 +89,7 @@ final class HistogramCell: RecorderHandler, TimerHandler {
 
     func record(_ value: Double) {
         guard !value.isNaN else { return }
-        // Few bounds: a linear search beats a binary one.
+        // For few bounds a linear search is faster than a binary one.
         let index = bounds.firstIndex { value <= $0 } ?? bounds.count
         counts[index].increment(by: 1)
         total.add(value)

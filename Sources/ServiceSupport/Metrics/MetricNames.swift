@@ -1,8 +1,8 @@
-/// Turns labels of swift-metrics into names that Prometheus and its linter accept.
+/// Converts labels of swift-metrics to names that Prometheus and its linter accept.
 enum MetricNames {
     static let prefix = "carillon_"
 
-    /// `kafka.consumer.lag` is `carillon_kafka_consumer_lag`.
+    /// `kafka.consumer.lag` becomes `carillon_kafka_consumer_lag`.
     static func base(_ label: String) -> String {
         let name = sanitised(label)
         return name.hasPrefix(prefix) ? name : prefix + name
@@ -12,7 +12,7 @@ enum MetricNames {
         withSuffix(base(label), "_total")
     }
 
-    /// Without the endings that belong to counters and histograms.
+    /// Without the suffixes of counters and histograms.
     static func gauge(_ label: String) -> String {
         var name = base(label)
         for ending in ["_total", "_count", "_sum", "_bucket"] where name.hasSuffix(ending) {
@@ -25,7 +25,7 @@ enum MetricNames {
         withSuffix(gauge(label), "_seconds")
     }
 
-    /// A label name; `le` is the histogram's own and names with `__` in front are reserved.
+    /// A label name; `le` is reserved for histograms, and names with the prefix `__` are reserved.
     static func label(_ name: String) -> String {
         var name = sanitised(name)
         while name.hasPrefix("__") { name.removeFirst() }

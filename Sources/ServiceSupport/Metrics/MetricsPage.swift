@@ -1,6 +1,7 @@
-/// What one scrape shows. A collector adds the values that are computed when asked for, such as the lag of a partition.
+/// The contents of one scrape. A collector adds values that are computed on demand, for example the lag of a partition.
 ///
-/// Names and labels go through the same rules as those of swift-metrics: `kafka.consumer.lag` becomes `carillon_kafka_consumer_lag`.
+/// Names and labels follow the rules for those of swift-metrics: `kafka.consumer.lag` becomes
+/// `carillon_kafka_consumer_lag`.
 public struct MetricsPage {
     enum Kind: String {
         case counter, gauge, histogram
@@ -22,18 +23,19 @@ public struct MetricsPage {
         self.maximumSeries = maximumSeries
     }
 
-    /// Adds a value that rises and falls.
+    /// Adds a gauge.
     ///
     /// - Parameters:
     ///   - label: The name with dots, in base units: `kafka.consumer.lag.records`.
-    ///   - help: What it is, one sentence.
-    ///   - value: The value now.
-    ///   - labels: Few and of few values: never ids of recipients or messages. A second value under the same labels replaces the first.
+    ///   - help: One sentence.
+    ///   - value: The current value.
+    ///   - labels: Few labels with few values: never ids of recipients or messages. A second value with the same labels
+    ///     replaces the first.
     public mutating func gauge(_ label: String, help: String, value: Double, labels: [(String, String)] = []) {
         add(MetricNames.gauge(label), .gauge, help, labels: labels, value: Exposition.number(value))
     }
 
-    /// Adds a value that only grows while the process lives; its name gets `_total`.
+    /// Adds a counter, a value that only grows while the process lives; its name gets `_total`.
     ///
     /// - Parameters: As for ``gauge(_:help:value:labels:)``.
     public mutating func counter(_ label: String, help: String, value: Double, labels: [(String, String)] = []) {
@@ -47,14 +49,14 @@ public struct MetricsPage {
         add(name, kind, help, labelText: text, lines: ["\(name)\(Exposition.braces(text)) \(value)"])
     }
 
-    /// For the one series that must be shown when no more are.
+    /// For the one series that must be shown even at the limit.
     mutating func addUnbounded(_ name: String, _ kind: Kind, _ help: String, value: String) {
         families[name] = Family(kind: kind, help: help, series: ["": ["\(name) \(value)"]])
     }
 
     mutating func add(_ name: String, _ kind: Kind, _ help: String, labelText: String, lines: [String]) {
         var family = families[name] ?? Family(kind: kind, help: help)
-        // One name has one type; a second type would make the whole page unreadable.
+        // One name has one type; a second type would make the whole page invalid.
         guard family.kind == kind else {
             dropped += 1
             return

@@ -11,7 +11,7 @@ import Musl
 import Darwin
 #endif
 
-/// The process as the client libraries of Prometheus show it, under their standard names without our prefix.
+/// The standard process metrics of the Prometheus client libraries, under their standard names without our prefix.
 struct ProcessMetrics: Sendable {
     private let start: Double
 
@@ -60,9 +60,9 @@ struct ProcessMetrics: Sendable {
         return pages * Double(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// The kernel's start time, so that it stays the same however late this is asked. Linux only.
+    /// The kernel's start time, so that the value does not depend on the time of the call. Linux only.
     private static func startFromSystem() -> Double? {
-        // The second field is the program's name in parentheses and may hold blanks.
+        // The second field is the program's name in parentheses and may contain blanks.
         guard let stat = read("/proc/self/stat"), let end = stat.lastIndex(of: ")"),
             let boot = read("/proc/stat")?.split(separator: "\n").first(where: { $0.hasPrefix("btime ") }),
             let bootSeconds = Double(boot.dropFirst(6))

@@ -1,23 +1,26 @@
 public import CoreMetrics
 import Synchronization
 
-/// The back end of swift-metrics that `/metrics` shows in the Prometheus text format.
+/// The swift-metrics back end of `/metrics`, in the Prometheus text format.
 ///
-/// Use it as the process-wide system (`MetricsSystem.bootstrap(registry)`) or hand it over (`Counter(label:dimensions:factory:)`);
-/// handles with equal names and labels share one value, so two services of one process can share one registry.
+/// Use it as the process-wide system (`MetricsSystem.bootstrap(registry)`) or pass it explicitly
+/// (`Counter(label:dimensions:factory:)`). Handles with equal names and labels share one value, so two services of one
+/// process can share one registry.
 ///
-/// Names: `requests.read` of a counter is `carillon_requests_read_total`; a timer's ends in `_seconds` and a recorder's is as given,
-/// both as histograms; a gauge or meter is as given, without endings that belong to others (`_total`, `_count`, `_sum`, `_bucket`).
+/// Names: a counter `requests.read` becomes `carillon_requests_read_total`. A timer gets the suffix `_seconds`; a
+/// recorder keeps its name; both are histograms. A gauge or meter keeps its name without the suffixes of other types
+/// (`_total`, `_count`, `_sum`, `_bucket`).
 ///
-/// Making a handle takes a lock and a search: keep it. Using a counter or gauge is one atomic operation, a histogram two.
+/// Creating a handle takes a lock and a lookup: keep the handle. Using a counter or gauge is one atomic operation, a
+/// histogram two.
 ///
-/// The number of series is bounded by `maximumSeries`. At the bound a new one is not kept: its handle works and is not shown, and
-/// `carillon_metrics_dropped_series_total` counts it.
+/// `maximumSeries` limits the number of series. At the limit a new series is not kept: its handle works but is not
+/// shown, and `carillon_metrics_dropped_series_total` counts it.
 public final class PrometheusRegistry: MetricsFactory, Sendable {
-    /// How many series are kept when nothing else is said.
+    /// The default limit of series.
     public static let defaultMaximumSeries = 10_000
 
-    /// What a series is worth at this moment.
+    /// The value of a series.
     private enum Cell {
         case counter(CounterCell)
         case floatingPointCounter(FloatingPointCounterCell)
@@ -27,7 +30,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
 
     private struct Series {
         var cell: Cell
-        /// How many handles use it; the last one destroyed takes the series with it.
+        /// The number of handles that use it; the series is removed with the last one.
         var handles: Int
     }
 
@@ -37,7 +40,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         var series: [String: Series] = [:]
     }
 
-    /// Where a handle's series is, to find it again when the handle is destroyed.
+    /// The position of a handle's series, to find it when the handle is destroyed.
     private struct Place {
         var name: String
         var labels: String
@@ -46,7 +49,8 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
     private struct State {
         var families: [String: Family] = [:]
         var places: [ObjectIdentifier: Place] = [:]
-        /// By the bare name, since services may spell one metric as `dead.letters` and as `carillon_dead_letters_total`.
+        /// By the bare name, because services may write one metric as `dead.letters` and as
+        /// `carillon_dead_letters_total`.
         var helpByName: [String: String] = [:]
         var bucketsByName: [String: HistogramBuckets] = [:]
         var collectors: [Int: @Sendable (inout MetricsPage) -> Void] = [:]
@@ -61,20 +65,20 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
 
     /// An empty registry.
     ///
-    /// - Parameter maximumSeries: How many series are kept, at least 1.
+    /// - Parameter maximumSeries: The limit of series, at least 1.
     public init(maximumSeries: Int = PrometheusRegistry.defaultMaximumSeries) {
         self.maximumSeries = max(1, maximumSeries)
     }
 
-    /// The help text of a metric that nobody described.
+    /// The help text of a metric without a description.
     public static let undescribed = "(not described)"
 
-    /// Says what a metric is, before or after it is made.
+    /// Describes a metric, before or after it is created.
     ///
     /// - Parameters:
-    ///   - label: The label as it is given to swift-metrics.
+    ///   - label: The label as passed to swift-metrics.
     ///   - help: One sentence.
-    ///   - buckets: For timers and recorders, in base units; counts for handles made later.
+    ///   - buckets: For timers and recorders, in base units; applies to handles created later.
     public func describe(_ label: String, _ help: String, buckets: HistogramBuckets? = nil) {
         state.withLock { state in
             state.helpByName[MetricNames.gauge(label)] = help
@@ -84,9 +88,10 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
 
     /// Adds values that are computed at each scrape.
     ///
-    /// - Parameter closure: Called for every scrape on the server's thread: it must be quick, must not block, and must not call
-    ///   the registry.
-    /// - Returns: Ends the collection when cancelled; may be thrown away when it lasts as long as the process.
+    /// - Parameter closure: Called for every scrape on the server's thread: it must be quick, must not block, and must
+    ///   not call the registry.
+    /// - Returns: Cancelling it ends the collection; it may be discarded if the collection lasts as long as the
+    ///   process.
     @discardableResult
     public func collect(_ closure: @escaping @Sendable (inout MetricsPage) -> Void) -> MetricsCollection {
         let id = state.withLock { state in
@@ -101,7 +106,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
 
     /// The page for `/metrics`, in the text format version 0.0.4.
     public func exposition() -> String {
-        // Collectors run without the lock; they may take locks of their own.
+        // Collectors run without the lock, because they may take locks themselves.
         let (families, help, collectors) = state.withLock { state in
             (state.families, state.helpByName, state.collectors.sorted { $0.key < $1.key }.map(\.value))
         }
@@ -109,7 +114,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         page.add(
             "carillon_build_info",
             .gauge,
-            "The version that runs, as labels; always 1.",
+            "The running version, as labels; always 1.",
             labels: [("version", CarillonVersion.current)],
             value: "1"
         )
@@ -130,13 +135,13 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         page.addUnbounded(
             "carillon_metrics_dropped_series_total",
             .counter,
-            "Series that were not kept because their number is bounded or their name has another type.",
+            "Series that were dropped at the limit or because their name has another type.",
             value: "\(dropped)"
         )
         return Exposition.write(page)
     }
 
-    /// The registry's own lines do not count against the bound.
+    /// The registry's own series do not count against the limit.
     private static let ownSeries = 4
 
     private static func lines(_ name: String, _ labels: String, _ cell: Cell) -> [String] {
@@ -150,9 +155,9 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         return ["\(name)\(Exposition.braces(labels)) \(value)"]
     }
 
-    // MARK: - Making and destroying
+    // MARK: - Creating and destroying
 
-    /// Finds or adds a series. At the bound, or when the name has another type, the new cell is returned and not kept.
+    /// Finds or adds a series. At the limit, or when the name has another type, the new cell is returned but not kept.
     private func series<Handle: AnyObject>(
         _ name: String,
         _ kind: MetricsPage.Kind,
@@ -199,7 +204,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         }
     }
 
-    /// Makes a counter; its name gets `_total`.
+    /// Creates a counter; its name gets `_total`.
     public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let name = MetricNames.counter(label)
         let handle: CounterCell = series(name, .counter, label: label, dimensions: dimensions) {
@@ -211,7 +216,7 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         return handle
     }
 
-    /// Makes a counter of amounts; its name gets `_total`.
+    /// Creates a counter of fractional amounts; its name gets `_total`.
     public func makeFloatingPointCounter(
         label: String,
         dimensions: [(String, String)]
@@ -226,17 +231,17 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         return handle
     }
 
-    /// Makes a gauge that can be raised and lowered.
+    /// Creates a gauge that can be incremented and decremented.
     public func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
         gauge(label, dimensions)
     }
 
-    /// Makes a histogram, or a gauge when it does not aggregate.
+    /// Creates a histogram, or a gauge when it does not aggregate.
     public func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         aggregate ? histogram(MetricNames.gauge(label), label, dimensions) : gauge(label, dimensions)
     }
 
-    /// Makes a histogram of seconds; its name gets `_seconds`.
+    /// Creates a histogram of seconds; its name gets `_seconds`.
     public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         histogram(MetricNames.timer(label), label, dimensions)
     }
@@ -261,15 +266,15 @@ public final class PrometheusRegistry: MetricsFactory, Sendable {
         }
     }
 
-    /// Forgets a counter when no other handle uses its series.
+    /// Removes a counter's series unless another handle uses it.
     public func destroyCounter(_ handler: any CounterHandler) { destroy(handler) }
-    /// Forgets a counter when no other handle uses its series.
+    /// Removes a counter's series unless another handle uses it.
     public func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) { destroy(handler) }
-    /// Forgets a gauge when no other handle uses its series.
+    /// Removes a gauge's series unless another handle uses it.
     public func destroyMeter(_ handler: any MeterHandler) { destroy(handler) }
-    /// Forgets a histogram or gauge when no other handle uses its series.
+    /// Removes a histogram's or gauge's series unless another handle uses it.
     public func destroyRecorder(_ handler: any RecorderHandler) { destroy(handler) }
-    /// Forgets a histogram when no other handle uses its series.
+    /// Removes a histogram's series unless another handle uses it.
     public func destroyTimer(_ handler: any TimerHandler) { destroy(handler) }
 }
 
@@ -281,7 +286,7 @@ public struct MetricsCollection: Sendable {
         self.end = end
     }
 
-    /// Ends it; its values are gone from the next scrape.
+    /// Ends it; its values are missing from the next scrape.
     public func cancel() {
         end()
     }

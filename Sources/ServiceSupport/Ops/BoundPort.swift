@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The port a server got, for whoever must wait for it: a test or a launcher that asked for port 0.
+/// The port of a server, for callers that must wait for it: a test or a launcher that asked for port 0.
 public final class BoundPort: Sendable {
     private enum State {
         case waiting([Int: CheckedContinuation<Int, any Error>], next: Int)
@@ -9,13 +9,13 @@ public final class BoundPort: Sendable {
 
     private let state = Mutex(State.waiting([:], next: 0))
 
-    /// Nothing is bound yet.
+    /// Not bound yet.
     public init() {}
 
-    /// The port once the server listens.
+    /// Waits until the server listens.
     ///
     /// - Returns: The port.
-    /// - Throws: What kept the server from listening, or `CancellationError`.
+    /// - Throws: The error that kept the server from listening, or `CancellationError`.
     public func wait() async throws -> Int {
         let ticket = state.withLock { state -> Int in
             guard case .waiting(let waiters, let next) = state else { return -1 }
@@ -28,7 +28,7 @@ public final class BoundPort: Sendable {
                     switch state {
                     case .done(let result): return result
                     case .waiting(var waiters, let next):
-                        // The handler below may have run before there was anything to resume.
+                        // The cancellation handler below may have run before there was a continuation to resume.
                         if Task.isCancelled { return .failure(CancellationError()) }
                         waiters[ticket] = continuation
                         state = .waiting(waiters, next: next)
@@ -48,9 +48,9 @@ public final class BoundPort: Sendable {
         }
     }
 
-    /// Tells the waiters. Only the first call counts.
+    /// Resumes the waiting callers. Only the first call counts.
     ///
-    /// - Parameter result: The port, or what kept the server from listening.
+    /// - Parameter result: The port, or the error that kept the server from listening.
     public func resolve(_ result: Result<Int, any Error>) {
         let waiters = state.withLock { state -> [CheckedContinuation<Int, any Error>] in
             guard case .waiting(let waiters, _) = state else { return [] }

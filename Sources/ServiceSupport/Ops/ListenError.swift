@@ -1,15 +1,15 @@
 /// A server could not listen at its address.
 public struct ListenError: Error, Sendable, CustomStringConvertible {
-    /// Which server.
+    /// The server.
     public var what: String
-    /// The address it was to bind.
+    /// The address to bind.
     public var host: String
-    /// The port it was to bind.
+    /// The port to bind.
     public var port: Int
-    /// What the system said.
+    /// The system's error.
     public var reason: String
 
-    /// Names the server, the address and the reason.
+    /// An error with the server, the address and the reason.
     public init(what: String, host: String, port: Int, reason: String) {
         self.what = what
         self.host = host

@@ -15,25 +15,26 @@ import Musl
 import Darwin
 #endif
 
-/// Where the ops endpoint listens.
+/// The address of the ops endpoint.
 ///
 /// ## Settings
 /// - `ops.host` (text, default `127.0.0.1`): the address to bind; `0.0.0.0` for a scraper on another machine.
 /// - `ops.port` (integer, 0 to 65535, default by service): 0 takes a free port and logs it.
-/// - `ops.connections` (integer, 1 to 128, default 64): at the bound no more are accepted until one closes; they wait.
+/// - `ops.connections` (integer, 1 to 128, default 64): maximum number of connections; further ones wait until one
+///   closes.
 public struct OpsConfiguration: Sendable, Hashable {
     /// The address to bind.
     public var host: String
     /// The port to bind; 0 takes a free one.
     public var port: Int
-    /// Connections at one time.
+    /// Maximum number of concurrent connections.
     public var connections: Int
     /// How long a request may take to arrive.
     var receiveTimeout = TimeAmount.seconds(10)
-    /// How long a connection may be silent, or its client take nothing of its answers.
+    /// How long a connection may be idle, or its client may read no response data.
     var idleTimeout = TimeAmount.seconds(20)
 
-    /// Says where to listen.
+    /// The configuration with these values.
     public init(host: String = "127.0.0.1", port: Int, connections: Int = 64) {
         self.host = host
         self.port = port
@@ -43,8 +44,8 @@ public struct OpsConfiguration: Sendable, Hashable {
     /// Reads `ops.host`, `ops.port` and `ops.connections`.
     ///
     /// - Parameters:
-    ///   - settings: Where to read; the caller ends reading.
-    ///   - defaultPort: The port of this service when none is given.
+    ///   - settings: The source; the caller finishes it.
+    ///   - defaultPort: The default port of this service.
     public init(settings: inout ServiceSettings, defaultPort: Int) {
         host = settings.string(
             "ops.host",
@@ -61,21 +62,21 @@ public struct OpsConfiguration: Sendable, Hashable {
             "ops.connections",
             default: 64,
             in: 1...128,
-            about: "Connections to that port at one time; at the bound no more are accepted until one closes."
+            about: "Maximum number of connections to that port; further ones wait until one closes."
         )
     }
 }
 
-/// The operator's HTTP endpoint, on a port of its own so that it can stay private.
+/// The operator's HTTP endpoint, on a separate port so that it can stay private.
 ///
 /// - `GET /metrics`: the Prometheus text format.
 /// - `GET /health/live`: 200, or 503 when only a restart would help.
 /// - `GET /health/ready`: 200, or 503 with every component that is not ready and why:
 ///   `{"status":"not ready","components":[{"component":"kafka","why":"no broker answers"}]}`
-///   What works with less than it should have is under `remarks`, in the same form, with either status.
+/// Components that work but are degraded are under `remarks`, in the same form, with either status.
 ///
-/// It has a thread of its own, so that neither it nor the API can keep the other from its turn. A request has 10 s to arrive, a
-/// target 1 KiB, header fields 16 KiB; a connection on which nothing happens for 20 s is closed.
+/// It has its own thread, so that it and the API cannot delay each other. A request has 10 s to arrive, a target 1 KiB,
+/// header fields 16 KiB. A connection that is idle for 20 s is closed.
 public struct OpsServer: Service {
     private let configuration: OpsConfiguration
     private let health: Health
@@ -91,9 +92,9 @@ public struct OpsServer: Service {
         self.logger = logger
     }
 
-    /// The port it listens on, once it does.
+    /// The port, once the server listens.
     ///
-    /// - Throws: ``ListenError`` when it could not, `CancellationError` when the caller was cancelled.
+    /// - Throws: ``ListenError`` when it failed to listen, `CancellationError` when the caller was cancelled.
     public var port: Int {
         get async throws { try await bound.wait() }
     }
@@ -118,7 +119,7 @@ public struct OpsServer: Service {
         } catch {
             outcome = .failure(error)
         }
-        // Only waiters of a server that did not listen are still there.
+        // Only callers of a server that never listened are still waiting.
         bound.resolve(outcome.flatMap { .failure(CancellationError()) })
         try? await loops.shutdownGracefully()
         try outcome.get()
@@ -152,7 +153,7 @@ public struct OpsServer: Service {
         }
     }
 
-    /// Heads that are arriving, of all connections.
+    /// Bytes of arriving heads, of all connections.
     private static let headBytes = 1 << 20
 
     private var bounds: ConnectionBounds {

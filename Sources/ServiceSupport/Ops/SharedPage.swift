@@ -1,8 +1,8 @@
 import NIOCore
 import Synchronization
 
-/// The page of metrics for everybody who asks at one time: it is made once for all who wait, on the server's own thread, so
-/// that who asks without pause makes nobody else wait.
+/// The metrics page for all concurrent scrapes: it is built once for all waiting callers, on the server's own thread,
+/// so that a client that scrapes continuously does not delay the others.
 final class SharedPage: Sendable {
     private let loop: any EventLoop
     private let registry: PrometheusRegistry
@@ -13,7 +13,7 @@ final class SharedPage: Sendable {
         self.registry = registry
     }
 
-    /// The page as it is now; what was made before the call does not count.
+    /// The current page; a page built before the call does not count.
     func page() async -> ByteBuffer {
         await withCheckedContinuation { continuation in
             let isFirst = waiting.withLock { waiting in

@@ -1,10 +1,10 @@
-/// Another process uses the same `instance.id`, or took this one for gone: what it was about to write is refused.
+/// Another process uses the same `instance.id`, or replaced this one after a timeout: the broker refuses its writes.
 public struct InstanceFencedError: Error, CustomStringConvertible {
     /// The setting `instance.id` of this process.
     public var instanceID: String
-    /// What the cluster knows it by: a transactional id, or a group's member.
+    /// The id that the cluster fenced: a transactional id, or a group member.
     public var name: String
-    /// What was refused.
+    /// The broker's error.
     public var cause: any Error
 
     /// Names the instance.
@@ -12,9 +12,9 @@ public struct InstanceFencedError: Error, CustomStringConvertible {
         (self.instanceID, self.name, self.cause) = (instanceID, name, cause)
     }
 
-    /// For an operator, with what to do.
+    /// For an operator, with the remedy.
     public var description: String {
-        "another process uses instance.id \(instanceID) (\(name) was fenced): give each its own; or this one stood still for "
-            + "longer than a transaction may take (\(cause))"
+        "another process uses instance.id \(instanceID) (\(name) was fenced): give each its own; or this one paused "
+            + "for longer than the transaction timeout (\(cause))"
     }
 }

@@ -8,20 +8,20 @@ import Musl
 import Darwin
 #endif
 
-/// Tells a thread of its own to come to an end; it looks between two steps.
+/// Asks a dedicated thread to stop; the thread checks between two steps.
 public final class StopSignal: Sendable {
     private let requested = Atomic<Bool>(false)
 
-    /// A signal that is not given yet.
+    /// A signal that is not set.
     public init() {}
 
-    /// Whether the end was asked for.
+    /// Whether a stop was requested.
     public var isRequested: Bool { requested.load(ordering: .acquiring) }
 
-    /// Asks for the end; again does nothing more.
+    /// Requests the stop; repeated calls have no effect.
     public func request() { requested.store(true, ordering: .releasing) }
 
-    /// Sleeps on the calling thread, which must not be one of the cooperative pool, and wakes early when asked to stop.
+    /// Sleeps on the calling thread, which must not belong to the cooperative pool, and wakes early for a stop.
     public func wait(_ duration: Duration) {
         let deadline = ContinuousClock.now + duration
         while !isRequested, ContinuousClock.now < deadline {

@@ -4,21 +4,22 @@ import NotificationModel
 import NotificationProducer
 import ServiceSupport
 
-/// `carillon rules check`: a file of rules as the producer service would read it, and what it makes of an event.
+/// `carillon rules check`: validates a rule file as the producer service does, and previews its effect on events.
 struct RulesCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check a file of rules, and see what becomes of events.",
+        abstract: "Check a rule file, and preview its effect on events.",
         discussion: """
-            Without an event it lists the rules, or every problem of the file with its line. With one it shows each request and \
-            removal that would be published, or why there is none. Nothing is connected and nothing is sent.
+            Without an event it lists the rules, or every problem of the file with its line. With an event it shows \
+            each request and removal that would be published, or why there is none. It does not connect to Kafka.
 
-            Events take effect in their order when they have one key: the extension partitionkey, else the subject, else the \
-            source. Without an event, a note says of which types that matters, since one cancels what the other requests; with \
-            several, their keys are compared, and a warning says which event can overtake another.
+            Events with the same key take effect in order. The key is the extension partitionkey, else the subject, \
+            else the source. Without an event, notes list the types for which this matters, because one cancels what \
+            the other requests. With several events, their keys are compared, and a warning names the events that can \
+            overtake others.
 
-            The status is 0 when all is well, also when no rule's condition holds; 1 when the file has problems, or when an event \
-            would go to dead letters; 66 when a file cannot be read.
+            The status is 0 without problems, also when no rule's condition holds; 1 when the file has problems, or \
+            when an event would go to dead letters; 66 when a file cannot be read.
 
             Examples:
 
@@ -33,7 +34,7 @@ struct RulesCheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A structured CloudEvent in JSON; - is standard input. May be repeated, in the order of sending.",
+            "A structured CloudEvent in JSON; - is standard input. Repeatable, in the order of sending.",
             valueName: "file"
         ),
         completion: .file(extensions: ["json"])
@@ -42,7 +43,7 @@ struct RulesCheckCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "For rules that name no application. Without it CARILLON_APPLICATION_DEFAULT, else application.default of --config.",
+            "Application of rules without one. Default: CARILLON_APPLICATION_DEFAULT, else application.default of --config.",
             valueName: "name"
         )
     )
@@ -54,13 +55,13 @@ struct RulesCheckCommand: AsyncParsableCommand {
     )
     var config: String?
 
-    @Flag(help: "JSON for programs: one object, or one for each event on a line of its own.")
+    @Flag(help: "JSON for programs: one object, or one line per event.")
     var json = false
 
     func validate() throws {
         guard !Validation.isLater else { return }
         guard event.filter({ $0 == "-" }).count < 2 else {
-            throw ValidationError("--event: standard input holds one event")
+            throw ValidationError("--event: standard input can contain one event only")
         }
         if let application { try Self.check(application) { ValidationError("--application: \($0)") } }
     }
@@ -101,7 +102,7 @@ struct RulesCheckCommand: AsyncParsableCommand {
         if results.contains(where: { !$0.result.failures.isEmpty }) { throw ExitCode(ExitStatus.failed) }
     }
 
-    /// As the producer service would have it.
+    /// The default application as the producer service would determine it.
     private func defaultApplication() throws -> String {
         if let application { return application }
         let name = "CARILLON_APPLICATION_DEFAULT"
@@ -109,7 +110,7 @@ struct RulesCheckCommand: AsyncParsableCommand {
         let key = "application.default"
         do {
             var settings = try ServiceSettings(environment: given, file: config)
-            // The file's other settings are no matter of the rules.
+            // The other settings of the file do not matter here.
             let application = settings.string(key, default: "default")
             try Self.check(application) { CommandFailure("\(key): \($0)", status: ExitStatus.usage) }
             return application
@@ -126,7 +127,7 @@ struct RulesCheckCommand: AsyncParsableCommand {
         }
     }
 
-    /// One byte more than an event may have, so that the model sees that it is too large.
+    /// Reads one byte more than the limit, so that the model detects oversized events.
     private static func read(_ path: String) throws -> [UInt8] {
         do {
             let input =

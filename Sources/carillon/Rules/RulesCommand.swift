@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// `carillon rules`: what has to do with files of rules.
+/// `carillon rules`: commands for rule files.
 struct RulesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rules",
-        abstract: "Check files of rules.",
+        abstract: "Check rule files.",
         subcommands: [RulesCheckCommand.self]
     )
 }

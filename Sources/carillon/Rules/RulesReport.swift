@@ -1,24 +1,24 @@
 import NotificationModel
 import NotificationProducer
 
-/// What `carillon rules check` says, for people and for programs.
+/// The report of `carillon rules check`, for people and for programs.
 struct RulesReport {
     let file: String
 
-    /// What becomes of an event, and which of those before it could take effect after it.
+    /// The result for an event, and the earlier events that could take effect after it.
     struct Checked {
-        /// Its file, when there is more than one event.
+        /// The event's file, if there are several events.
         let name: String?
         let result: RulePreview.Result
         let warnings: [String]
 
-        /// - Parameter earlier: What was sent before it.
+        /// - Parameter earlier: The events sent before it.
         init(name: String?, result: RulePreview.Result, earlier: [Checked]) {
             (self.name, self.result) = (name, result)
             warnings = earlier.compactMap { Self.warning($0, name, result) }
         }
 
-        /// One cancels what the other requests, and nothing keeps their order.
+        /// A warning when one event cancels what the other requests, and their keys differ.
         private static func warning(_ earlier: Checked, _ name: String?, _ later: RulePreview.Result) -> String? {
             guard let first = earlier.result.eventKey, let second = later.eventKey, first != second else { return nil }
             let shared = earlier.result.records.first { record in
@@ -49,7 +49,7 @@ struct RulesReport {
     func text(of checked: Checked) -> String {
         let result = checked.result
         var text = checked.name.map { "\(RecordText.safe($0)):\n" } ?? ""
-        if result.isSkipped { text += "skipped: there are rules for this type, but nothing comes of this event\n" }
+        if result.isSkipped { text += "skipped: rules match this type, but give no record for this event\n" }
         for record in result.records {
             text += "\(record.isRemoval ? "removal" : "request") \(record.key), id \(record.requestID)\n"
             text += "\(Self.pretty(record.value))\n"
@@ -135,7 +135,7 @@ struct RulesReport {
 }
 
 extension JSONValue {
-    /// The value on several lines, two spaces a level, its members in their order.
+    /// The value on several lines, indented by two spaces, with its members in order.
     fileprivate func indented(_ level: Int = 0) -> String {
         let inner = String(repeating: "  ", count: level + 1)
         let end = "\n" + String(repeating: "  ", count: level)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import NotificationModel
 
-/// What a notification shows, and when.
+/// The content and trigger of a notification.
 struct ContentOptions: ParsableArguments {
     @Option(help: ArgumentHelp("First line.", valueName: "text"))
     var title: String?
@@ -15,13 +15,13 @@ struct ContentOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Number on the icon; 0 removes it.", valueName: "n"))
     var badge: Int64?
 
-    @Option(help: ArgumentHelp("Sound to play; 'default' is the system's own.", valueName: "name"))
+    @Option(help: ArgumentHelp("Sound to play; 'default' is the system's default.", valueName: "name"))
     var sound: String?
 
     @Option(help: ArgumentHelp("Category, which selects the actions.", valueName: "name"))
     var category: String?
 
-    @Option(help: ArgumentHelp("Thread, which groups what belongs together.", valueName: "name"))
+    @Option(help: ArgumentHelp("Thread, which groups related notifications.", valueName: "name"))
     var thread: String?
 
     @Option(
@@ -38,30 +38,30 @@ struct ContentOptions: ParsableArguments {
     )
     var at: Timestamp?
 
-    @Flag(help: "Again and again, every --in.")
+    @Flag(help: "Repeat every --in.")
     var repeats = false
 
     @Option(
-        help: ArgumentHelp("Not to be delivered from then on: RFC 3339, or a time from now.", valueName: "instant")
+        help: ArgumentHelp("Do not deliver from this time on: RFC 3339, or a time from now.", valueName: "instant")
     )
     var expiration: MomentArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Wait so long for a newer one before it is sent: seconds, or a time such as 10s.",
+            "How long to wait for a newer one before sending: seconds, or a time such as 10s.",
             valueName: "time"
         )
     )
     var collapseWindow: SpanArgument?
 
     @Option(
-        help: ArgumentHelp("Guards order: a request or removal with a smaller number arrives too late.", valueName: "n")
+        help: ArgumentHelp("Orders requests: one with a smaller number arrives too late.", valueName: "n")
     )
     var versionNumber: Int64?
 
     @Option(
         help: ArgumentHelp(
-            "Data for the app: a JSON object, or name=value for a text; may be repeated.",
+            "Data for the app: a JSON object, or name=value for a text; repeatable.",
             valueName: "json"
         )
     )
@@ -76,7 +76,7 @@ struct ContentOptions: ParsableArguments {
     )
     var requestID: String?
 
-    /// Whether any of them was given.
+    /// Whether any option was given.
     var isGiven: Bool {
         let texts = [title, subtitle, body, sound, category, thread, requestID]
         return texts.contains { $0 != nil } || [badge, versionNumber].contains { $0 != nil }
@@ -84,7 +84,7 @@ struct ContentOptions: ParsableArguments {
             || !userInfo.isEmpty
     }
 
-    /// The option that a field of a request comes from.
+    /// The option for a field of a request.
     func option(of field: String) -> String? {
         switch field {
         case "content.categoryIdentifier": "--category"
@@ -102,7 +102,7 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `ValidationError` for what no model could tell.
+    /// - Throws: `ValidationError` for mistakes that the model cannot detect.
     func validate(at now: Timestamp) throws {
         guard delay == nil || at == nil else {
             throw ValidationError("--in and --at exclude each other")
@@ -118,7 +118,7 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter number: For `{n}`; nil when that is no placeholder.
+    /// - Parameter number: The number for `{n}`; nil leaves it unchanged.
     func content(_ number: Int?) throws(ModelError) -> NotificationContent {
         func filled(_ text: String?) -> String? {
             number.map { number in text.map { Placeholder.filled($0, number) } } ?? text
@@ -141,7 +141,7 @@ struct ContentOptions: ParsableArguments {
             let text = number.map { Placeholder.filled(item, $0) } ?? item
             let more = try Self.members(text)
             for member in more where members.contains(where: { $0.name == member.name }) {
-                throw ModelError(.invalid, field: "content.userInfo.\(member.name)", "is given twice")
+                throw ModelError(.invalid, field: "content.userInfo.\(member.name)", "appears twice")
             }
             members += more
         }
@@ -173,13 +173,13 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter now: The timestamp of the record, from which an interval counts.
+    /// - Parameter now: The record's timestamp, the base of an interval.
     func trigger(at now: Timestamp) -> NotificationTrigger {
         if let delay {
             return .timeInterval(TimeIntervalTrigger(timeInterval: delay.seconds, repeats: repeats))
         }
         guard let at else { return .push }
-        // Its time may come while many are sent.
+        // The time may come while many records are sent.
         let left = at.rawValue - now.rawValue
         return left > 0 ? .timeInterval(TimeIntervalTrigger(timeInterval: Double(left) / 1_000)) : .push
     }

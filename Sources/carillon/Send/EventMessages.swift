@@ -1,10 +1,10 @@
 import Kafka
 import NotificationModel
 
-/// Records for the topic `business-events`, as the HTTP API makes them: binary mode, keyed by
-/// `partitionkey`, else the subject, else the source.
+/// Records for the topic `business-events`, as the HTTP API creates them: binary mode, keyed by `partitionkey`, else
+/// the subject, else the source.
 enum EventMessages {
-    /// - Throws: What is wrong with the event, by the CloudEvents name of the attribute.
+    /// - Throws: The event's error, with the CloudEvents name of the attribute.
     static func message(_ event: BusinessEvent) throws(ModelError) -> OutgoingMessage {
         try event.validate()
         var headers = KafkaHeaderBuffer()
@@ -18,7 +18,7 @@ enum EventMessages {
         )
     }
 
-    /// An event in the JSON event format, or a record of the topic as `carillon tail --json` shows it.
+    /// An event in the JSON event format, or a record of the topic in the form of `carillon tail --json`.
     static func message(json: [UInt8]) throws(ModelError) -> OutgoingMessage {
         if let record = try ReplayedRecord(json: json) { return try message(replaying: record) }
         let events = try BusinessEvent.parse(

@@ -2,15 +2,15 @@ import NotificationModel
 
 /// JSON values one after the other: JSON Lines, one document over several lines, or arrays of them.
 ///
-/// When the first value takes one line, each line is a value: what is wrong with one is no matter of the next. When it takes more,
-/// values end where their braces close. An array stands for its elements. Blank lines are passed over.
+/// If the first value is on one line, each line is a value, and a mistake in one does not affect the next. Otherwise
+/// values end where their braces close. An array stands for its elements. Blank lines are ignored.
 struct JSONInput {
-    /// Bytes of one value that are read if nobody says otherwise.
+    /// Default maximum size of one value in bytes.
     static let maximumBytes = 16 << 20
 
     enum Step: Equatable {
         case value(place: String, [UInt8])
-        /// What is there cannot be used.
+        /// The value at this position is invalid.
         case refused(place: String, ModelError)
         case nothingYet
         case end
@@ -21,13 +21,13 @@ struct JSONInput {
     private let lines: LineReader
     private var number = 0
     private var isByLine: Bool?
-    /// A value that is not whole yet: the lines so far, the first one's number, and what is open in it.
+    /// An incomplete value: its lines so far, the first line's number, and its nesting.
     private var open: (bytes: [UInt8], line: Int, nesting: JSONNesting)?
     private var elements: (place: String, rest: ArraySlice<JSONValue>, next: Int) = ("", [], 1)
 
     /// - Parameters:
     ///   - path: `-` for standard input.
-    ///   - maximumBytes: Of one value, arrays included.
+    ///   - maximumBytes: Maximum size of one value, arrays included.
     init(path: String, maximumBytes: Int = JSONInput.maximumBytes) throws(CommandFailure) {
         self.maximumBytes = maximumBytes
         let isStandardInput = path == "-"
@@ -39,12 +39,12 @@ struct JSONInput {
         }
     }
 
-    /// Elements of the array at hand that come next.
+    /// Remaining elements of the current array.
     var elementsLeft: Int { elements.rest.count }
 
     /// The next value.
     ///
-    /// - Parameter time: How long to read when the input has nothing yet.
+    /// - Parameter time: How long to wait for input.
     mutating func next(within time: Duration) throws(CommandFailure) -> Step {
         let deadline = ContinuousClock.now + time
         while true {
@@ -103,7 +103,7 @@ struct JSONInput {
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
         guard first == UInt8(ascii: "[") else { return .value(place: place(line), bytes) }
         do throws(ModelError) {
-            // The array is one level more than its elements may have.
+            // The array adds one level to its elements' nesting.
             let value = try JSONValue.parse(bytes, maximumDepth: ModelLimits.depth + 1)
             elements = (place(line), value.arrayValue?[...] ?? [], 1)
             return nil
@@ -117,13 +117,13 @@ struct JSONInput {
     private var tooLarge: ModelError { ModelError(.tooLarge, "a value has at most \(maximumBytes) bytes") }
 }
 
-/// How deep a JSON text is open, as far as brackets and strings tell.
+/// The nesting depth of an incomplete JSON text, from its brackets and strings.
 struct JSONNesting {
     private var depth = 0
     private var isInString = false
     private var isEscaped = false
 
-    /// Takes the next line. What a string left open ends with it: JSON has no line ends in strings.
+    /// Reads the next line. An unclosed string ends with its line: JSON has no line ends in strings.
     mutating func take(_ line: [UInt8]) {
         for byte in line {
             if isInString {

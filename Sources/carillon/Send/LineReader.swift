@@ -8,14 +8,14 @@ import Musl
 import Darwin
 #endif
 
-/// Lines of a file, a pipe or a terminal, of bounded length, without waiting longer than it may.
+/// Lines of a file, a pipe or a terminal, with a maximum length and a timeout.
 final class LineReader {
     enum Step: Equatable {
         /// A line without its end.
         case line([UInt8])
-        /// A line is above the bound; the rest of it is passed over.
+        /// A line exceeds the maximum; its rest is skipped.
         case tooLong
-        /// Nothing more came in time.
+        /// No line was complete in time.
         case nothingYet
         case end
     }
@@ -29,7 +29,7 @@ final class LineReader {
     private let closes: Bool
     private let maximumBytes: Int
     private var buffer: [UInt8] = []
-    /// Where the next line begins, and how far there is no end of it.
+    /// The start of the next line, and how far it was searched for its end.
     private var start = 0
     private var scanned = 0
     private var isPassingOver = false
@@ -37,7 +37,7 @@ final class LineReader {
 
     /// - Parameters:
     ///   - path: Nil for standard input.
-    ///   - maximumBytes: Of a line.
+    ///   - maximumBytes: Maximum length of a line.
     init(path: String?, maximumBytes: Int) throws(Failure) {
         self.maximumBytes = maximumBytes
         closes = path != nil
@@ -48,7 +48,7 @@ final class LineReader {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Self.failure(path) }
         var status = stat()
-        // A directory can be opened, and then not be read.
+        // A directory can be opened, but not read.
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
             close(descriptor)
             throw Failure(description: "\(path): is a directory")
@@ -59,9 +59,10 @@ final class LineReader {
         if closes { close(descriptor) }
     }
 
-    /// The next line. Of one that never ends no more than the bound is held, and it is `tooLong` as soon as it is.
+    /// The next line. Of an endless line no more than the maximum is kept, and `tooLong` is returned as soon as it is
+    /// exceeded.
     ///
-    /// - Parameter time: How long to read when there is none yet.
+    /// - Parameter time: How long to wait for a line.
     func next(within time: Duration) throws(Failure) -> Step {
         let deadline = ContinuousClock.now + time
         while true {
@@ -81,26 +82,26 @@ final class LineReader {
             if isAtEnd {
                 let rest = buffer[start...]
                 (start, scanned) = (buffer.count, buffer.count)
-                // The last line needs no end.
+                // The last line needs no line end.
                 return rest.isEmpty ? .end : .line(Array(rest))
             }
             buffer.removeSubrange(..<start)
             (start, scanned) = (0, buffer.count)
             let left = deadline - .now
             guard try fill(within: max(.zero, left)) else { return .nothingYet }
-            // The input may have no lines and no end.
+            // The input may be endless without lines.
             if left <= .zero { return .nothingYet }
         }
     }
 
-    /// Nil for the rest of a line that was told as too long.
+    /// Nil for the rest of a line that was reported as too long.
     private func step(_ line: ArraySlice<UInt8>) -> Step? {
         defer { isPassingOver = false }
         if isPassingOver { return nil }
         return line.count > maximumBytes ? .tooLong : .line(Array(line))
     }
 
-    /// False when nothing came in time.
+    /// False when no input arrived in time.
     private func fill(within time: Duration) throws(Failure) -> Bool {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let ready = poll(&waiting, 1, Int32(clamping: time.milliseconds))

@@ -1,26 +1,26 @@
 import Kafka
 import NotificationModel
 
-/// A record to publish, and what is said of it.
+/// A record to publish, and its label in reports.
 struct OutgoingMessage: Sendable {
     var label: MessageLabel
-    /// What decides its partition.
+    /// The input of the partition rule.
     var partitionKey: [UInt8]
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: KafkaHeaderBuffer
-    /// Milliseconds since 1970: an interval counts from it.
+    /// Milliseconds since 1970; the base of an interval.
     var timestamp: Int64?
 }
 
-/// What a record is called when the broker has acknowledged it.
+/// The label of an acknowledged record.
 enum MessageLabel: Hashable, Sendable {
     case request(RequestID)
-    /// One without an id of its own.
+    /// A record without its own id.
     case record(key: NotificationKey)
     case event(id: String, source: String)
 
-    /// The field with the id.
+    /// The field of the id.
     var field: String {
         switch self {
         case .request: "requestId"
@@ -29,7 +29,7 @@ enum MessageLabel: Hashable, Sendable {
         }
     }
 
-    /// Its members in a line of JSON.
+    /// The label's members in a line of JSON.
     var members: [JSONValue.Member] {
         switch self {
         case .request(let id): [.init("requestId", .string(id.description))]
@@ -49,33 +49,33 @@ extension MessageLabel: CustomStringConvertible {
     }
 }
 
-/// Where the messages of a command come from.
+/// The source of a command's messages.
 protocol MessageSource: SendableMetatype {
-    /// How many there will be; nil when only the input knows.
+    /// The number of messages; nil if only the input determines it.
     var total: Int? { get }
 
-    /// Messages of what was found so far that are not made, or never will be.
+    /// Messages that were found but not created, or cannot be.
     var left: Int { get }
 
     /// Looks for the next message.
     ///
-    /// - Parameter time: How long to wait when the input has nothing yet.
+    /// - Parameter time: How long to wait for input.
     mutating func next(within time: Duration) throws(CommandFailure) -> SourceStep
 
-    /// Makes what was found; a message says when it was made, so this comes right before it is sent.
+    /// Creates the found message. A message contains its creation time, so call this directly before sending.
     mutating func make() throws(ModelError) -> OutgoingMessage
 }
 
 enum SourceStep: Sendable, Equatable {
-    /// There is one at that place of the input.
+    /// A message at this position of the input.
     case found(place: String)
-    /// What is at that place cannot be sent.
+    /// The input at this position cannot be sent.
     case refused(place: String, ModelError)
     case nothingYet
     case end
 }
 
-/// Messages made of the options of a command, each from its number.
+/// Messages created from a command's options, each from its number.
 struct NumberedMessages: MessageSource {
     private let count: Int
     private let body: (_ number: Int) throws(ModelError) -> OutgoingMessage
@@ -99,16 +99,16 @@ struct NumberedMessages: MessageSource {
     }
 }
 
-/// Messages read from JSON, each as often as asked.
+/// Messages read from JSON, each repeated as requested.
 struct ReadMessages: MessageSource {
     private var input: JSONInput
-    /// Nil without `--count`: `{n}` is then no placeholder.
+    /// Nil without `--count`: `{n}` is then not replaced.
     private let copies: Int?
     private let body: ([UInt8]) throws(ModelError) -> OutgoingMessage
     private var current: (place: String, value: [UInt8])?
-    /// Of the current value.
+    /// Copies created from the current value.
     private var made = 0
-    /// Copies of values that were refused.
+    /// Copies of refused values.
     private var dropped = 0
     private var lastLabel: MessageLabel?
 
@@ -145,7 +145,7 @@ struct ReadMessages: MessageSource {
     }
 
     mutating func make() throws(ModelError) -> OutgoingMessage {
-        guard let value = current?.value else { throw ModelError(.invalid, "nothing was found") }
+        guard let value = current?.value else { throw ModelError(.invalid, "no message was found") }
         made += 1
         do throws(ModelError) {
             let message = try body(copies == nil ? value : Placeholder.filled(value, made))
@@ -153,13 +153,13 @@ struct ReadMessages: MessageSource {
                 throw ModelError(
                     .invalid,
                     field: message.label.field,
-                    "is the same in every copy, and all but the first would be dropped: write {n} into it"
+                    "is the same in every copy, so all but the first would be dropped: add {n} to it"
                 )
             }
             lastLabel = message.label
             return message
         } catch {
-            // The other copies are not better.
+            // The other copies would fail too.
             dropped += (copies ?? 1) - made
             current = nil
             throw error

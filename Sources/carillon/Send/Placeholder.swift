@@ -1,4 +1,4 @@
-/// `{n}` in what is sent with `--count`: the number of the copy, from 1.
+/// `{n}` in messages sent with `--count`: the number of the copy, from 1.
 enum Placeholder {
     private static let pattern = Array("{n}".utf8)
 

@@ -1,4 +1,4 @@
-/// How far a command is, in one line that is drawn again and again on a terminal.
+/// The progress of a command, in one line that is redrawn on a terminal.
 struct ProgressBar {
     private static let interval = Duration.milliseconds(100)
 
@@ -9,9 +9,9 @@ struct ProgressBar {
     private var lastDrawn: ContinuousClock.Instant?
 
     /// - Parameters:
-    ///   - total: Nil when only the input knows.
-    ///   - columns: Of the terminal.
-    ///   - write: Takes text for the terminal.
+    ///   - total: Nil if only the input determines it.
+    ///   - columns: Width of the terminal.
+    ///   - write: Writes text to the terminal.
     init(
         total: Int?,
         now: ContinuousClock.Instant,
@@ -24,16 +24,16 @@ struct ProgressBar {
         self.write = write
     }
 
-    /// Draws it when it is time to, ten times a second.
+    /// Draws the line if it is due, ten times a second.
     mutating func show(_ summary: SendSummary, at now: ContinuousClock.Instant) {
         if let lastDrawn, now - lastDrawn < Self.interval { return }
-        // What is done at once needs no bar.
+        // Short commands need no bar.
         guard now - begin >= Self.interval else { return }
         lastDrawn = now
         write("\r" + Self.line(summary, total: total, elapsed: now - begin, columns: columns()) + "\u{1B}[K")
     }
 
-    /// Takes it away, before something else is written.
+    /// Erases the line before other output.
     mutating func clear() {
         guard lastDrawn != nil else { return }
         lastDrawn = nil
@@ -52,7 +52,7 @@ struct ProgressBar {
             let part = min(1, Double(done) / Double(total))
             let percent = "\(Int(part * 100))%"
             text = String(repeating: " ", count: max(0, 4 - percent.count)) + percent + "  " + text
-            // The last column stays free, or the line wraps.
+            // Keep the last column free, or the line wraps.
             let width = min(40, columns - text.count - 4)
             if width >= 8 {
                 let filled = Int(part * Double(width))

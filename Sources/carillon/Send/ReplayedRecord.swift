@@ -2,19 +2,19 @@ import Foundation
 import Kafka
 import NotificationModel
 
-/// A record as a line of `carillon tail --json` shows it, to be published again: see ``RecordJSON``.
+/// A line of `carillon tail --json`, to be published again: see ``RecordJSON``.
 struct ReplayedRecord {
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: [(name: String, value: [UInt8]?)] = []
-    /// Milliseconds since 1970; an interval counts from it.
+    /// Milliseconds since 1970; the base of an interval.
     var timestamp: Int64?
 
-    /// Nil for JSON that is something else: neither a request nor an event has a topic, a partition, an offset and headers.
+    /// Nil for other JSON: neither a request nor an event has a topic, a partition, an offset and headers.
     ///
-    /// - Throws: What is wrong with such a line, and `invalid` for one of a topic that nobody sends to.
+    /// - Throws: The error in such a line, and `invalid` for a topic that the command cannot send to.
     init?(json: [UInt8]) throws(ModelError) {
-        // The line is one level more than the value in it may have.
+        // The line adds one level to its value's nesting.
         guard let line = try? JSONValue.parse(json, maximumDepth: ModelLimits.depth + 1),
             line["topic"] != nil, line["partition"] != nil, line["offset"] != nil, line["specversion"] == nil,
             let headers = line["headers"]?.objectValue

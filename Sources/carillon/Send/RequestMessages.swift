@@ -2,9 +2,9 @@ import Kafka
 import NotificationModel
 import NotificationPublisher
 
-/// Records for the topic `requests`, as `NotificationPublisher` makes them.
+/// Records for the topic `requests`, as `NotificationPublisher` creates them.
 struct RequestMessages: Sendable {
-    /// What fills in where a line of the input says nothing.
+    /// The values for fields missing in the input.
     struct Defaults: Sendable, Hashable {
         var application: String
         var recipient: String?
@@ -27,8 +27,8 @@ struct RequestMessages: Sendable {
 
     // MARK: From values
 
-    /// - Parameter time: That of the record: an interval counts from it.
-    /// - Throws: What a reader of the record would find wrong.
+    /// - Parameter time: The record's timestamp, the base of an interval.
+    /// - Throws: The error that a reader of the record would find.
     func message(_ request: NotificationRequest, at time: Timestamp) throws(ModelError) -> OutgoingMessage {
         var request = request
         let id = request.requestID ?? makeRequestID()
@@ -36,7 +36,7 @@ struct RequestMessages: Sendable {
         return try message(request.json, key: request.key, id: id, isRemoval: false, at: time)
     }
 
-    /// - Throws: What a reader of the record would find wrong.
+    /// - Throws: The error that a reader of the record would find.
     func message(_ removal: NotificationRemoval) throws(ModelError) -> OutgoingMessage {
         var removal = removal
         let id = removal.requestID ?? makeRequestID()
@@ -66,9 +66,9 @@ struct RequestMessages: Sendable {
 
     // MARK: From JSON
 
-    /// A request, or a removal: an object with `remove`; or a record of the topic as `carillon tail --json` shows it.
+    /// A request, or a removal: an object with `remove`; or a line of `carillon tail --json`.
     ///
-    /// - Throws: `ModelError` with the field. Only an identifier that is given and empty means all of a recipient's.
+    /// - Throws: `ModelError` with the field. Only an explicitly empty identifier means all of a recipient's.
     func message(json: [UInt8], defaults: Defaults) throws(ModelError) -> OutgoingMessage {
         if let record = try ReplayedRecord(json: json) { return try message(replaying: record) }
         let value = try JSONValue.parse(json)
@@ -116,7 +116,7 @@ struct RequestMessages: Sendable {
         else default: String?
     ) throws(ModelError) -> String {
         guard let text = try text(field, of: value) ?? `default` else {
-            throw ModelError(.invalid, field: field, "is missing: write it there, or give --\(field)")
+            throw ModelError(.invalid, field: field, "is missing: add it, or give --\(field)")
         }
         return text
     }

@@ -16,27 +16,27 @@ struct SendEvent: AsyncParsableCommand {
                 --data '{"minute":{n}}' --count 90 --rate 1
               carillon send event --file events.jsonl
 
-            A file holds structured CloudEvents: one in JSON, JSON Lines, or an array. What is sent is in binary mode. Its key \
-            is the extension partitionkey, else the subject, else the source, as with the HTTP API: events under one key take \
-            effect in their order.
+            A file contains structured CloudEvents: one in JSON, JSON Lines, or an array. They are sent in binary \
+            mode. The key is the extension partitionkey, else the subject, else the source, as with the HTTP API: \
+            events with the same key take effect in order.
 
-            A line of 'carillon tail business-events --json' is published as it was: key, value, headers and timestamp.
+            A line of 'carillon tail business-events --json' is published unchanged: key, value, headers and timestamp.
             """
     )
 
-    @Option(help: ArgumentHelp("What kind of event, such as com.example.order.shipped.", valueName: "name"))
+    @Option(help: ArgumentHelp("Type of the event, such as com.example.order.shipped.", valueName: "name"))
     var type: String?
 
-    @Option(help: ArgumentHelp("What produced it. Default: \(SendOptions.source)", valueName: "uri"))
+    @Option(help: ArgumentHelp("Producer of the event. Default: \(SendOptions.source)", valueName: "uri"))
     var source: String?
 
-    @Option(help: ArgumentHelp("What it is about; the record's key, unless it has a partitionkey.", valueName: "name"))
+    @Option(help: ArgumentHelp("Subject, and the record's key unless it has a partitionkey.", valueName: "name"))
     var subject: String?
 
-    @Option(help: ArgumentHelp("Unique for its source. Random if not given.", valueName: "id"))
+    @Option(help: ArgumentHelp("Id, unique for its source. Random if not given.", valueName: "id"))
     var id: String?
 
-    @Option(help: ArgumentHelp("When it happened, in RFC 3339. Now if not given.", valueName: "instant"))
+    @Option(help: ArgumentHelp("Time of the event, in RFC 3339. Now if not given.", valueName: "instant"))
     var time: Timestamp?
 
     @Option(help: ArgumentHelp("The data, in JSON.", valueName: "json"))
@@ -44,7 +44,7 @@ struct SendEvent: AsyncParsableCommand {
 
     @Option(
         name: .customLong("extension"),
-        help: ArgumentHelp("An extension attribute; may be repeated.", valueName: "name=value")
+        help: ArgumentHelp("An extension attribute; repeatable.", valueName: "name=value")
     )
     var extensions: [String] = []
 
@@ -62,16 +62,16 @@ struct SendEvent: AsyncParsableCommand {
         guard file == nil else {
             let given = [type, source, subject, id, data].contains { $0 != nil } || time != nil || !extensions.isEmpty
             guard !given else {
-                throw ValidationError("--file brings whole events: give the file or the options, not both")
+                throw ValidationError("--file contains complete events: give the file or the options, not both")
             }
             return
         }
         guard type != nil else { throw ValidationError("an event needs --type, or a --file") }
         for item in extensions where !item.contains("=") {
-            throw ValidationError("--extension takes name=value, not '\(item)'")
+            throw ValidationError("--extension needs name=value, not '\(item)'")
         }
         if let id, sending.count ?? 1 > 1, !Placeholder.isIn(id) {
-            throw ValidationError("--id is the same in every copy: write {n} into it")
+            throw ValidationError("--id is the same in every copy: add {n} to it")
         }
         do throws(ModelError) {
             _ = try message(1)
@@ -101,7 +101,7 @@ struct SendEvent: AsyncParsableCommand {
         }
     }
 
-    /// The message of a number, its `{n}` filled in where there is a count.
+    /// The message with this number; replaces `{n}` if there is a count.
     private func message(_ number: Int) throws(ModelError) -> OutgoingMessage {
         func filled(_ text: String) -> String { sending.count == nil ? text : Placeholder.filled(text, number) }
         var bytes: [UInt8] = []

@@ -16,17 +16,17 @@ struct SendNotification: AsyncParsableCommand {
               carillon send notification --file requests.jsonl --keep-going
               carillon tail requests --no-follow --json > requests.jsonl
 
-            A file holds requests as the topic has them: one in JSON, JSON Lines, or an array; an object with "remove" is a \
-            removal. --application, --recipient and --identifier fill in what is not in it. Everything that a request can \
-            have (calendar triggers, attachments, …) can be in a file.
+            A file contains requests in the form of the topic: one in JSON, JSON Lines, or an array; an object with \
+            "remove" is a removal. --application, --recipient and --identifier fill in missing fields. A file can use \
+            everything that a request can contain (attachments, localized texts, …).
 
-            A line of 'carillon tail requests --json' is published as it was: key, value, headers and timestamp, so under the \
-            same ids and due at the same instants. A cluster that knows the ids drops it as a duplicate.
+            A line of 'carillon tail requests --json' is published unchanged: key, value, headers and timestamp, so \
+            with the same ids and due times. A cluster that knows the ids drops it as a duplicate.
             """
     )
 
-    @OptionGroup(title: "What is shown, and when") var content: ContentOptions
-    @OptionGroup(title: "Whose, and which") var key: KeyOptions
+    @OptionGroup(title: "Content and trigger") var content: ContentOptions
+    @OptionGroup(title: "Recipient and identifier") var key: KeyOptions
 
     @Option(
         help: ArgumentHelp("Requests in JSON instead of the options; - is standard input.", valueName: "file"),
@@ -42,7 +42,7 @@ struct SendNotification: AsyncParsableCommand {
         guard file == nil else {
             guard !content.isGiven else {
                 throw ValidationError(
-                    "--file brings the content and the trigger: give the file or the options, not both"
+                    "--file contains the content and the trigger: give the file or the options, not both"
                 )
             }
             return
@@ -51,7 +51,7 @@ struct SendNotification: AsyncParsableCommand {
             throw ValidationError("a notification needs --recipient and --identifier, or a --file")
         }
         if let id = content.requestID, sending.count ?? 1 > 1, !Placeholder.isIn(id) {
-            throw ValidationError("--request-id is the same in every copy: write {n} into it")
+            throw ValidationError("--request-id is the same in every copy: add {n} to it")
         }
         let now = SystemClock.now()
         try content.validate(at: now)
@@ -89,7 +89,7 @@ struct SendNotification: AsyncParsableCommand {
         }
     }
 
-    /// The message of a number, its `{n}` filled in where there is a count.
+    /// The message with this number; replaces `{n}` if there is a count.
     private func message(
         _ number: Int,
         _ application: String,
@@ -110,23 +110,23 @@ struct SendNotification: AsyncParsableCommand {
     }
 }
 
-/// Whose notification, and which.
+/// The key of a notification.
 struct KeyOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Whose notification.", valueName: "name"))
     var recipient: String?
 
-    @Option(help: ArgumentHelp("Which: a later one of the same identifier replaces it.", valueName: "name"))
+    @Option(help: ArgumentHelp("Identifier: a later notification with the same one replaces it.", valueName: "name"))
     var identifier: String?
 
     @Option(
         help: ArgumentHelp(
-            "Of which application. Without it CARILLON_APPLICATION_DEFAULT, else 'default'.",
+            "Application. Default: CARILLON_APPLICATION_DEFAULT, else 'default'.",
             valueName: "name"
         )
     )
     var application: String?
 
-    /// - Parameter number: For `{n}`; nil when that is no placeholder. An identifier that is not given is empty.
+    /// - Parameter number: The number for `{n}`; nil leaves it unchanged. A missing identifier is empty.
     func key(_ number: Int?, application: String) throws(ModelError) -> NotificationKey {
         func filled(_ text: String?) -> String { number.map { Placeholder.filled(text ?? "", $0) } ?? text ?? "" }
         return try NotificationKey(

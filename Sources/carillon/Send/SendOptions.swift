@@ -2,23 +2,23 @@ import ArgumentParser
 import Foundation
 import NotificationModel
 
-/// How much is sent, how fast, and what is said of it: the options of every `carillon send`.
+/// Number, rate and output of the records: the options of every `carillon send`.
 struct SendOptions: ParsableArguments {
-    /// `ce_source` of what is sent, where nothing else says it.
+    /// Default `ce_source`.
     static let source = "/carillon/command-line"
 
     @Option(
         help: ArgumentHelp(
-            "Send it so many times; {n} in a text is the number of the copy, from 1. What has no {n} is the same in all.",
+            "Number of copies to send; {n} in a text is the number of the copy, from 1.",
             valueName: "n"
         )
     )
     var count: Int?
 
-    @Option(help: ArgumentHelp("At most so many a second.", valueName: "per-second"))
+    @Option(help: ArgumentHelp("Maximum number per second.", valueName: "per-second"))
     var rate: Double?
 
-    @Flag(help: "Go on after a line that is wrong or a record that is refused, and tell of it at the end.")
+    @Flag(help: "Continue after an invalid line or a refused record, and report them at the end.")
     var keepGoing = false
 
     @Flag(help: "One JSON object on standard output for each record that the broker has acknowledged.")
@@ -27,17 +27,17 @@ struct SendOptions: ParsableArguments {
     func validate() throws {
         guard !Validation.isLater else { return }
         if let count, !(1...1_000_000_000).contains(count) {
-            throw ValidationError("--count takes 1 to 1000000000")
+            throw ValidationError("--count must be from 1 to 1000000000")
         }
         if let rate, !(0.001...10_000_000).contains(rate) {
-            throw ValidationError("--rate takes 0.001 to 10000000")
+            throw ValidationError("--rate must be from 0.001 to 10000000")
         }
     }
 
-    /// Sends all of a source, tells what became of it, and ends the command with the status for it.
+    /// Sends all messages of a source, reports the result, and ends the command with its status.
     ///
     /// - Parameters:
-    ///   - topic: Of the cluster's topics, the one to send to.
+    ///   - topic: Selects the topic from those of the cluster.
     ///   - source: Called on the sending thread, before anything is sent.
     func send<Source: MessageSource>(
         to connection: Connection,
@@ -61,7 +61,7 @@ struct SendOptions: ParsableArguments {
             return sender.run(&source)
         }
         let result = summary ?? SendSummary()
-        // The objects stay alone on standard output.
+        // Standard output contains only the objects.
         let status = result.status(signal: signal)
         if json {
             Terminal.writeError(result.text + "\n")
@@ -72,7 +72,7 @@ struct SendOptions: ParsableArguments {
     }
 }
 
-/// Says what becomes of the records: objects or a line on standard output, troubles and the bar on standard error.
+/// Reports the outcome: objects or a line on standard output, problems and the progress bar on standard error.
 private final class Teller {
     private let topic: String
     private let total: Int?
@@ -116,7 +116,7 @@ private final class Teller {
         }
     }
 
-    /// What is sent is sent, whether anybody reads of it or not.
+    /// Sending continues even if the reader of the output is gone.
     private func note(_ write: () -> Bool) {
         if isRead { isRead = write() }
     }

@@ -5,7 +5,7 @@ import NotificationModel
 struct SendRemoval: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "removal",
-        abstract: "Cancel what is pending, recall what was delivered, or both.",
+        abstract: "Cancel pending notifications, withdraw delivered ones, or both.",
         discussion: """
             Examples:
 
@@ -14,12 +14,12 @@ struct SendRemoval: AsyncParsableCommand {
             """
     )
 
-    @OptionGroup(title: "Whose, and which") var key: KeyOptions
+    @OptionGroup(title: "Recipient and identifier") var key: KeyOptions
 
     @Flag(help: "All notifications of the recipient, instead of one identifier.")
     var allIdentifiers = false
 
-    @Option(help: "What is removed: what is pending, what was delivered, or all.")
+    @Option(help: "What to remove: pending notifications, delivered ones, or all.")
     var state = RemovalScope.all
 
     @OptionGroup(title: "How much") var sending: SendOptions

@@ -1,19 +1,19 @@
-/// What became of everything that a command was to send.
+/// The result of a command that sends.
 struct SendSummary: Sendable, Hashable {
-    /// Handed to the client.
+    /// Records handed to the client.
     var sent = 0
     var acknowledged = 0
-    /// Refused by the broker, or not acknowledged in time.
+    /// Records refused by the broker, or not acknowledged in time.
     var failed = 0
-    /// Could not be used, so nothing of it was sent.
+    /// Invalid messages, of which nothing was sent.
     var refused = 0
-    /// Was not come to, as far as it is known how much that is.
+    /// Messages that were not reached, as far as their number is known.
     var unsent = 0
-    /// The input had more than was read of it.
+    /// Whether the input was not read to its end.
     var hasRest = false
-    /// The input could not be read to its end.
+    /// Whether reading the input failed.
     var hasInputFailed = false
-    /// From the first record to the end.
+    /// Time from the first record to the end.
     var elapsed = Duration.zero
 
     /// `sent 1,000, acknowledged 998, failed 2, not sent 17 in 0.41 s (2,434/s)`
@@ -30,7 +30,7 @@ struct SendSummary: Sendable, Hashable {
         return text
     }
 
-    /// A signal comes before a failure, a failure before an input that broke, that before bad data.
+    /// A signal takes precedence over a failure, a failure over an input error, that over bad data.
     func status(signal: Int32?) -> Int32 {
         if let signal { return ExitStatus.ended(by: signal) }
         if failed > 0 { return ExitStatus.failed }

@@ -2,33 +2,33 @@ import Kafka
 import NotificationModel
 import ServiceSupport
 
-/// Publishes what a source gives, in its order, on the calling thread.
+/// Publishes the messages of a source in order, on the calling thread.
 ///
 /// At most `maximumInFlight` records wait for their acknowledgement; each is acknowledged or failed within the timeout.
 struct Sender {
     struct Configuration: Sendable {
         var connection: Connection
         var topic: String
-        /// Records a second; nil for as many as the broker takes.
+        /// Records per second; nil for no limit.
         var rate: Double?
-        /// Goes on after what cannot be sent, and after what the broker refuses.
+        /// Whether to continue after invalid messages and refused records.
         var keepsGoing = false
         var maximumInFlight = 10_000
     }
 
-    /// Takes what there is to tell, on the sending thread.
+    /// Callbacks for the output, on the sending thread.
     struct Output {
         /// A record was acknowledged.
         var acknowledged: (MessageLabel, _ partition: Int32, _ offset: Int64) -> Void
-        /// Something could not be sent, or was not taken.
+        /// A message could not be sent, or was refused.
         var trouble: (String) -> Void
         /// Called often.
         var progress: (SendSummary) -> Void
     }
 
-    /// Troubles with the broker that are told one by one; then they are only counted.
+    /// How many failures of the broker are reported individually; further ones are only counted.
     private static let toldFailures = 10
-    /// Records between two looks at the reports.
+    /// Records between two checks of the reports.
     private static let turn = 256
 
     private let configuration: Configuration
@@ -39,20 +39,20 @@ struct Sender {
     private let topic: KafkaTopicHandle
     private let partitions: Int32
     private var summary = SendSummary()
-    /// What is on its way, by its tag.
+    /// Records in flight, by tag.
     private var inFlight: [UInt: MessageLabel] = [:]
     private var nextTag: UInt = 0
-    /// Made, and not handed over; what is left of it when sending has to end is not sent.
+    /// A message that was created and not accepted yet; if sending stops first, it counts as unsent.
     private var pending: OutgoingMessage?
-    /// The source has no more.
+    /// Whether the source has ended.
     private var hasEnded = false
     private var bucket: TokenBucket?
     private var begin: ContinuousClock.Instant
 
     /// Connects.
     ///
-    /// - Parameter now: The clock behind the rate and the deadline.
-    /// - Returns: Nil when it was told to stop before a broker answered.
+    /// - Parameter now: The clock for the rate and the deadline.
+    /// - Returns: Nil when a stop was requested before a broker answered.
     /// - Throws: ``CommandFailure``.
     init?(
         _ configuration: Configuration,
@@ -70,7 +70,7 @@ struct Sender {
                 client: configuration.connection.client("carillon-send"),
                 deliveryTimeout: configuration.connection.timeout
             )
-            // Its records are often the first of new topics: what it says was acknowledged has to be there.
+            // Records are often the first of new topics: an acknowledgement must be reliable.
             producer.maximumRequestsInFlight = 1
             lane = try KafkaLaneProducer(
                 configuration: producer,
@@ -78,7 +78,7 @@ struct Sender {
             )
             topic = try lane.topic(name)
         } catch {
-            // librdkafka takes every other property: only one of the options or the environment can be wrong.
+            // librdkafka accepts all other properties: only an option or the environment can be wrong.
             throw CommandFailure(error.reason, status: ExitStatus.usage)
         }
         begin = now()
@@ -99,7 +99,7 @@ struct Sender {
         bucket = configuration.rate.map { TokenBucket(perSecond: $0, now: begin) }
     }
 
-    /// Sends until the source ends, something goes wrong, or it is told to stop; then waits for the acknowledgements.
+    /// Sends until the source ends, an error occurs, or a stop is requested; then waits for the acknowledgements.
     mutating func run(_ source: inout some MessageSource) -> SendSummary {
         do throws(CommandFailure) {
             while !mustEnd, try send(&source) { tell() }
@@ -117,7 +117,7 @@ struct Sender {
         stop.isRequested || (summary.failed > 0 && !configuration.keepsGoing)
     }
 
-    /// One turn; false at the end.
+    /// One step; false at the end.
     private mutating func send(_ source: inout some MessageSource) throws(CommandFailure) -> Bool {
         serve(within: .zero)
         for _ in 0..<Self.turn {
@@ -151,7 +151,7 @@ struct Sender {
         return true
     }
 
-    /// Serves reports meanwhile; false when sending is to end first.
+    /// Serves reports meanwhile; false if sending must stop first.
     private mutating func waitForToken() -> Bool {
         while true {
             let start = now()
@@ -165,14 +165,14 @@ struct Sender {
         }
     }
 
-    /// False when sending ends with it.
+    /// False when the error ends sending.
     private mutating func refuse(_ place: String, _ error: ModelError) -> Bool {
         summary.refused += 1
         output.trouble("\(RecordText.safe(place)): \(RecordText.safe("\(error)"))")
         return configuration.keepsGoing
     }
 
-    /// False when there is no room.
+    /// False when the queue is full.
     private mutating func enqueue(_ message: OutgoingMessage) -> Bool {
         do throws(KafkaError) {
             try lane.enqueue(
@@ -195,7 +195,7 @@ struct Sender {
     }
 
     private mutating func finish() {
-        // Each record fails when its time is up, so this ends.
+        // Each record fails after its timeout, so this ends.
         let deadline = now() + configuration.connection.timeout + .seconds(1)
         while lane.outstanding > 0, now() < deadline {
             serve(within: .milliseconds(50))

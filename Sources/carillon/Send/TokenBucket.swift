@@ -1,5 +1,5 @@
-/// So many a second, evenly: it begins with one token and never holds more than a twentieth of a second's worth, so a pause is
-/// not made up for by a burst.
+/// An even rate limit: it starts with one token and holds at most a twentieth of a second's worth, so that no burst
+/// follows a pause.
 struct TokenBucket: Sendable {
     private let perSecond: Double
     private let capacity: Double
@@ -8,7 +8,7 @@ struct TokenBucket: Sendable {
 
     /// - Parameters:
     ///   - perSecond: More than 0.
-    ///   - now: By the caller's clock, as with every call.
+    ///   - now: The caller's clock, as in every call.
     init(perSecond: Double, now: ContinuousClock.Instant) {
         self.perSecond = perSecond
         capacity = max(1, perSecond / 20)
@@ -17,7 +17,7 @@ struct TokenBucket: Sendable {
 
     /// Takes a token.
     ///
-    /// - Returns: Nil when there was one, else how long to wait for it.
+    /// - Returns: Nil if there was one, else how long to wait for it.
     mutating func take(at now: ContinuousClock.Instant) -> Duration? {
         if now > last {
             tokens = min(capacity, tokens + (now - last) / .seconds(1) * perSecond)
@@ -27,7 +27,7 @@ struct TokenBucket: Sendable {
             tokens -= 1
             return nil
         }
-        // Rounded up, or the wait could end just before the token is there.
+        // Rounded up, or the wait could end just before the token is available.
         return .nanoseconds(Int64(((1 - tokens) / perSecond * 1e9).rounded(.up)))
     }
 }

@@ -2,9 +2,9 @@ import ArgumentParser
 import CarillonSimulation
 import ServiceSupport
 
-/// `carillon simulate`: years of the consumer service in seconds, with everything that can go wrong.
+/// `carillon simulate`: years of the consumer service in seconds, with all kinds of faults.
 struct SimulateCommand: AsyncParsableCommand {
-    /// What the lanes promise.
+    /// The guarantee of the lanes.
     enum Mode: String, ExpressibleByArgument, CaseIterable {
         case exactlyOnce = "exactly-once"
         case atLeastOnce = "at-least-once"
@@ -14,12 +14,12 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "Check the consumer service against simulated Kafka, clocks, disks and devices.",
         discussion: """
-            Each seed is one run of the shipping lanes over a simulated cluster: a workload of requests and removals, crashes, \
-            lost replies, processes that stand still, rebalances, compaction, clocks that jump. What is published is checked as it \
-            comes, and once everything is quiet. The same seed does the same on every machine.
+            Each seed is one run of the production lanes on a simulated cluster: a workload of requests and removals, \
+            crashes, lost replies, stalled processes, rebalances, compaction, clock jumps. Published records are \
+            checked as they arrive, and once everything is quiet. The same seed gives the same run on every machine.
 
-            The status is 1 when a rule is broken; the command that repeats that one run is shown. With --bug one fault is planted \
-            into every run, to see that it is found: the status is then 1 when it is.
+            The status is 1 when a rule is broken; the output shows the command that repeats this run. With --bug one \
+            fault is planted in every run, to verify that it is found: the status is then 1 if it is.
 
             Examples:
 
@@ -28,25 +28,25 @@ struct SimulateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("How many seeds to run.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of seeds to run.", valueName: "count"))
     var seeds = 100
 
-    @Option(help: ArgumentHelp("The first of them.", valueName: "seed"))
+    @Option(help: ArgumentHelp("The first seed.", valueName: "seed"))
     var firstSeed: UInt64 = 1
 
-    @Option(help: "What the lanes promise.")
+    @Option(help: "The guarantee of the lanes.")
     var mode = Mode.exactlyOnce
 
     @Option(help: ArgumentHelp("Plant a fault.", valueName: "name"))
     var bug: PlantedBug?
 
-    @Flag(help: "Show the whole trace of a run, not only its end, also when all is well with the one seed.")
+    @Flag(help: "Show the whole trace of a run, not only its end; with one seed also if no rule is broken.")
     var trace = false
 
     func validate() throws {
         guard !Validation.isLater else { return }
         guard (1...10_000_000).contains(seeds), firstSeed <= UInt64.max - UInt64(seeds) else {
-            throw ValidationError("--seeds takes 1 to 10000000")
+            throw ValidationError("--seeds must be from 1 to 10000000")
         }
     }
 
@@ -85,7 +85,7 @@ struct SimulateCommand: AsyncParsableCommand {
         return false
     }
 
-    /// The one command that does it again.
+    /// The command that repeats the run.
     private func replay(_ seed: UInt64) -> String {
         "carillon simulate --seeds 1 --first-seed \(seed) --mode \(mode.rawValue)"
             + (bug.map { " --bug \($0.rawValue)" } ?? "")
@@ -94,7 +94,7 @@ struct SimulateCommand: AsyncParsableCommand {
 
 extension PlantedBug: ExpressibleByArgument {}
 
-/// What is told of one run.
+/// The report of one run.
 enum SimulationReport {
     private static let lines = 60
 

@@ -1,10 +1,10 @@
 import ArgumentParser
 
-/// `carillon state`: what has to do with the changelog.
+/// `carillon state`: commands for the changelog.
 struct StateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "state",
-        abstract: "Mend the changelog of the consumer service.",
+        abstract: "Repair the changelog of the consumer service.",
         subcommands: [StateRemoveCommand.self]
     )
 }

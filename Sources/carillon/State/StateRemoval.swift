@@ -2,22 +2,22 @@ import Kafka
 import NotificationModel
 import ServiceSupport
 
-/// Writes a null value under the key of each of some records of the changelog, on the calling thread.
+/// Writes null values under the keys of some records of the changelog, on the calling thread.
 struct StateRemoval: Sendable {
     var connection: Connection
     var topic: String
     var places: [RecordPlace]
-    /// Also of records that the consumer service can read.
+    /// Whether to remove records that the consumer service can read.
     var isForced: Bool
 
     private enum Answer {
         case remove(key: [UInt8])
-        /// Why there is nothing to do.
+        /// The reason why there is nothing to do.
         case done(String)
     }
 
-    /// - Parameter tell: Gets a line for each record.
-    /// - Throws: ``CommandFailure``; then nothing was removed, or the broker did not take all of it.
+    /// - Parameter tell: Receives a line for each record.
+    /// - Throws: ``CommandFailure``; then nothing was removed, or the broker did not accept all of it.
     func run(until stop: StopSignal, _ tell: (String) -> Void) throws(CommandFailure) {
         var answers: [RecordPlace: Answer] = [:]
         for (partition, places) in Dictionary(grouping: Set(places), by: \.partition).sorted(by: { $0.key < $1.key }) {
@@ -39,16 +39,16 @@ struct StateRemoval: Sendable {
 
     // MARK: Reading
 
-    /// Looks at the records, and at what came after them under their keys.
+    /// Reads the records, and later records with their keys.
     ///
-    /// - Returns: Nil when it was told to stop.
+    /// - Returns: Nil when a stop was requested.
     private func judge(
         _ partition: Int32,
         _ offsets: Set<Int64>,
         _ stop: StopSignal
     ) throws(CommandFailure) -> [RecordPlace: Answer]? {
         var found: [Int64: KafkaConsumerRecord] = [:]
-        /// Where the last record of each of their keys is.
+        /// The position of the last record of each key.
         var last: [[UInt8]: Int64] = [:]
         let isRead = try read(partition, from: offsets.min() ?? 0, stop) { record in
             let isWanted = offsets.contains(record.offset)
@@ -61,7 +61,7 @@ struct StateRemoval: Sendable {
             guard let place = RecordPlace(argument: "\(partition):\(offset)") else { continue }
             guard let record = found[offset] else {
                 throw CommandFailure(
-                    "\(topic) \(place): there is no record; compaction takes what was replaced or removed",
+                    "\(topic) \(place): there is no record; compaction deletes replaced and removed records",
                     status: ExitStatus.noInput
                 )
             }
@@ -77,7 +77,7 @@ struct StateRemoval: Sendable {
     ) throws(CommandFailure) -> Answer {
         guard let key = record.key else {
             throw CommandFailure(
-                "\(topic) \(place) has no key, so nothing can remove it; the consumer service passes over it",
+                "\(topic) \(place) has no key, so it cannot be removed; the consumer service ignores it",
                 status: ExitStatus.badData
             )
         }
@@ -89,9 +89,9 @@ struct StateRemoval: Sendable {
         let kind: String
         do throws(ModelError) {
             if case .marker = try StateRecord(key: key, value: value) {
-                kind = "says where the consumer service goes on"
+                kind = "is the position where the consumer service continues"
             } else {
-                kind = "is what the consumer service keeps of \(Self.text(key))"
+                kind = "is the consumer service's entry of \(Self.text(key))"
             }
         } catch {
             guard error.reason == .unsupportedForm else { return .remove(key: key) }
@@ -103,9 +103,9 @@ struct StateRemoval: Sendable {
         )
     }
 
-    /// Every record of a partition from an offset on.
+    /// Reads every record of a partition from an offset on.
     ///
-    /// - Returns: False when it was told to stop.
+    /// - Returns: False when a stop was requested.
     private func read(
         _ partition: Int32,
         from offset: Int64,
@@ -122,7 +122,7 @@ struct StateRemoval: Sendable {
             throw CommandFailure(error.reason, status: ExitStatus.usage)
         }
         defer { consumer.close(within: .seconds(1)) }
-        // A question for the one topic would make it on some brokers.
+        // On some brokers a request for one topic would create it.
         guard let counts = try connection.asked(until: stop, { try consumer.partitionCounts(within: $0) }) else {
             return false
         }
@@ -149,7 +149,7 @@ struct StateRemoval: Sendable {
                 }
                 guard ContinuousClock.now < deadline else {
                     throw CommandFailure(
-                        "\(topic) \(partition): nothing came for \(DurationText.write(connection.timeout))",
+                        "\(topic) \(partition): no record arrived for \(DurationText.write(connection.timeout))",
                         status: ExitStatus.unavailable
                     )
                 }
@@ -208,7 +208,7 @@ struct StateRemoval: Sendable {
         if let failure { throw CommandFailure(failure, status: ExitStatus.failed) }
     }
 
-    /// A key as text, what is no text percent-encoded.
+    /// A key as text; percent-encoded if it is not text.
     private static func text(_ key: [UInt8]) -> String {
         if let text = RecordText.readable(key) { return text }
         var out: [UInt8] = []

@@ -1,16 +1,16 @@
 import ArgumentParser
 import NotificationModel
 
-/// `carillon state remove`: takes a record out of the changelog that the consumer service cannot read.
+/// `carillon state remove`: removes records from the changelog that the consumer service cannot read.
 struct StateRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove records from the changelog that nothing of Carillon wrote.",
+        abstract: "Remove records from the changelog that Carillon did not write.",
         discussion: """
-            The consumer service refuses to start while the topic state holds a record that it cannot read, and names the record. \
-            This command writes a null value under the same key into the same partition, which the service takes for removed at \
-            once. It removes all of the records or none, and none that a later record has replaced. Let no consumer service run \
-            meanwhile.
+            The consumer service refuses to start while the topic state contains a record that it cannot read, and \
+            names the record. This command writes a null value under the same key to the same partition, which removes \
+            the record for the service at once. It removes all of the records or none, and none that a later record \
+            has replaced. Stop all consumer services before.
 
             Example:
 
@@ -18,22 +18,22 @@ struct StateRemoveCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: ArgumentHelp("Where each record is.", valueName: "partition:offset"))
+    @Argument(help: ArgumentHelp("Position of each record.", valueName: "partition:offset"))
     var places: [RecordPlace]
 
     @Option(
-        help: ArgumentHelp("The topic, in full. Without it the topic state with its prefix.", valueName: "topic")
+        help: ArgumentHelp("Full name of the topic. Default: the topic state with its prefix.", valueName: "topic")
     )
     var topic: String?
 
-    @Flag(help: "Remove what the consumer service can read, too: the notification, or where to go on, is forgotten.")
+    @Flag(help: "Also remove readable records: the service loses the notification, or its position.")
     var force = false
 
     @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
 
     func validate() throws {
         if let topic, !TopicNames.isValid(topic) {
-            throw ValidationError("'\(topic)' is no topic name: use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'")
+            throw ValidationError("'\(topic)' is not a topic name: use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'")
         }
     }
 

@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// When output has colours.
+/// When to use colours.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable, Sendable {
     case auto, always, never
 
     /// - Parameters:
-    ///   - environment: Of the process. `NO_COLOR` that is not empty means none (no-color.org), as does `TERM=dumb`; both only
-    ///     where nobody asked for colours by name.
-    ///   - isTerminal: Whether a person looks at it.
+    ///   - environment: The process environment. A nonempty `NO_COLOR` (no-color.org) or `TERM=dumb` disables colours,
+    ///     unless they were requested explicitly.
+    ///   - isTerminal: Whether the output is a terminal.
     func isOn(environment: [String: String], isTerminal: Bool) -> Bool {
         switch self {
         case .always: true

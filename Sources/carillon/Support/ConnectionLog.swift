@@ -2,17 +2,17 @@ import Foundation
 import Logging
 import Synchronization
 
-/// What the Kafka client says of its troubles: while a command connects only the last word is kept, for the one message of why it
-/// cannot; once it reads, errors are told as they come.
+/// The Kafka client's errors: while a command connects, only the last one is kept, for the message about the failed
+/// connection; once it reads, errors are printed as they occur.
 final class ConnectionLog: Sendable {
     private let state = Mutex((isTold: false, last: String?.none))
 
-    /// From now on errors are told.
+    /// From now on errors are printed.
     func tell() {
         state.withLock { $0.isTold = true }
     }
 
-    /// What was said last, without the client's own marks before it.
+    /// The last message, without the client's own prefix.
     var last: String? {
         state.withLock { $0.last }
     }
@@ -30,7 +30,7 @@ final class ConnectionLog: Sendable {
         if isTold, isError { Terminal.writeError("\(label): \(text)\n") }
     }
 
-    /// Without the client's marks: `librdkafka: [thrd:host:1/bootstrap]: host:1/bootstrap: Connect to … failed`.
+    /// Removes the client's prefix: `librdkafka: [thrd:host:1/bootstrap]: host:1/bootstrap: Connect to … failed`.
     private static func plain(_ message: String) -> String {
         guard let mark = message.range(of: "]: ") else { return message }
         return String(message[mark.upperBound...])

@@ -4,14 +4,14 @@ import Kafka
 import NotificationModel
 import ServiceSupport
 
-/// How to reach a cluster, and what its topics are called: the options of every command that talks to one.
+/// The connection to a cluster and the names of its topics: the options of every command that uses one.
 ///
-/// Where no option says it, the variables of the services do: `CARILLON_KAFKA_BOOTSTRAP_SERVERS`, `CARILLON_KAFKA_PROPERTIES`,
-/// `CARILLON_TOPICS_PREFIX` and `CARILLON_TOPICS_…`, `CARILLON_APPLICATION_DEFAULT`. Their other variables are not looked at.
+/// Defaults come from the variables of the services: `CARILLON_KAFKA_BOOTSTRAP_SERVERS`, `CARILLON_KAFKA_PROPERTIES`,
+/// `CARILLON_TOPICS_PREFIX` and `CARILLON_TOPICS_…`, `CARILLON_APPLICATION_DEFAULT`. Their other variables are ignored.
 struct ConnectionOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Brokers, with commas between. Without it --bootstrap-file, else CARILLON_KAFKA_BOOTSTRAP_SERVERS.",
+            "Brokers, separated by commas. Default: --bootstrap-file, else CARILLON_KAFKA_BOOTSTRAP_SERVERS.",
             valueName: "host:port"
         )
     )
@@ -29,7 +29,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(
         name: [.customShort("X"), .long],
         help: ArgumentHelp(
-            "Any librdkafka property; may be repeated. A password rather goes into CARILLON_KAFKA_PROPERTIES.",
+            "Any librdkafka property; repeatable. Put passwords in CARILLON_KAFKA_PROPERTIES instead.",
             valueName: "name=value"
         )
     )
@@ -37,7 +37,7 @@ struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "What the topics' names begin with. Without it CARILLON_TOPICS_PREFIX, else 'carillon.'.",
+            "Prefix of the topic names. Default: CARILLON_TOPICS_PREFIX, else 'carillon.'.",
             valueName: "prefix"
         )
     )
@@ -51,16 +51,16 @@ struct ConnectionOptions: ParsableArguments {
     func validate() throws {
         guard !Validation.isLater else { return }
         guard (.milliseconds(100) ... .seconds(3_600)).contains(timeout.duration) else {
-            throw ValidationError("--timeout takes 100ms to 1h")
+            throw ValidationError("--timeout must be from 100ms to 1h")
         }
-        // Only the name is shown: a value may be a password.
+        // Show the name only: a value may be a password.
         for item in property where !item.contains("=") || item.hasPrefix("=") {
-            throw ValidationError("--property takes name=value, not '\(item.prefix { $0 != "=" })'")
+            throw ValidationError("--property needs name=value, not '\(item.prefix { $0 != "=" })'")
         }
     }
 
-    /// - Parameter environment: Of the process.
-    /// - Throws: `ValidationError` for wrong usage, ``CommandFailure`` when the file is not there.
+    /// - Parameter environment: The process environment.
+    /// - Throws: `ValidationError` for wrong usage, ``CommandFailure`` when the file is missing.
     func connection(environment: [String: String] = ProcessInfo.processInfo.environment) throws -> Connection {
         var variables = environment.filter { Self.variables.contains($0.key) }
         variables["CARILLON_TOPICS_PREFIX"] = topicsPrefix ?? variables["CARILLON_TOPICS_PREFIX"]
@@ -106,25 +106,25 @@ struct ConnectionOptions: ParsableArguments {
             return try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
         } catch {
             throw CommandFailure(
-                "--bootstrap-file: \(path) cannot be read: is the broker up?",
+                "--bootstrap-file: \(path) cannot be read: is the broker running?",
                 status: ExitStatus.noInput
             )
         }
     }
 }
 
-/// What a command knows of the cluster.
+/// The connection to a cluster.
 struct Connection: Sendable {
     var bootstrapServers: [String]
     var properties: [String: String]
     var topics: TopicNames
     var defaultApplication: String
-    /// How long an answer of the broker is waited for.
+    /// How long to wait for an answer of the broker.
     var timeout: Duration
-    /// Of its clients.
+    /// The log of its clients.
     let log = ConnectionLog()
 
-    /// - Parameter name: What brokers show in their logs.
+    /// - Parameter name: The client's name in the brokers' logs.
     func client(_ name: String) -> KafkaClientConfiguration {
         KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: name, properties: properties)
     }
@@ -132,10 +132,10 @@ struct Connection: Sendable {
     /// For messages.
     var servers: String { bootstrapServers.joined(separator: ",") }
 
-    /// Repeats a question in turns short enough for a command that is told to stop.
+    /// Repeats a request, in attempts short enough for a stop request.
     ///
-    /// - Returns: Nil when it was told to stop before there was an answer.
-    /// - Throws: ``CommandFailure`` when no broker answered in time, or refuses for good.
+    /// - Returns: Nil when a stop was requested before an answer.
+    /// - Throws: ``CommandFailure`` when no broker answered in time, or the broker refuses permanently.
     func asked<Answer>(
         until stop: StopSignal,
         _ question: (_ within: Duration) throws -> Answer

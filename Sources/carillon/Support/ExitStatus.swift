@@ -1,19 +1,19 @@
 import ArgumentParser
 
-/// The exit statuses of the commands, those of sysexits.h where it has one.
+/// The exit statuses of the commands; those of sysexits.h where possible.
 enum ExitStatus {
-    /// Something was refused or failed while the command ran.
+    /// An operation was refused or failed.
     static let failed: Int32 = 1
-    /// EX_USAGE, as ArgumentParser has it.
+    /// EX_USAGE, as in ArgumentParser.
     static let usage: Int32 = 64
-    /// EX_DATAERR: what was to be sent is wrong.
+    /// EX_DATAERR: the data to send is invalid.
     static let badData: Int32 = 65
-    /// EX_NOINPUT: the file or the topic is not there.
+    /// EX_NOINPUT: a file or a topic is missing.
     static let noInput: Int32 = 66
     /// EX_UNAVAILABLE: no broker answered in time.
     static let unavailable: Int32 = 69
 
-    /// Ended by a signal, as shells count: 130 for Ctrl-C.
+    /// Ended by a signal, in the shells' convention: 130 for Ctrl-C.
     static func ended(by signal: Int32) -> Int32 { 128 + signal }
 
     /// For `--help`.
@@ -21,11 +21,11 @@ enum ExitStatus {
         Exit status:
           0    done
           1    something failed, or a broker refused it
-          64   wrong usage
-          65   wrong data
-          66   a file or a topic is not there
+          64   invalid usage
+          65   invalid data
+          66   a file or a topic is missing
           69   no broker answered in time
-          78   wrong settings of a service
+          78   invalid settings of a service
           130  ended by Ctrl-C
 
         Completions for a shell (bash, zsh, fish):
@@ -33,7 +33,7 @@ enum ExitStatus {
         """
 }
 
-/// Why a command could not do its work: said once on standard error, in words that say what to do.
+/// Why a command failed: printed once on standard error, with the remedy.
 struct CommandFailure: Error, Hashable, CustomStringConvertible {
     var description: String
     var status: Int32
@@ -43,7 +43,7 @@ struct CommandFailure: Error, Hashable, CustomStringConvertible {
         self.status = status
     }
 
-    /// Runs a command's body; a failure is told and becomes the exit status.
+    /// Runs a command's body; prints a failure and converts it to the exit status.
     static func told(by command: String, _ body: () async throws -> Void) async throws {
         Terminal.ignoreBrokenPipes()
         do {

@@ -3,11 +3,11 @@ import ServiceSupport
 import Synchronization
 import UnixSignals
 
-/// SIGINT and SIGTERM of a command that has something to finish.
+/// SIGINT and SIGTERM for commands that must finish their work.
 enum Interruption {
-    /// Runs blocking work on a thread of its own. The first signal asks it to come to an end; a second one ends the process.
+    /// Runs blocking work on a separate thread. The first signal requests a stop; a second one ends the process.
     ///
-    /// - Returns: What the work returns, and the number of the signal that it was asked by, if it was.
+    /// - Returns: The work's result, and the number of the signal that stopped it, if any.
     static func watched<Result: Sendable>(
         thread name: String,
         _ body: @escaping @Sendable (StopSignal) throws -> Result
@@ -34,7 +34,7 @@ enum Interruption {
             return number == 0 ? nil : number
         }
 
-        /// False when there was one before.
+        /// False if there was one before.
         func note(_ number: Int32) -> Bool {
             value.compareExchange(expected: 0, desired: number, ordering: .acquiringAndReleasing).exchanged
         }

@@ -1,4 +1,4 @@
-// Types of the model on the command line. The imports are public because a conformance of a public type is.
+// Types of the model on the command line. The imports are public because the conformances of public types are.
 public import ArgumentParser
 public import NotificationModel
 

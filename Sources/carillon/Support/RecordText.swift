@@ -2,7 +2,8 @@ import NotificationModel
 
 /// Bytes of a record as text for people.
 enum RecordText {
-    /// The text of bytes that are UTF-8 without control characters, which the big-endian numbers of dead letters are not.
+    /// The text of bytes that are UTF-8 without control characters; nil for others, such as the big-endian numbers of
+    /// dead letters.
     static func readable(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self),
             !text.unicodeScalars.contains(where: PrintableText.isControl)
@@ -10,6 +11,6 @@ enum RecordText {
         return text
     }
 
-    /// Safe on a terminal, on one line.
+    /// Escaped for a terminal, on one line.
     static func safe(_ text: String) -> String { PrintableText.escaped(text) }
 }

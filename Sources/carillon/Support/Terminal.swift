@@ -10,21 +10,21 @@ import Darwin
 
 /// Standard output and standard error.
 enum Terminal {
-    /// Whether a person looks at standard output.
+    /// Whether standard output is a terminal.
     static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// Whether a person looks at standard error.
+    /// Whether standard error is a terminal.
     static var isError: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Columns of the terminal behind standard error, if it says so.
+    /// Width of the terminal behind standard error, if known.
     static var columns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
-    /// Writes lines of text at once, so that whoever reads a pipe sees each as it comes. A reader that is gone ends the process
-    /// quietly, with status 0. Whatever could steer the terminal is escaped.
+    /// Writes lines of text at once, so that the reader of a pipe gets each line immediately. If the reader is gone,
+    /// the process ends quietly with status 0. Characters that could control the terminal are escaped.
     static func write(_ text: String) {
         if !writeIfRead(text) { exit(0) }
     }
@@ -34,12 +34,12 @@ enum Terminal {
         if !writeIfRead(json: json) { exit(0) }
     }
 
-    /// The same for text with colours, of which everything else was escaped before.
+    /// The same for text with colours whose other parts were escaped before.
     static func write(painted text: String) {
         if !putOnOutput(Array(text.utf8)) { exit(0) }
     }
 
-    /// The same for a command that has more to do than to be read.
+    /// The same for a command that continues without a reader.
     ///
     /// - Returns: False when the reader is gone.
     static func writeIfRead(_ text: String) -> Bool {
@@ -59,24 +59,24 @@ enum Terminal {
         }
     }
 
-    /// Writes lines of text to standard error, escaped; that nobody reads it changes nothing.
+    /// Writes lines of text to standard error, escaped; ignores a missing reader.
     static func writeError(_ text: String) { drawOnError(PrintableText.escaped(text, keepsLines: true)) }
 
-    /// The same for what moves the cursor, and holds nothing from outside.
+    /// The same for cursor movements without external text.
     static func drawOnError(_ text: String) {
         _ = Array(text.utf8).withUnsafeBytes { put($0, to: STDERR_FILENO) }
     }
 
-    /// Ends the process at once: nothing is buffered here, and threads of librdkafka must not meet a process that is being taken
-    /// apart.
+    /// Ends the process at once: nothing is buffered here, and librdkafka's threads must not run during an orderly
+    /// exit.
     static func exit(_ status: Int32) -> Never { _exit(status) }
 
-    /// A pipe whose reader is gone is an error of `write` from now on, not the end of the process by a signal.
+    /// Makes a closed pipe an error of `write` instead of a signal that ends the process.
     static func ignoreBrokenPipes() {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// - Returns: 0, or why not all was written.
+    /// - Returns: 0, or the error number.
     private static func put(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var rest = bytes
         while let start = rest.baseAddress, !rest.isEmpty {
@@ -84,7 +84,7 @@ enum Terminal {
             if written >= 0 {
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
             } else if errno == EAGAIN {
-                // Somebody made the other end of a terminal or pipe non-blocking.
+                // Another process made the terminal or pipe non-blocking.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, 100)
             } else if errno != EINTR {

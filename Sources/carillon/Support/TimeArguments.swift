@@ -18,10 +18,10 @@ struct SpanArgument: ExpressibleByArgument, Hashable, Sendable {
 
     var defaultValueDescription: String { DurationText.write(duration) }
 
-    /// Whole milliseconds; what is finer is cut off.
+    /// Whole milliseconds, rounded down.
     var milliseconds: Int64 { duration.milliseconds }
 
-    /// Seconds, as requests count them.
+    /// Seconds, the unit of requests.
     var seconds: Double { Double(milliseconds) / 1_000 }
 }
 
@@ -40,7 +40,7 @@ enum MomentArgument: ExpressibleByArgument, Hashable, Sendable {
         }
     }
 
-    /// A span counts forward from now.
+    /// A span is added to now.
     func after(_ now: Timestamp) -> Timestamp {
         switch self {
         case .instant(let instant): instant
@@ -48,7 +48,7 @@ enum MomentArgument: ExpressibleByArgument, Hashable, Sendable {
         }
     }
 
-    /// A span counts back from now.
+    /// A span is subtracted from now.
     func before(_ now: Timestamp) -> Timestamp {
         switch self {
         case .instant(let instant): instant
@@ -58,7 +58,7 @@ enum MomentArgument: ExpressibleByArgument, Hashable, Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds; what is finer is cut off, what is out of range is the nearest that is not.
+    /// Whole milliseconds, rounded down and clamped to the range.
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000)

@@ -1,19 +1,19 @@
 import Kafka
 import NotificationModel
 
-/// Why a dead letter could not be used and where it came from, as its headers tell.
+/// The reason and origin of a dead letter, from its headers.
 struct DeadLetterNote: Hashable {
     var reason: String
     var field: String?
     var detail: String?
-    /// What of the original was left out.
+    /// The omitted parts of the original.
     var omitted: String?
     var topic: String?
     var partition: Int64?
     var offset: Int64?
     var timestamp: Timestamp?
 
-    /// Nil for a record that is no dead letter.
+    /// Nil for a record that is not a dead letter.
     init?(_ record: KafkaConsumerRecord) {
         guard let reason = record.header(DeadLetter.reasonHeader) else { return nil }
         self.reason = reason
@@ -26,7 +26,7 @@ struct DeadLetterNote: Hashable {
         timestamp = Self.number(record, "kafka_dlt-original-timestamp").map { Timestamp(rawValue: $0) }
     }
 
-    /// Spring writes 4 or 8 bytes, the most significant first.
+    /// Spring writes 4 or 8 bytes, big-endian.
     private static func number(_ record: KafkaConsumerRecord, _ name: String) -> Int64? {
         guard let bytes = record.headers.last(where: { $0.name == name })?.value, [4, 8].contains(bytes.count) else {
             return nil

@@ -1,15 +1,15 @@
 import Kafka
 import NotificationModel
 
-/// Which records are shown.
+/// Selects the records to show.
 struct RecordFilter: Hashable, Sendable {
-    /// Of the key, or of a member `recipient` of the value; a key that is nothing but the recipient counts too (signals, events).
+    /// Matches the key, or a member `recipient` of the value; also a key that is only the recipient (signals, events).
     var recipient: String?
-    /// Of the key, or of a member `identifier` of the value.
+    /// Matches the key, or a member `identifier` of the value.
     var identifier: String?
     /// Types, in full or by their short names; empty for all.
     var types: Set<String> = []
-    /// The oldest timestamp.
+    /// The earliest timestamp.
     var since: Timestamp?
 
     func takes(_ record: KafkaConsumerRecord) -> Bool {

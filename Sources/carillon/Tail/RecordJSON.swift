@@ -2,12 +2,12 @@ import Foundation
 import Kafka
 import NotificationModel
 
-/// A record as one JSON object on one line, for other programs.
+/// A record as one JSON object on one line, for programs.
 ///
-/// `key` and a header are text, or null, or `{"base64": …}` when the bytes are not readable text. `value` is the JSON itself when it
-/// is JSON, null when there is no value; bytes that cannot be had from it again are in `valueBase64` (white space in JSON counts).
-/// Of headers with one name the last counts, as with Kafka's own clients. ``ReplayedRecord`` reads it.
-/// A dead letter has `deadLetter` besides, with what its headers say in readable form.
+/// `key` and a header are text, or null, or `{"base64": …}` if the bytes are not readable text. `value` is the JSON
+/// value itself if it is JSON, null for a null value. Bytes that cannot be reproduced from it are in `valueBase64`
+/// (white space in JSON counts). Of headers with the same name the last counts, as in Kafka's own clients.
+/// ``ReplayedRecord`` reads it. A dead letter also has `deadLetter`, with its headers in readable form.
 enum RecordJSON {
     static func line(_ record: KafkaConsumerRecord) -> [UInt8] {
         var members = [

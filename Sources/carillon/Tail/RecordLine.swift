@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// A record as one line for a person.
+/// A record as one line for people.
 ///
 ///     08:00:01.234  3/17  shop/user-42/order-1001  scheduled  "On its way" Order 1001 has shipped., due 08:00:06.234
 enum RecordLine {
@@ -38,7 +38,7 @@ enum RecordLine {
         }
     }
 
-    // MARK: - What matters of the value
+    // MARK: - Summary of the value
 
     private static func summary(_ record: KafkaConsumerRecord) -> String {
         guard let bytes = record.value else { return "(no value: a tombstone)" }
@@ -52,7 +52,7 @@ enum RecordLine {
         return shortened(RecordText.safe(text))
     }
 
-    /// The fields of requests, removals and events; nothing for any other JSON.
+    /// The fields of requests, removals and events; empty for any other JSON.
     private static func notification(_ value: JSONValue) -> [String] {
         var pieces: [String] = []
         if let content = value["content"] {
@@ -81,7 +81,7 @@ enum RecordLine {
         return pieces
     }
 
-    /// Of an instant of today only the time matters to who watches.
+    /// For an instant of today only the time is shown.
     private static func timeOfDay(_ rfc3339: String) -> String {
         guard rfc3339.count == 24 else { return rfc3339 }
         return String(rfc3339.dropFirst(11).dropLast())

@@ -1,14 +1,14 @@
 import Kafka
 import NotificationModel
 
-/// What a record is: its CloudEvents type, and the short name that Carillon's own types have.
+/// The kind of a record: its CloudEvents type, and the short name of Carillon's own types.
 struct RecordName: Hashable {
     /// `carillon.notification.delivered.v1`
     var type: String
-    /// `delivered`; of another system's event the type.
+    /// `delivered`; for events of other systems the type.
     var short: String
 
-    /// Nil for a record that says no type. Those of `state` have no headers; they are known by key and value.
+    /// Nil for a record without a type. Records of `state` have no headers; their kind follows from key and value.
     init?(_ record: KafkaConsumerRecord) {
         if let type = record.header("ce_type") {
             self.init(type: type)
@@ -38,7 +38,7 @@ struct RecordName: Hashable {
         return (try? StateEntry.head(of: value)).map { _ in "entry" }
     }
 
-    // MARK: - Names that there are
+    // MARK: - Known names
 
     private static let ofRequests = ["request", "removal", "tombstone"]
     private static let ofState = ["entry", "marker", "tombstone"]
@@ -46,7 +46,7 @@ struct RecordName: Hashable {
     /// For completions.
     static let known = DeliveryEventName.allCases.map(\.rawValue) + ofRequests + ["entry", "marker"]
 
-    /// The short names of the types that a topic's records have; nil when any type can be there.
+    /// The short names of the types in a topic; nil if any type is possible.
     static func known(ofTopic topic: String) -> [String]? {
         let name = TopicNames().all.first { $0.topic == topic }?.name ?? topic
         return switch name {

@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// What a record of `state` says, in words.
+/// A record of `state` in words.
 enum StateNote {
     /// Nil for a record of another topic, and for one that cannot be read.
     static func pieces(_ record: KafkaConsumerRecord) -> [String]? {
@@ -10,12 +10,12 @@ enum StateNote {
         return (try? StateEntry(json: value)).map(pieces)
     }
 
-    /// How far the worker of a partition has come.
+    /// The progress of a partition.
     private static func pieces(_ marker: StateMarker) -> [String] {
         var pieces = offsets(marker.offsets, "next of")
-        pieces += offsets(marker.replay, "read again from")
-        pieces += offsets(marker.replayEnd, "read again up to")
-        pieces += offsets(marker.lives, "times begun again:")
+        pieces += offsets(marker.replay, "replay from")
+        pieces += offsets(marker.replayEnd, "replay up to")
+        pieces += offsets(marker.lives, "times recreated:")
         pieces.append("written \(moment(marker.wallTime))")
         if let fired = marker.firedThrough { pieces.append("fired through \(moment(fired))") }
         pieces.append("\(marker.partitions) partitions, form \(marker.form)")
@@ -26,7 +26,7 @@ enum StateNote {
         offsets.sorted { $0.key < $1.key }.map { "\(what) \($0.key) \($0.value)" }
     }
 
-    /// What is kept of one identifier.
+    /// The entry of one identifier.
     private static func pieces(_ entry: StateEntry) -> [String] {
         var pieces: [String] = []
         if let pending = entry.pending {
@@ -60,7 +60,7 @@ enum StateNote {
         let due = pending.due.map { "due \(moment($0))" } ?? "without a time"
         switch pending.timer {
         case .held: return "held, \(due)"
-        case .turn: return "after the one that is being sent"
+        case .turn: return "after the current send"
         case .scheduled(.interval(let schedule), _):
             guard schedule.repeats else { return due }
             return "\(due), every \(Double(schedule.interval) / 1_000) s"
@@ -74,7 +74,7 @@ enum StateNote {
 
     private static func short(_ id: RequestID) -> Substring { id.description.prefix(8) }
 
-    /// Entries wait for days, so the day is said, too.
+    /// Entries can wait for days, so the text includes the day.
     private static func moment(_ instant: Timestamp) -> String {
         instant.rfc3339.replacing("T", with: " ").replacing("Z", with: "")
     }

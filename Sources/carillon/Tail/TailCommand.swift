@@ -13,18 +13,18 @@ import Darwin
 
 /// `carillon tail`: reads a topic from any broker, without a consumer group.
 struct TailCommand: AsyncParsableCommand {
-    /// Where reading begins.
+    /// The start position.
     enum Start: String, ExpressibleByArgument, CaseIterable {
         case beginning, end
     }
 
     static let configuration = CommandConfiguration(
         commandName: "tail",
-        abstract: "Show the records of a topic as they come.",
+        abstract: "Show the records of a topic as they arrive.",
         discussion: """
-            One line a record: time, partition/offset, key, type, and what matters of the value. It reads without a consumer \
-            group and commits nothing, so it disturbs nobody. It ends with Ctrl-C, after --count records, or with --no-follow \
-            at the present end of the topic.
+            One line per record: time, partition/offset, key, type, and a summary of the value. It reads without a \
+            consumer group and commits nothing, so it affects no other reader. It ends with Ctrl-C, after --count \
+            records, or with --no-follow at the current end of the topic.
 
             Examples:
 
@@ -32,8 +32,8 @@ struct TailCommand: AsyncParsableCommand {
               carillon tail deliveries --type delivered --type expired --no-follow --json
               carillon tail dead-letters --from beginning
 
-            With --json, a line holds all of a record: 'carillon send notification --file -' and 'carillon send event \
-            --file -' take such lines and publish the records again.
+            With --json, a line contains the complete record: 'carillon send notification --file -' and 'carillon send \
+            event --file -' read such lines and publish the records again.
             """
     )
 
@@ -49,24 +49,24 @@ struct TailCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Only records of this recipient.", valueName: "name"))
     var recipient: String?
 
-    @Option(help: ArgumentHelp("Only records of this identifier.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only records with this identifier.", valueName: "name"))
     var identifier: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only records of this type, in full or by its short name (delivered, removal, …); may be repeated.",
+            "Only records of this type, in full or by its short name (delivered, removal, …); repeatable.",
             valueName: "name"
         ),
         completion: .list(RecordName.known)
     )
     var type: [String] = []
 
-    @Option(help: ArgumentHelp("Where to begin. Default: end, with --no-follow beginning.", valueName: "where"))
+    @Option(help: ArgumentHelp("Start position. Default: end, with --no-follow beginning.", valueName: "where"))
     var from: Start?
 
     @Option(
         help: ArgumentHelp(
-            "Begin with records of that time: RFC 3339, or how long ago, such as 15m.",
+            "Start at a time: RFC 3339, or how long ago, such as 15m.",
             valueName: "instant"
         )
     )
@@ -75,14 +75,14 @@ struct TailCommand: AsyncParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Wait for more at the end of the topic.")
     var follow = true
 
-    @Option(help: ArgumentHelp("End after so many records that were shown.", valueName: "n"))
+    @Option(help: ArgumentHelp("Stop after this number of shown records.", valueName: "n"))
     var count: Int?
 
-    @Flag(help: "One JSON object a line: topic, partition, offset, timestamp, key, headers, value.")
+    @Flag(help: "One JSON object per line: topic, partition, offset, timestamp, key, headers, value.")
     var json = false
 
     @Option(
-        help: ArgumentHelp("Colours: auto is on a terminal only, and not where NO_COLOR is set.", valueName: "when")
+        help: ArgumentHelp("Colours: auto means only on a terminal, unless NO_COLOR is set.", valueName: "when")
     )
     var color = ColorChoice.auto
 
@@ -91,10 +91,10 @@ struct TailCommand: AsyncParsableCommand {
     func validate() throws {
         guard !Validation.isLater else { return }
         if let count, count < 1 {
-            throw ValidationError("--count takes a number from 1")
+            throw ValidationError("--count must be at least 1")
         }
         guard TopicNames.isValid(topic) else {
-            throw ValidationError("'\(topic)' is no topic name: use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'")
+            throw ValidationError("'\(topic)' is not a topic name: use 1 to 249 of a-z, A-Z, 0-9, '.', '_' and '-'")
         }
         guard since == nil || from == nil else {
             throw ValidationError("--since and --from exclude each other")
@@ -131,7 +131,7 @@ struct TailCommand: AsyncParsableCommand {
                     return shown != count
                 }
             }
-            // What follows has no other end: a supervisor's SIGTERM is its orderly one.
+            // With --follow a supervisor's SIGTERM is the regular end.
             if let signal, !(follow && signal == SIGTERM) { throw ExitCode(ExitStatus.ended(by: signal)) }
         }
     }
@@ -146,7 +146,7 @@ struct TailCommand: AsyncParsableCommand {
         }
         return TopicReader(
             connection: connection,
-            // A short name gets the prefix that the services use.
+            // A short name gets the prefix of the services.
             topic: connection.topics.all.first { $0.name == topic }?.topic ?? topic,
             start: start,
             follows: follow

@@ -7,21 +7,21 @@ import ServiceSupport
 struct TopicReader: Sendable {
     enum Start: Hashable, Sendable {
         case beginning
-        /// What comes from now on.
+        /// Only new records.
         case end
-        /// In each partition the first record that is not older. Older ones may follow it.
+        /// In each partition from the first record that is not older. Older ones may follow it.
         case since(Timestamp)
     }
 
     var connection: Connection
     var topic: String
     var start: Start
-    /// Waits for more at the end; else ends where the topic ended when reading began.
+    /// Waits for more at the end; otherwise ends at the end position of the start.
     var follows: Bool
 
-    /// Reads until it is told to stop, or the end.
+    /// Reads until a stop is requested, or the end.
     ///
-    /// - Parameter take: Gets each record; false ends reading.
+    /// - Parameter take: Receives each record; false ends reading.
     /// - Throws: ``CommandFailure``.
     func read(until stop: StopSignal, _ take: (KafkaConsumerRecord) -> Bool) throws(CommandFailure) {
         let consumer = try consumer()
@@ -42,7 +42,7 @@ struct TopicReader: Sendable {
                     guard take(record) else { return }
                     if let end = unread[place], record.offset + 1 >= end { unread[place] = nil }
                 }
-                // The last offsets of a partition may hold nothing that is shown.
+                // The last offsets of a partition may be invisible.
                 if !follows { for place in consumer.atEnd { unread[place] = nil } }
             }
         } catch let error as KafkaError {
@@ -54,27 +54,27 @@ struct TopicReader: Sendable {
 
     private func consumer() throws(CommandFailure) -> KafkaConsumer {
         var configuration = KafkaConsumerConfiguration(client: connection.client("carillon-tail"))
-        // The embedded broker answers a waiting fetch only when its time is up; a real one answers at once either way.
+        // The embedded broker answers a waiting fetch only after its timeout; a real one answers at once in any case.
         configuration.client.properties["fetch.wait.max.ms"] =
             configuration.client.properties["fetch.wait.max.ms"] ?? "50"
         configuration.client.properties["enable.partition.eof"] = "true"
         do throws(KafkaError) {
             return try KafkaConsumer(configuration: configuration, logger: connection.log.logger("carillon tail"))
         } catch {
-            // librdkafka takes every other property: only one of the options or the environment can be wrong.
+            // librdkafka accepts all other properties: only an option or the environment can be wrong.
             throw CommandFailure(error.reason, status: ExitStatus.usage)
         }
     }
 
-    // MARK: Where to begin and to end
+    // MARK: Start and end positions
 
     private struct Plan {
         var starts: [KafkaTopicPartition: Int64]
-        /// Of the partitions that there is something to read of: where they end now.
+        /// The end positions of the partitions with records to read.
         var ends: [KafkaTopicPartition: Int64]
     }
 
-    /// Nil when it was told to stop before there was an answer.
+    /// Nil when a stop was requested before an answer.
     private func plan(_ consumer: KafkaConsumer, _ stop: StopSignal) throws(CommandFailure) -> Plan? {
         guard let places = try partitions(consumer, stop) else { return nil }
         var plan = Plan(starts: [:], ends: [:])
@@ -82,7 +82,7 @@ struct TopicReader: Sendable {
         for place in places {
             let asked = try connection.asked(until: stop) { try consumer.watermarks(of: place, within: $0) }
             guard let marks = asked else { return nil }
-            // Resolved now, so that nothing published after this is missed while the first fetch is under way.
+            // Resolve the end now, so that records published before the first fetch are not skipped.
             (plan.starts[place], plan.ends[place], lows[place]) = (marks.high, marks.high, marks.low)
         }
         switch start {
@@ -101,7 +101,7 @@ struct TopicReader: Sendable {
         _ consumer: KafkaConsumer,
         _ stop: StopSignal
     ) throws(CommandFailure) -> [KafkaTopicPartition]? {
-        // A question for the one topic would make it on some brokers.
+        // On some brokers a request for one topic would create it.
         let asked = try connection.asked(until: stop) { try consumer.partitionCounts(within: $0) }
         guard let counts = asked else { return nil }
         guard let count = counts[topic], count > 0 else {
@@ -121,7 +121,7 @@ struct TopicReader: Sendable {
         _ stop: StopSignal
     ) throws(CommandFailure) -> [KafkaTopicPartition: Int64]? {
         let cluster = try connection.asked(until: stop) { try consumer.clusterID(within: $0) }
-        // It finds nothing by time; what is older is left out by whoever shows the records.
+        // It cannot look up offsets by time; the output filters older records.
         if let cluster, let id = cluster, LocalBroker.isEmbedded(clusterID: id) { return lows }
         return try connection.asked(until: stop) { within in
             try consumer.offsets(of: places, since: max(0, instant.rawValue), within: within)

@@ -33,7 +33,7 @@ struct AccessCallTests {
         return try await harness.http.send(method, target, headers: headers, body: Self.body)
     }
 
-    @Test("Who has no token or a wrong one is not let in, whatever the call is, and is not told more")
+    @Test("Calls without a valid token are rejected, whatever they ask for, and learn nothing more")
     func unauthenticated() async throws {
         try await ProducerHarness.with(tokens: Self.tokens) { harness in
             let calls = [
@@ -61,7 +61,7 @@ struct AccessCallTests {
         }
     }
 
-    @Test("A role that is not enough is 403, one that is enough is let in, and admin may do everything")
+    @Test("A role that is too low gets 403, a sufficient one is accepted, and admin includes all")
     func roles() async throws {
         try await ProducerHarness.with(tokens: Self.tokens) { harness in
             let weak = try await call(harness, "Bearer \(Self.reader)")
@@ -78,7 +78,7 @@ struct AccessCallTests {
         }
     }
 
-    @Test("Without tokens only this machine's own names are called, whatever a page in a browser let resolve to it")
+    @Test("Without tokens only names of this machine are accepted, also against DNS rebinding")
     func foreignHost() async throws {
         func answer(_ harness: ProducerHarness, _ host: String?, version: String = "1.1") async throws -> RawHTTP.Answer
         {
@@ -101,7 +101,7 @@ struct AccessCallTests {
                 #expect(refused["field"] == "host")
                 #expect(refused["detail"]?.contains("http.tokens.file") == true, "it says what to do")
             }
-            // What the target names counts, whatever the field says.
+            // The host of the target counts, whatever the Host field contains.
             for (named, host, status) in [
                 ("localhost", "example.com", 202), ("127.0.0.1:9", "localhost", 202), ("example.com", "localhost", 403),
             ] {
@@ -109,7 +109,7 @@ struct AccessCallTests {
                 let head = "DELETE \(target) HTTP/1.1\r\nhost: \(host)\r\nconnection: close\r\n\r\n"
                 #expect(try await harness.http.exchange(Array(head.utf8)).status == status, "\(named) \(host)")
             }
-            // No browser speaks it.
+            // No browser uses HTTP/1.0.
             #expect(try await answer(harness, nil, version: "1.0").status == 202)
             #expect(try await answer(harness, nil).status == 400)
         }
@@ -123,7 +123,7 @@ struct AccessCallTests {
 
     // MARK: The start
 
-    @Test("Files of tokens and keys that every user can read are named in the log, with what to do")
+    @Test("The log names files of tokens and keys that every user can read, with the remedy")
     func exposed() throws {
         try withFiles { files in
             let tokens = try files.write(Self.tokens, "tokens")
@@ -144,11 +144,11 @@ struct AccessCallTests {
         }
     }
 
-    @Test("TLS 1.2 has forward secrecy and authenticated encryption, or there is none")
+    @Test("TLS 1.2 requires forward secrecy and authenticated encryption")
     func ciphers() async throws {
         let files = try TestFiles()
         defer { files.remove() }
-        // With a key of RSA both kinds could be spoken.
+        // A key of RSA would allow both kinds of cipher suites.
         let identity = try files.certificate("rsa", key: ["-newkey", "rsa:2048"])
         try await ProducerHarness.with {
             ($0.tlsCertificate, $0.tlsKey) = (identity.certificate, identity.key)
@@ -180,7 +180,7 @@ struct AccessCallTests {
         }
     }
 
-    @Test("A listener that does not do stops the start, and the setting is named")
+    @Test("An invalid listener prevents the start, and the error names the setting")
     func listener() throws {
         func refused(_ key: String, _ change: (inout ProducerServiceConfiguration) -> Void) {
             var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
@@ -196,7 +196,7 @@ struct AccessCallTests {
         refused("http.tls.certificate") { $0.tlsKey = "/nowhere/key" }
     }
 
-    @Test("A TLS listener answers no plain HTTP, cuts off who drips its greeting, and goes on")
+    @Test("A TLS listener answers no plain HTTP, disconnects slow handshakes, and keeps serving")
     func brokenTLS() async throws {
         let files = try TestFiles()
         defer { files.remove() }
@@ -208,7 +208,7 @@ struct AccessCallTests {
             let plain = try await RawConnection.open(port: harness.http.port)
             await plain.send("GET / HTTP/1.1\r\nhost: x\r\n\r\n")
             #expect(await !String(decoding: plain.end(), as: UTF8.self).contains("HTTP/1.1"))
-            // The beginning of a greeting that announces 512 bytes.
+            // The beginning of a handshake record that announces 512 bytes.
             let slow = try await RawConnection.open(port: harness.http.port)
             await slow.send([22, 3, 1, 2, 0, 1])
             try await slow.drip(0)

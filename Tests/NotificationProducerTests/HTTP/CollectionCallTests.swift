@@ -14,7 +14,7 @@ struct CollectionCallTests {
         answer.json?["removals"] as? [[String: Any]] ?? []
     }
 
-    @Test("A notification without an identifier gets one, answers where it is, and can be replaced and removed there")
+    @Test("A notification without an identifier gets one, returns its location, and can be replaced and removed there")
     func post() async throws {
         try await ProducerHarness.with { harness in
             var identifiers: Set<String> = []
@@ -49,7 +49,7 @@ struct CollectionCallTests {
         }
     }
 
-    @Test("Several removals are one record each, all on the broker before the answer that lists them; repeats are one")
+    @Test("Several removals are one record each, acknowledged before the answer lists them; repeats count once")
     func several() async throws {
         try await ProducerHarness.with { harness in
             let answer = try await harness.http.send(
@@ -58,7 +58,7 @@ struct CollectionCallTests {
             )
             #expect(answer.status == 202, "\(answer.text)")
             let listed = removals(answer)
-            // Two ways to write é are two notifications.
+            // Two encodings of é are two notifications.
             #expect(
                 listed.map { ($0["identifier"] as? String).map { Array($0.utf8) } }
                     == ["b", "a/x", "é", "e\u{301}"].map { Array($0.utf8) }
@@ -80,7 +80,7 @@ struct CollectionCallTests {
         }
     }
 
-    @Test("Without identifiers all of the recipient's are removed, by one record", arguments: ["", "?state=delivered"])
+    @Test("Without identifiers one record removes all of the recipient's", arguments: ["", "?state=delivered"])
     func all(query: String) async throws {
         try await ProducerHarness.with { harness in
             let answer = try await harness.http.send("DELETE", Self.target + query)
@@ -92,7 +92,7 @@ struct CollectionCallTests {
         }
     }
 
-    @Test("The bound of identifiers holds, and nothing of a call above it is published")
+    @Test("The limit of identifiers is enforced, and a call above it publishes nothing")
     func bound() async throws {
         try await ProducerHarness.with { harness in
             func remove(_ count: Int) async throws -> RawHTTP.Answer {
@@ -113,7 +113,7 @@ struct CollectionCallTests {
         }
     }
 
-    @Test("A call that makes more records than there is memory for is told to come again, and publishes none")
+    @Test("A call whose records exceed the memory limit gets 503, and publishes nothing")
     func memory() async throws {
         try await ProducerHarness.with {
             $0.callBytes = 1 << 20
@@ -126,13 +126,13 @@ struct CollectionCallTests {
             #expect(answer.status == 503, "\(answer.text.prefix(200))")
             #expect(answer["reason"] == "overloaded")
             #expect(answer.headers["retry-after"] == "1")
-            // What was taken is given back, however often.
+            // Reserved memory is released, however often.
             for _ in 0..<3 { #expect(try await remove(500).status == 202) }
             #expect(try await harness.records(ProducerHarness.topics.requests, count: 1_500).count == 1_500)
         }
     }
 
-    @Test("What is wrong is refused with its field, above all what would remove more than was meant")
+    @Test("Invalid input is refused with its field, above all input that would remove too much")
     func refused() async throws {
         try await ProducerHarness.with { harness in
             let cases: [(String, String, String, String)] = [
@@ -172,7 +172,7 @@ struct CollectionCallTests {
         }
     }
 
-    @Test("A body at its bound is refused when its record would be above the bound, and taken just below")
+    @Test("A body at its limit is refused when its record would exceed the limit, and accepted just below")
     func recordBound() async throws {
         try await ProducerHarness.with { harness in
             func put(_ count: Int) async throws -> RawHTTP.Answer {

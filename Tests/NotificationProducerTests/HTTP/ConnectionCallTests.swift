@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationProducer
 
-/// Bad clients of a service that runs: at the end it works as before.
+/// Bad clients of a running service: at the end it works as before.
 @Suite("Connections of the API", .timeLimit(.minutes(3)))
 struct ConnectionCallTests {
     private static let target = "/v1/recipients/u/notifications/i"
@@ -33,7 +33,7 @@ struct ConnectionCallTests {
         #expect(answer["status"] == "\(status)")
     }
 
-    @Test("A client that drips its head, or its body, is told so with 408 and cut off; one that is only silent is not")
+    @Test("A client that drips its head or body gets 408 and is disconnected; an idle one is not")
     func slow() async throws {
         try await ProducerHarness.with {
             $0.httpReceiveTimeout = .milliseconds(300)
@@ -50,13 +50,13 @@ struct ConnectionCallTests {
                 refused(try await connection.answer(), 408, "receive-timeout")
                 #expect(await connection.end() == [])
             }
-            // Longer than the others were given.
+            // Longer than the time limit of the others.
             await silent.send(Self.put())
             #expect(try await silent.answer().status == 202)
         }
     }
 
-    @Test("A client that ends its side first gets its answer; half a request is none")
+    @Test("A client that closes its sending side gets its answer; half a request gets an error")
     func halfClosed() async throws {
         try await ProducerHarness.with { harness in
             let whole = try await RawConnection.open(port: harness.http.port)
@@ -83,7 +83,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("Requests before garbage are answered, the garbage too, and then the connection ends")
+    @Test("Requests before garbage are answered, then the garbage, and then the connection closes")
     func garbage() async throws {
         try await ProducerHarness.with { harness in
             for garbage in [
@@ -103,7 +103,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("Many requests in one go are all answered in their order")
+    @Test("Many requests in one write are all answered in order")
     func pipelined() async throws {
         try await ProducerHarness.with { harness in
             let connection = try await RawConnection.open(port: harness.http.port)
@@ -123,7 +123,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("Floods of header fields and targets that have no end are refused without being kept")
+    @Test("Floods of header fields and endless targets are refused without being stored")
     func floods() async throws {
         try await ProducerHarness.with { harness in
             let line = "x: \(String(repeating: "y", count: 1_000))\r\n"
@@ -153,7 +153,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("A body that is too large is refused before it is sent, and one that is wanted is asked for")
+    @Test("A body that is too large is refused before it is sent, and a wanted one is requested")
     func expectation() async throws {
         try await ProducerHarness.with { harness in
             let json = ("content-type", "application/json")
@@ -166,7 +166,7 @@ struct ConnectionCallTests {
             refused(try await large.answer(), 413, "too-large")
             #expect(await large.end() == [])
 
-            // The head says enough: nobody is asked for the body.
+            // The head is sufficient: the body is never requested.
             for (target, headers, status) in [("/nowhere", [json, expect], 404), (Self.target, [expect], 415)] {
                 let connection = try await RawConnection.open(port: harness.http.port)
                 await connection.send(head(target, headers, length: 30))
@@ -186,7 +186,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("A body that is not wanted after all costs a client neither its answer nor, if it is small, its connection")
+    @Test("An unwanted body costs a client neither its answer nor, if it is small, its connection")
     func unwanted() async throws {
         try await ProducerHarness.with { harness in
             let kept = try await RawConnection.open(port: harness.http.port)
@@ -211,7 +211,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("All calls together have a bound of memory: above it they are told to come again, below it they work")
+    @Test("All calls together have a memory limit: above it they get 503, below it they work")
     func memory() async throws {
         try await ProducerHarness.with {
             $0.callBytes = 1 << 20
@@ -233,11 +233,11 @@ struct ConnectionCallTests {
                 #expect(answer.headers["retry-after"] == "1")
                 return true
             }
-            // It is told before it sends the body, not after.
+            // The answer comes before the body, not after.
             let late = try await RawConnection.open(port: harness.http.port)
             await late.send(head + "expect: 100-continue\r\n\r\n")
             refused(try await late.answer(), 503, "overloaded")
-            // Those that take no body work all the time.
+            // Calls without a body keep working.
             #expect(try await harness.http.send("DELETE", Self.target).status == 202)
             holders = []
             try await eventually("the memory is given back") {
@@ -246,7 +246,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("Bodies that are announced and not sent take nothing from the others")
+    @Test("Announced bodies that are not sent take no memory")
     func announced() async throws {
         try await ProducerHarness.with {
             $0.callBytes = 1 << 20
@@ -257,12 +257,12 @@ struct ConnectionCallTests {
             for index in 0..<32 {
                 let connection = try await RawConnection.open(port: harness.http.port)
                 await connection.send(head + (index.isMultiple(of: 2) ? "expect: 100-continue\r\n\r\n" : "\r\n"))
-                // Asked for: the service waits for the body now.
+                // The service has asked for the body and waits for it.
                 if index.isMultiple(of: 2) { #expect(try await connection.answer().status == 100) }
                 silent.append(connection)
             }
             try await works(harness)
-            // A body that has more than the small ones need, too.
+            // A larger body than the small ones need.
             let large = #"{"content":{"body":"\#(String(repeating: "x", count: 200_000))"}}"#
             let answer = try await harness.http.put(Self.target, large)
             #expect(answer.status == 202, "\(answer.text)")
@@ -270,16 +270,16 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("Idle connections by the thousand do no harm; those beyond the bound wait until another closes")
+    @Test("Thousands of idle connections are harmless; those beyond the limit wait until another closes")
     func idle() async throws {
         let bound = 2_000
         try await ProducerHarness.with {
             $0.httpConnections = bound
         } _: { harness in
             var idle: [RawConnection] = []
-            // A few more are accepted with the last of one go.
+            // Some more are accepted in the last loop of accepting.
             for _ in 0..<bound + 20 { idle.append(try RawConnection.openNow(port: harness.http.port)) }
-            // One of those that were accepted.
+            // One of the accepted connections.
             await idle[bound / 2].send(Self.put())
             #expect(try await idle[bound / 2].answer().status == 202)
             let waiting = try await RawConnection.open(port: harness.http.port)
@@ -294,7 +294,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("A connection on which nothing happens is closed after its time")
+    @Test("An idle connection is closed after its timeout")
     func idleTimeout() async throws {
         try await ProducerHarness.with {
             $0.httpIdleTimeout = .seconds(2)
@@ -306,7 +306,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("A client that never reads its answers is cut off, and others are answered meanwhile")
+    @Test("A client that never reads its answers is disconnected, and others are answered meanwhile")
     func neverReads() async throws {
         try await ProducerHarness.with {
             // Long enough for the others on a busy machine.
@@ -316,7 +316,7 @@ struct ConnectionCallTests {
             let get = RawHTTP.request("GET", "/\(String(repeating: "a", count: 10))")
             let requests = [UInt8](repeatElement(get, count: 1_000).joined())
             async let others: Void = works(harness)
-            // Fills both sides' buffers, and then fails since the connection is gone.
+            // Fills the buffers of both sides, and then fails because the connection is closed.
             try await within(.seconds(100), "the end of the deaf client") {
                 while await deaf.send(requests) {}
             }
@@ -325,7 +325,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("A service that stops ends connections that wait, also those that were refused")
+    @Test("A service that stops closes waiting connections, also refused ones")
     func stop() async throws {
         try await ProducerHarness.with {
             $0.httpIdleTimeout = .seconds(60)

@@ -25,7 +25,7 @@ struct EventsCallTests {
         )
     }
 
-    @Test("All three modes end as one: binary events under their subject, or their source")
+    @Test("All three modes give binary events with the key of their subject or source")
     func modes() async throws {
         try await ProducerHarness.with { harness in
             let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -62,7 +62,7 @@ struct EventsCallTests {
             let first = try #require(byID["b1"])
             #expect(first.keyText == "café")
             #expect(binary["partition"] == "\(first.partition)" && binary["offset"] == "\(first.offset)")
-            // Without rules in this process there is nothing to say of them.
+            // Without rules in this process the answer does not mention them.
             #expect(binary["rules"] == nil)
             let place = listed?.first { $0["id"] as? String == "m2" }
             #expect(place?["partition"] as? Int == byID["m2"].map { Int($0.partition) })
@@ -82,7 +82,7 @@ struct EventsCallTests {
         }
     }
 
-    @Test("A wrong event is refused with the attribute's name, and a batch as a whole")
+    @Test("An invalid event is refused with the attribute's name, and a batch as a whole")
     func wrong() async throws {
         let good = #"{"specversion":"1.0","id":"x","source":"/s","type":"t"}"#
         let cases: [(type: String?, body: String, status: Int, reason: String, field: String?)] = [
@@ -131,7 +131,7 @@ struct EventsCallTests {
             )
             #expect(control.status == 400)
             #expect(control["field"] == "id")
-            // Only the one that was right is on the topic.
+            // Only the valid one is on the topic.
             #expect(try await post(harness, Self.json, good).status == 202)
             let records = try await harness.records(ProducerHarness.topics.businessEvents, count: 1)
             #expect(records[0].header("ce_id") == "x")
@@ -139,7 +139,7 @@ struct EventsCallTests {
         }
     }
 
-    @Test("The answer says which rules match, and why none does")
+    @Test("The answer lists the matching rules, or why there are none")
     func answer() async throws {
         let rules = """
             rules:
@@ -173,7 +173,7 @@ struct EventsCallTests {
         }
     }
 
-    @Test("A batch keeps its order: all of one source, without subjects")
+    @Test("A batch of one source without subjects keeps its order")
     func batchOrder() async throws {
         try await ProducerHarness.with { harness in
             let ids = (0..<300).map { "e\($0)" }
@@ -186,7 +186,7 @@ struct EventsCallTests {
         }
     }
 
-    @Test("An event that comes over HTTP goes through the rules with its trace")
+    @Test("The rules are applied to an event from HTTP, with its trace")
     func throughRules() async throws {
         try await ProducerHarness.with(rules: IngestTests.rules) { harness in
             let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

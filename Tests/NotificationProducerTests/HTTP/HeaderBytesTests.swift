@@ -13,7 +13,7 @@ struct HeaderBytesTests {
         ("authorization", "Bearer \(token)"),
     ]
 
-    /// A call whose header fields are bytes, as no proper client would send them.
+    /// A call with raw bytes in its header fields, as no proper client would send them.
     private func call(
         _ harness: ProducerHarness,
         _ method: String,
@@ -38,7 +38,7 @@ struct HeaderBytesTests {
         return try await call(harness, "POST", Array("/v1/events".utf8), headers, body: "{}")
     }
 
-    @Test("A header that is not UTF-8 is refused by its name, so that two ids never become one")
+    @Test("A header that is not UTF-8 is refused by name, so that two ids never become one")
     func headers() async throws {
         let fields: [(name: String, field: String)] = [
             ("ce-id", "id"), ("ce-source", "source"), ("ce-subject", "subject"), ("ce-partner", "partner"),
@@ -47,7 +47,7 @@ struct HeaderBytesTests {
         ]
         try await ProducerHarness.with(tokens: "publish \(Self.token)\n") { harness in
             for (name, field) in fields {
-                // Latin 1, a cut sequence, an overlong one, a surrogate.
+                // Latin 1, a truncated sequence, an overlong one, a surrogate.
                 for wrong: [UInt8] in [[0xE9], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80]] {
                     let answer = try await post(harness, name, Array("dup".utf8) + wrong)
                     #expect(answer.status == 400, "\(name) \(wrong): \(answer.text)")
@@ -55,7 +55,7 @@ struct HeaderBytesTests {
                     #expect(answer["field"] == field, "\(name) \(wrong): \(answer.text)")
                 }
             }
-            // What is UTF-8 means what it says, also percent-encoded as the binding asks.
+            // Valid UTF-8 keeps its meaning, also percent-encoded as in the HTTP binding.
             #expect(try await post(harness, "ce-id", Array("dupé".utf8)).status == 202)
             #expect(try await post(harness, "ce-id", Array("dup%C3%A8%EF%BF%BD".utf8)).status == 202)
             let ids = try await harness.records(ProducerHarness.topics.businessEvents, count: 2)
@@ -76,7 +76,7 @@ struct HeaderBytesTests {
         }
     }
 
-    @Test("A target with raw bytes that are not UTF-8 names nobody")
+    @Test("A target with raw bytes that are not UTF-8 is refused")
     func target() async throws {
         try await ProducerHarness.with { harness in
             let targets = [
@@ -93,7 +93,7 @@ struct HeaderBytesTests {
         }
     }
 
-    @Test("An event on Kafka with such a header is a dead letter, and the next one goes through")
+    @Test("An event on Kafka with such a header is a dead letter, and the next one is processed")
     func kafka() async throws {
         try await ProducerHarness.with(rules: IngestTests.rules) { harness in
             func record(_ name: String?, _ value: [UInt8] = [], id: String) -> KafkaProducerRecord {
@@ -115,7 +115,7 @@ struct HeaderBytesTests {
                 Set(letters.compactMap { $0.header(DeadLetter.fieldHeader) })
                     == ["id", "source", "subject", "partner", "datacontenttype"]
             )
-            // The bytes are as they came.
+            // The original bytes are unchanged.
             #expect(letters.allSatisfy { letter in letter.headers.contains { $0.value == [0x64, 0xE9] } })
             let requests = try await harness.records(ProducerHarness.topics.requests, count: 1)
             #expect(requests[0].keyText?.hasSuffix("good") == true)

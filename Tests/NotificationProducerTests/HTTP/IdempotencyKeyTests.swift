@@ -19,7 +19,7 @@ struct IdempotencyKeyTests {
         #expect(try IdempotencyKey(value).text == text)
     }
 
-    @Test("Everything else is refused by the header's name", arguments: wrongOnes)
+    @Test("Anything else is refused with the header's name", arguments: wrongOnes)
     func malformed(value: String) {
         let error = #expect(throws: ModelError.self) { try IdempotencyKey(value) }
         #expect(error?.reason == .invalid)
@@ -32,13 +32,13 @@ struct IdempotencyKeyTests {
         "\"\(String(repeating: "k", count: 256))\"", "\"\(String(repeating: "k", count: 30_000))\"",
     ]
 
-    @Test("Ids follow from method, application, recipient, identifier and key, and from nothing else")
+    @Test("Ids depend on method, application, recipient, identifier and key only")
     func ids() throws {
         let key = try IdempotencyKey("\"k\"")
         let notification = try NotificationKey(application: "shop", recipient: "ana", identifier: "a")
         let id = key.requestID(.put, notification)
         #expect(id == (try IdempotencyKey(" \"k\"")).requestID(.put, notification))
-        // What another program computes: UUIDv5 of the pieces `call`, `PUT shop/ana/a`, `k`.
+        // Computed by another program: UUIDv5 of the pieces `call`, `PUT shop/ana/a`, `k`.
         #expect(
             id == .uuid(UUIDv5.make(namespace: UUIDv5.requestNamespace, pieces: ["call", "PUT shop/ana/a", "k"]))
         )
@@ -87,7 +87,7 @@ struct IdempotentCallTests {
         }
     }
 
-    @Test("A repeated call makes the same ids, another key others, and no key new ones each time")
+    @Test("A repeated call creates the same ids, another key others, and a missing key new ones each time")
     func repeated() async throws {
         try await ProducerHarness.with { harness in
             func put(_ key: String?) async throws -> String {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationProducer
 
-/// What a record cannot carry is refused before anything is published.
+/// Input that does not fit in a record is refused before anything is published.
 @Suite("Calls larger than a record", .timeLimit(.minutes(2)))
 struct LargeCallTests {
     private static let batch = "application/cloudevents-batch+json"
@@ -21,7 +21,7 @@ struct LargeCallTests {
         return #"{"specversion":"1.0","id":"\#(id)","source":"/s","type":"t","subject":"same","data":"\#(text)"}"#
     }
 
-    /// The largest data with which such an event fits a record.
+    /// The largest data of such an event that fits in a record.
     private func largest(_ bound: Int) throws -> Int {
         let type = "application/cloudevents+json"
         let events = try BusinessEvent.parse(httpHeaders: [("content-type", type)], body: Array(event("12345").utf8))
@@ -31,7 +31,7 @@ struct LargeCallTests {
     }
 
     @Test(
-        "Of a batch with one event too large nothing is published, and the answer says which",
+        "A batch with one event too large publishes nothing, and the answer names the event",
         arguments: [100_000, nil]
     )
     func batch(_ bytes: Int?) async throws {
@@ -52,7 +52,7 @@ struct LargeCallTests {
             let alone = try await post(harness, "application/cloudevents+json", event("12345", data: most + 1))
             #expect(alone.status == 413)
             #expect(alone["field"] == nil)
-            // What just fits is carried, and is the first on the topic.
+            // The largest event that fits is accepted, and is the first on the topic.
             let last = "[\(event("small")),\(event("12345", data: most))]"
             let answer = try await post(harness, Self.batch, last)
             #expect(answer.status == 202, "\(answer.text)")
@@ -62,7 +62,7 @@ struct LargeCallTests {
         }
     }
 
-    @Test("A notification that the consumer service would have no room for is refused")
+    @Test("A notification that is too large for the consumer service's records is refused")
     func notification() async throws {
         let bound = RecordBound(100_000)
         func body(_ content: Int) -> String {
@@ -74,7 +74,7 @@ struct LargeCallTests {
             #expect(refused.status == 413, "\(refused.text)")
             #expect(refused["field"] == "content")
             #expect(refused["detail"]?.contains("\(bound.content())") == true)
-            // White space is no content, and the record has no room for it either.
+            // White space is not content, but it does not fit in the record either.
             let spaced = try await harness.http.put(Self.key, body(20) + String(repeating: " ", count: 100_000))
             #expect(spaced.status == 413, "\(spaced.text)")
             #expect(try await harness.http.put(Self.key, body(bound.content())).status == 202)
@@ -83,7 +83,7 @@ struct LargeCallTests {
         }
     }
 
-    @Test("A removal of several names of the greatest length fits the smallest record")
+    @Test("A removal of several identifiers of maximum length fits in the smallest record")
     func removals() async throws {
         let recipient = String(repeating: "%22", count: 256)
         try await ProducerHarness.with(configure: { configuration in

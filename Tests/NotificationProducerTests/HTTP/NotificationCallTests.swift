@@ -45,7 +45,7 @@ struct NotificationCallTests {
     }
 
     @Test(
-        "A removal is on its topic, of both states unless it says which",
+        "A removal is on its topic, with scope all by default",
         arguments: [nil, "pending", "delivered", "all"]
     )
     func delete(state: String?) async throws {
@@ -66,7 +66,7 @@ struct NotificationCallTests {
         }
     }
 
-    @Test("Path parameters are decoded exactly once, and nothing in them is a path")
+    @Test("Path parameters are decoded exactly once, and never treated as paths")
     func odd() async throws {
         let cases: [(recipient: String, identifier: String, key: String)] = [
             ("ana%2F1", "a", "shop/ana%2F1/a"), ("ana%252F1", "a", "shop/ana%252F1/a"), ("u", "..", "shop/u/.."),

@@ -4,7 +4,8 @@ import Testing
 
 @testable import NotificationProducer
 
-/// Bad input over the wire; one service answers all of it, so each case also shows that the one before broke nothing.
+/// Bad input over the network; one service answers all of it, so each case also shows that the one before broke
+/// nothing.
 @Suite("PUT and DELETE with bad input")
 struct NotificationInputTests {
     struct Case: Sendable, CustomStringConvertible {
@@ -147,7 +148,7 @@ struct NotificationInputTests {
         .target("http://u@localhost/v1/recipients/u/notifications/i", "invalid", "target"),
     ]
 
-    @Test("Each is refused with its status, reason and field, and the service goes on")
+    @Test("Each is refused with its status, reason and field, and the service keeps working")
     func table() async throws {
         try await ProducerHarness.with { harness in
             for entry in Self.bodies + Self.targets {
@@ -180,7 +181,7 @@ struct NotificationInputTests {
         }
     }
 
-    @Test("A body above the bound is refused, whether its length is announced or not")
+    @Test("A body above the limit is refused, whether its length is announced or not")
     func size() async throws {
         try await ProducerHarness.with { harness in
             let big = Array(repeating: UInt8(ascii: " "), count: 5_000_000)
@@ -201,7 +202,7 @@ struct NotificationInputTests {
         }
     }
 
-    @Test("Wrong methods, media types and resources are told apart")
+    @Test("Unsupported methods, media types and resources get different answers")
     func resources() async throws {
         try await ProducerHarness.with { harness in
             let notification = "/v1/recipients/u/notifications/i"
@@ -232,7 +233,7 @@ struct NotificationInputTests {
     }
 
     @Test(
-        "What is not HTTP is answered or dropped, and the service goes on",
+        "Input that is not HTTP is answered or dropped, and the service keeps working",
         arguments: [
             "GARBAGE\r\n\r\n", "PUT /v1/recipients/u/notifications/\u{1} HTTP/1.1\r\nhost: x\r\n\r\n",
             "\u{0}\u{0}\u{0}\u{0}\r\n\r\n",

@@ -7,8 +7,8 @@ import Testing
 
 @testable import NotificationProducer
 
-/// On the embedded broker, which answers the calls of transactions but neither hides what was aborted nor keeps the offsets: what
-/// is seen here is that nothing is lost, and which calls are made.
+/// Runs on the embedded broker, which answers transactional calls but neither hides aborted records nor keeps the
+/// offsets. These tests show that nothing is lost, and which calls are made.
 @Suite("Ingest in transactions", .timeLimit(.minutes(4)))
 struct ExactlyOnceTests {
     private static let topics = ProducerHarness.topics
@@ -32,7 +32,7 @@ struct ExactlyOnceTests {
         numbers.map { IngestTests.shipped($0, customer: "c\($0 % 13)").record }
     }
 
-    @Test("Every event becomes one request over many transactions, and dead letters and skipped ones are part of them")
+    @Test("Every event becomes one request over many transactions, including dead letters and skipped events")
     func requests() async throws {
         try await with(configure: { $0.commitInterval = .milliseconds(10) }) { harness in
             let skipped = BusinessEvent.sample(id: "k", data: #"{"notify":false}"#)
@@ -48,7 +48,7 @@ struct ExactlyOnceTests {
     }
 
     @Test(
-        "A retriable error of each call is got over without a restart",
+        "A retriable error of each call is recovered from without a restart",
         arguments: [
             (.initProducerID, 15), (.addPartitionsToTransaction, 51), (.addOffsetsToTransaction, 14),
             (.transactionOffsetCommit, 14), (.endTransaction, 51),
@@ -60,7 +60,7 @@ struct ExactlyOnceTests {
         try await with(broker) { harness in
             try await harness.produceFast(events(0..<100))
             _ = try await harness.records(Self.topics.requests, count: 100)
-            // A session that had begun anew would have read all of them again, before these.
+            // A restarted session would have read all of them again, before these.
             try await harness.produceFast(events(100..<200))
             let records = try await harness.records(Self.topics.requests, count: 200)
             #expect(Set(records.compactMap { $0.header("ce_id") }).count == 200)
@@ -69,7 +69,7 @@ struct ExactlyOnceTests {
     }
 
     @Test(
-        "A transaction that fails at any of its calls is aborted, and its events are read again",
+        "A transaction that fails in any of its calls is aborted, and its events are read again",
         arguments: [
             (.addPartitionsToTransaction, 29, "ingest failed"), (.addOffsetsToTransaction, 30, "aborted"),
             (.transactionOffsetCommit, 22, "aborted"), (.transactionOffsetCommit, 25, "aborted"),
@@ -82,7 +82,7 @@ struct ExactlyOnceTests {
             try await eventually("being ready") { harness.isReady }
             harness.broker.inject(errors: [.init(rawValue: code)], on: request)
             try await harness.produceFast(events(0..<100))
-            // This is also how it is seen that the call is made. Readiness says it as well, for a second.
+            // This also shows that the call was made. Readiness reports it too, for a second.
             try await eventually("the failure") {
                 harness.log.all.contains { $0.hasPrefix("error: ingest failed") && $0.contains(said) }
             }
@@ -93,14 +93,14 @@ struct ExactlyOnceTests {
         }
     }
 
-    @Test("After a commit of unknown outcome the producer is made anew and nothing is lost")
+    @Test("After a commit of unknown outcome the producer is replaced and nothing is lost")
     func unknownOutcome() async throws {
         try await with { harness in
             try await eventually("being ready") { harness.isReady }
             harness.broker.inject(errors: Array(repeating: .init(rawValue: 51), count: 100_000), on: .endTransaction)
             try await harness.produceFast(events(0..<100))
             try await eventually("the doubt") {
-                harness.health.notReady.contains { $0.why.contains("whether it was committed is not known") }
+                harness.health.notReady.contains { $0.why.contains("the outcome of the commit is unknown") }
             }
             harness.broker.clearErrors(on: .endTransaction)
             try await eventually("being ready again") { harness.isReady }
@@ -108,7 +108,7 @@ struct ExactlyOnceTests {
         }
     }
 
-    @Test("A commit whose reply is lost is done, and its events are not read again")
+    @Test("A commit whose reply is lost is complete, and its events are not read again")
     func lostReply() async throws {
         try await with { harness in
             try await eventually("being ready") { harness.isReady }
@@ -125,7 +125,7 @@ struct ExactlyOnceTests {
     func refusedAsTooLarge() async throws {
         try await with { harness in
             try await eventually("being ready") { harness.isReady }
-            // The first request is the one that brings the event.
+            // The first produce request is the one of the event itself.
             harness.broker.inject(errors: [.init(rawValue: 0), .messageTooLarge], on: .produce)
             try await harness.produce(events(1..<2))
             #expect(try await harness.distinctIDs(Self.topics.requests, count: 1).count == 1)
@@ -133,7 +133,7 @@ struct ExactlyOnceTests {
         }
     }
 
-    @Test("A broker that goes away for longer than a transaction lasts costs no event")
+    @Test("A broker outage longer than the transaction timeout loses no event")
     func brokerAway() async throws {
         try await with { harness in
             try await harness.produceFast(events(0..<300))
@@ -147,7 +147,7 @@ struct ExactlyOnceTests {
         }
     }
 
-    @Test("Partitions that go to another instance under load take no event with them")
+    @Test("Partitions that move to another instance under load lose no event")
     func rebalance() async throws {
         let broker = try ProducerHarness.makeBroker()
         try await with(broker, instance: "a") { first in
@@ -165,7 +165,7 @@ struct ExactlyOnceTests {
         await broker.shutDown()
     }
 
-    @Test("A shutdown under load commits or aborts, and the next instance does the rest")
+    @Test("A shutdown under load commits or aborts, and the next instance continues")
     func shutdown() async throws {
         let broker = try ProducerHarness.makeBroker()
         try await with(broker) { harness in
@@ -180,7 +180,7 @@ struct ExactlyOnceTests {
         await broker.shutDown()
     }
 
-    @Test("Partitions that are lost are never committed; those that are taken in order are, whole")
+    @Test("Lost partitions are never committed; revoked ones are, completely")
     func revoke() async throws {
         let broker = try ProducerHarness.makeBroker()
         let place = KafkaTopicPartition(topic: Self.topics.businessEvents, partition: 0)
@@ -206,7 +206,7 @@ struct ExactlyOnceTests {
             #expect(session.transactions?.isOpen == true)
             revoke(lost: false)
             #expect(session.failure == nil && session.transactions?.isOpen == false && session.tracker.waiting == 0)
-            // A commit would meet this; an abort does not.
+            // A commit would get this error; an abort does not.
             broker.inject(errors: [.init(rawValue: 30)], on: .addOffsetsToTransaction)
             put(1)
             revoke(lost: true)
@@ -220,7 +220,7 @@ struct ExactlyOnceTests {
         await broker.shutDown()
     }
 
-    /// One that is connected and does not run.
+    /// A connected session that does not run.
     private func withSession(
         _ broker: LocalBroker,
         _ body: @escaping @Sendable (IngestSession) throws -> Void
@@ -252,7 +252,7 @@ struct ExactlyOnceTests {
 
     // MARK: - The choice
 
-    @Test("Only the default adapts to the cluster, and says so once")
+    @Test("Only the default depends on the cluster, and is logged once")
     func choice() async throws {
         let broker = try LocalBroker()
         let log = CollectedLog()
@@ -275,7 +275,7 @@ struct ExactlyOnceTests {
         await broker.shutDown()
     }
 
-    @Test("A fenced producer says whose instance.id another process uses, and what to do")
+    @Test("A fenced producer names the instance.id in use, and the remedy")
     func fenced() throws {
         var settings = try ServiceSettings(
             environment: ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "CARILLON_INSTANCE_ID": "a"],

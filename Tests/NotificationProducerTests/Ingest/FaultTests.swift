@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Faults", .timeLimit(.minutes(4)), .serialized)
 struct FaultTests {
-    @Test("With the broker away a call is answered 503 with Retry-After, and works when the broker is back")
+    @Test("Without a broker a call gets 503 with Retry-After, and works when the broker is back")
     func callsWithoutBroker() async throws {
         try await ProducerHarness.with(configure: { $0.httpDeadline = .seconds(4) }) { harness in
             let target = "/v1/recipients/u/notifications/i"
@@ -32,7 +32,7 @@ struct FaultTests {
                 #expect(answer.headers["content-type"] == "application/problem+json")
                 #expect(answer.headers["retry-after"] != nil)
             }
-            // What is wrong with the input is still said, without the broker.
+            // Invalid input is still refused without the broker.
             #expect(try await harness.http.put(target, "{}").status == 400)
             try harness.broker.setBroker(isUp: true)
             try await eventually("a call that works") {
@@ -42,7 +42,7 @@ struct FaultTests {
     }
 
     @Test(
-        "A service that starts without a broker is not ready and says why, serves HTTP, and works when the broker comes"
+        "A service without a broker is not ready and gives the reason, serves HTTP, and works with the broker"
     )
     func startWithoutBroker() async throws {
         let broker = try ProducerHarness.makeBroker()
@@ -68,7 +68,7 @@ struct FaultTests {
         await broker.shutDown()
     }
 
-    @Test("A broker that goes away while events are read loses none of them")
+    @Test("A broker outage while events are read loses none of them")
     func brokerLost() async throws {
         let count = 300
         try await ProducerHarness.with(rules: IngestTests.rules) { harness in
@@ -82,7 +82,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Produce requests that fail are tried again, and the order of a recipient's requests stays")
+    @Test("Failed produce requests are retried, and the order of a recipient's requests is kept")
     func produceErrors() async throws {
         try await ProducerHarness.with(rules: IngestTests.rules) { harness in
             harness.broker.inject(
@@ -110,7 +110,7 @@ struct FaultTests {
         }
     }
 
-    @Test("A shutdown under load loses no event: what one service did not finish the next one does")
+    @Test("A shutdown under load loses no event: the next service processes the rest")
     func shutdownUnderLoad() async throws {
         let count = 3_000
         let broker = try ProducerHarness.makeBroker()
@@ -125,19 +125,19 @@ struct FaultTests {
             let wanted = Set(events.map { "shop/\(Self.customer($0))/order-\($0.id.dropFirst("shipped-".count))" })
             let records = try await harness.records(ProducerHarness.topics.requests, count: count)
             #expect(Set(records.compactMap(\.keyText)) == wanted)
-            // A drained shutdown commits all that it published, so nothing came twice.
+            // A drained shutdown commits everything it published, so there are no duplicates.
             #expect(records.count == count)
         }
         await broker.shutDown()
     }
 
-    @Test("Calls under way when the service is told to stop are answered")
+    @Test("Calls in progress are answered when the service stops")
     func callsUnderShutdown() async throws {
         try await ProducerHarness.with { harness in
             let answers = try await withThrowingTaskGroup(of: Int?.self) { group in
                 for index in 0..<40 {
                     group.addTask {
-                        // Refused connections are those that came too late.
+                        // Refused connections arrived too late.
                         let target = "/v1/recipients/u\(index)/notifications/i"
                         return try? await harness.http.put(target, #"{"content":{"body":"x"}}"#).status
                     }
@@ -166,7 +166,7 @@ struct FaultTests {
 }
 
 extension ProducerHarness {
-    /// Without waiting for each acknowledgement.
+    /// Publishes without waiting for each acknowledgement.
     func produceFast(_ records: [KafkaProducerRecord]) async throws {
         let producer = try KafkaProducer(
             configuration: .init(client: broker.clientConfiguration(clientID: "test")),

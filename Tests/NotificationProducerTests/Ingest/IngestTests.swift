@@ -86,7 +86,7 @@ struct IngestTests {
         }
     }
 
-    @Test("An expiration of an event without a time is counted from its record's timestamp, again and again")
+    @Test("The expiration of an event without a time is based on its record's timestamp, on every read")
     func arrival() async throws {
         let rules = Self.rules.replacingOccurrences(
             of: "trigger: {type",
@@ -105,7 +105,7 @@ struct IngestTests {
         }
     }
 
-    @Test("An event in structured mode is read as well")
+    @Test("An event in structured mode is read too")
     func structured() async throws {
         try await ProducerHarness.with(rules: Self.rules) { harness in
             let json = #"""
@@ -126,7 +126,7 @@ struct IngestTests {
     }
 
     @Test(
-        "What cannot be used becomes a dead letter with its reason, its bytes and where it came from; what no condition lets through is skipped"
+        "Invalid events become dead letters with reason, bytes and origin; unmatched ones are skipped"
     )
     func deadLetters() async throws {
         let other = BusinessEvent.sample(id: "o", type: "com.example.other", subject: "s", data: "{}")
@@ -175,7 +175,7 @@ struct IngestTests {
         }
     }
 
-    @Test("Offsets are committed: a service that starts again reads nothing twice")
+    @Test("Offsets are committed: a restarted service reads nothing twice")
     func offsets() async throws {
         let broker = try ProducerHarness.makeBroker()
         try await ProducerHarness.with(rules: Self.rules, broker: broker) { harness in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationProducer
 
-/// Records that are as large as records can be, on `business-events`. None stops the ingest.
+/// Events of maximum record size on `business-events`. None stops the ingest.
 @Suite("Large business events", .timeLimit(.minutes(3)))
 struct LargeEventTests {
     private static let rules = """
@@ -48,7 +48,7 @@ struct LargeEventTests {
     }
 
     @Test(
-        "Whatever its size, an event becomes requests or a dead letter, and the next one follows",
+        "An event of any size becomes requests or a dead letter, and the next one follows",
         arguments: [nil, 100_000]
     )
     func sizes(_ bytes: Int?) async throws {
@@ -80,13 +80,13 @@ struct LargeEventTests {
             rules: Self.rules,
             configure: { if let bytes { $0.kafkaProperties["message.max.bytes"] = "\(bytes)" } }
         ) { harness in
-            // The embedded broker keeps 5 MiB a partition: a few at a time.
+            // The embedded broker keeps 5 MiB per partition: a few at a time.
             for (index, (record, reason, omitted)) in bad.enumerated() {
                 try await produce(harness, [record])
                 let letters = try await harness.records(ProducerHarness.topics.deadLetters, count: index + 1)
                 let letter = try #require(letters.last)
                 #expect(letter.header(DeadLetter.reasonHeader) == reason.rawValue)
-                // Fewer bytes than the bound stay whole.
+                // Parts smaller than the limit are complete.
                 let headers = letter.headers.map { ($0.name, $0.value) }
                 #expect(RecordBound.size(key: letter.key, value: letter.value, headers: headers) <= bound)
                 let note = letter.header("carillon-omitted") ?? ""
@@ -107,14 +107,14 @@ struct LargeEventTests {
         }
     }
 
-    @Test("A request that no record can carry makes its event a dead letter; what else its rules make is published")
+    @Test("A request too large for a record makes its event a dead letter; the other requests are published")
     func requestTooLarge() async throws {
         let bound = RecordBound.least
         try await ProducerHarness.with(
             rules: Self.rules,
             configure: { $0.kafkaProperties["message.max.bytes"] = "\(bound)" }
         ) { harness in
-            // Both title and body have the text.
+            // Title and body both contain the text.
             let (small, large) = ([5, 20_000, 31_000], [33_000, 60_000])
             try await produce(harness, (small + large).map { event("\($0)", text: $0) })
             let requests = try await harness.records(
@@ -129,13 +129,13 @@ struct LargeEventTests {
             #expect(letters.compactMap { $0.header("ce_id") } == large.map { "\($0)" })
             for letter in letters {
                 #expect(letter.header(DeadLetter.reasonHeader) == "too-large")
-                // The event fits, and is there to be sent again.
+                // The event fits, and can be sent again.
                 #expect(letter.value != nil && letter.header("carillon-omitted") == nil)
             }
         }
     }
 
-    @Test("A bound with which nothing could work stops the start")
+    @Test("A limit that is too small to work prevents the start")
     func least() async throws {
         let broker = try ProducerHarness.makeBroker()
         var configuration = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)

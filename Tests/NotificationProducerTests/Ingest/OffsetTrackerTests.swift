@@ -2,9 +2,9 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("What may be committed")
+@Suite("Committable offsets")
 struct OffsetTrackerTests {
-    @Test("Only what every event before it is acknowledged for")
+    @Test("An offset is committable only when all earlier events are acknowledged")
     func lowWaterMark() {
         var tracker = OffsetTracker<Int32>()
         let first = tracker.begin(0, offset: 10, records: 2)
@@ -35,7 +35,7 @@ struct OffsetTrackerTests {
         #expect(tracker.uncommittable == 1)
     }
 
-    @Test("A report for a partition that left and came back commits nothing")
+    @Test("A report for a partition that was revoked and assigned again commits nothing")
     func generations() {
         var tracker = OffsetTracker<Int32>()
         let old = tracker.begin(0, offset: 5, records: 1)
@@ -51,7 +51,7 @@ struct OffsetTrackerTests {
     }
 
     @Test(
-        "Any order of acknowledgements ends at the same mark and never passes an unacknowledged event",
+        "Every order of acknowledgements ends at the same mark and never passes an unacknowledged event",
         arguments: 0..<20
     )
     func anyOrder(seed: Int) {

@@ -11,7 +11,7 @@ struct ConditionTests {
          "falseText":"false","minus":-1,"lines":[{"sku":"A"},{"sku":"B"}],"odd key":1,"price-net":7}
         """#
 
-    /// Nil when the comparison misses a variable.
+    /// Nil when a variable of the comparison is missing.
     private func holds(_ condition: String, _ data: String = Self.data) throws -> Bool? {
         let engine = try Rules.rule("content: {body: x}\nwhen: \(Rules.quoted(condition))")
         let event = BusinessEvent.sample(subject: "orders/7", extensions: ["tenant": "eu"], data: data)
@@ -30,7 +30,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "A path alone is false for nothing, false, null, zero and what is empty, and true for the rest",
+        "A path alone is false for a missing value, false, null, zero and empty values, and true for the rest",
         arguments: [
             ("{{data.missing}}", false), ("data.missing", false), ("data.nothing", false), ("data.no", false),
             ("data.zero", false), ("data.zeroText", false), ("data.empty", false), ("data.falseText", false),
@@ -45,7 +45,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "Numbers, texts, booleans and null compare with their like",
+        "Numbers, texts, booleans and null compare with values of the same type",
         arguments: [
             ("data.total > 100", true), ("data.total >= 100.5", true), ("data.total < 100.5", false),
             ("data.total <= 100.5", true), ("data.total == 1005e-1", true), ("data.count == 3", true),
@@ -69,7 +69,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "Values of different types are neither equal nor in any order",
+        "Values of different types are neither equal nor ordered",
         arguments: [
             "data.count == '3'", "data.zeroText == 0", "data.yes == 1", "data.yes == 'true'", "data.nothing == 0",
             "data.nothing == ''", "data.nothing == false", "data.country > 1", "data.country < 1", "data.count <= '9'",
@@ -85,7 +85,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "`not` binds before `and`, `and` before `or`, and parentheses before all",
+        "`not` binds tighter than `and`, `and` than `or`, and parentheses override both",
         arguments: [
             ("true or true and false", true), ("(true or true) and false", false), ("not false and false", false),
             ("not (false and false)", true), ("not not true", true), ("not data.count == 4", true),
@@ -98,7 +98,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "A comparison that misses its variable is a dead letter, unless `exists` guards it",
+        "A comparison with a missing variable is a dead letter, unless `exists` guards it",
         arguments: [
             ("data.missing == 1", nil), ("data.missing != 1", nil), ("1 < data.missing", nil),
             ("data.missing in [1]", nil), ("data.country.deeper == 1", nil), ("{{tenants}} == 'eu'", nil),
@@ -114,7 +114,7 @@ struct ConditionTests {
         #expect(try self.holds(condition) == holds)
     }
 
-    @Test("The variable that a comparison misses is named, and each rule is asked for itself")
+    @Test("The missing variable of a comparison is named, and each rule is evaluated separately")
     func named() throws {
         let engine = try Rules.engine(
             """
@@ -129,7 +129,7 @@ struct ConditionTests {
         #expect(failures.first?.error.field == "data.gone")
     }
 
-    @Test("An event without data, or with data that is not JSON, has none of it")
+    @Test("An event without JSON data has no data variables")
     func noData() throws {
         #expect(try holds("exists data or exists data.x", "") == false)
         var event = BusinessEvent.sample(data: "{")
@@ -142,7 +142,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "What is no expression is refused with its line and column",
+        "An invalid expression is refused with its line and column",
         arguments: [
             ("data.a =", 19, "`==`"), ("data.a = 1", 19, "`==`"), ("data.a == ", 22, "the end"), ("== 1", 12, "`==`"),
             ("data.a == 1 2", 24, "found a value"), ("data.a and", 22, "the end"), ("(data.a", 19, "`)`"),
@@ -156,7 +156,7 @@ struct ConditionTests {
             ("data.a == 01", 22, "number"),
             ("data.a == 1x", 22, "number"), ("data.a == 1e999", 22, "too large"),
             ("data.a == shipped", 22, "'shipped'"),
-            ("data.a AND data.b", 19, "small letters"), ("data.a == 1 # x", 24, "`#`"), ("data..a", 12, "empty"),
+            ("data.a AND data.b", 19, "lower case"), ("data.a == 1 # x", 24, "`#`"), ("data..a", 12, "empty"),
             ("{{data.a", 12, "`}}`"), ("{{#data.a}}", 12, "sections"), ("{data.a}", 12, "`{`"),
             ("item.x", 12, "`recipients`"),
             ("", 12, "empty"), (" ", 13, "empty"), ("data.a == 1;", 23, "`;`"),
@@ -167,20 +167,20 @@ struct ConditionTests {
         #expect(found.count == 1)
         #expect(found.first?.line == 7)
         #expect(found.first?.message.contains(words) == true, "\(found)")
-        // A text with escapes is told of by where it begins.
+        // A mistake in a text with escapes is reported at the start of the text.
         if !condition.contains("\\"), condition.contains(where: { $0 != " " }) {
             #expect(found.first?.column == column, "\(found)")
         }
     }
 
-    @Test("Within a text of several lines the place is told as a character")
+    @Test("In a text of several lines the position is given as a character")
     func folded() throws {
         let found = Rules.problems(Rules.text("content: {body: x}\nwhen: >\n  data.a == 1\n  and data.b = 2"))
         #expect(found.map(\.line) == [7])
         #expect(found.first?.message.contains("(character 24)") == true, "\(found)")
     }
 
-    @Test("An expression is bounded in length and depth, long before either costs anything")
+    @Test("An expression is bounded in length and depth, before either costs anything")
     func bounds() throws {
         let long = "data.a == 1" + String(repeating: " or data.a == 1", count: 300)
         #expect(Rules.problems(Rules.text("content: {body: x}\nwhen: \(long)")).map(\.line) == [7])
@@ -197,7 +197,7 @@ struct ConditionTests {
         #expect(try holds(wide) == true)
     }
 
-    @Test("No text of an expression's own characters breaks the parser, or what it makes of an event")
+    @Test("No combination of an expression's characters breaks the parser or the evaluation")
     func anything() throws {
         var generator = SplitMix(state: 42)
         let pieces = [

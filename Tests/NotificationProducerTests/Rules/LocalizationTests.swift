@@ -37,7 +37,7 @@ struct LocalizationTests {
         #expect(try content(Rules.quoted(locale))["title"] == .string(title))
     }
 
-    @Test("What a variant does not say comes from the base, and null takes a field away")
+    @Test("Fields missing in a variant come from the base, and null removes a field")
     func merge() throws {
         let chinese = try content("\"zh-Hans\"")
         #expect(chinese["title"] == .string("simplified"))
@@ -50,7 +50,7 @@ struct LocalizationTests {
         #expect(brasil["subtitle"] == .string("brasil"))
     }
 
-    @Test("An event without a locale, or with one nobody wrote for, gets the fallback locale, then the base")
+    @Test("An event without a matching locale gets the fallback locale, then the base")
     func fallback() throws {
         let file = "defaults: {locale: \"{{data.locale}}\", fallbackLocale: zh-Hans-SG}"
         let fields = Self.fields.split(separator: "\n").dropFirst().joined(separator: "\n")
@@ -62,7 +62,7 @@ struct LocalizationTests {
         #expect(try content("\"de\"", fields + "\nfallbackLocale: fr", file: file)["title"] == .string("base"))
     }
 
-    @Test("A locale that has no text is a mistake, not a missing one")
+    @Test("A locale that is not text is an error, not a missing one")
     func noText() throws {
         let engine = try Rules.rule(Self.fields)
         let error = try Rules.failure(engine, .sample(data: #"{"n":1,"locale":["en"]}"#))
@@ -70,7 +70,7 @@ struct LocalizationTests {
         #expect(error.field == "data.locale")
     }
 
-    @Test("A locale of any length costs no more than a tag's")
+    @Test("An overlong locale costs no more than a tag")
     func longLocale() throws {
         #expect(try content(Rules.quoted(String(repeating: "en-", count: 100_000) + "en"))["title"] == .string("base"))
     }
@@ -89,7 +89,7 @@ struct LocalizationTests {
         #expect(titles == ["chinese", "base", "english"])
     }
 
-    @Test("The base needs nothing to show when the fallback locale always has")
+    @Test("The base may be empty if the fallback locale never is")
     func baseWithoutText() throws {
         let fields = """
             locale: "{{data.locale}}"
@@ -100,17 +100,17 @@ struct LocalizationTests {
         #expect(try content("\"de\"", fields)["title"] == .string("english"))
         let found = Rules.problems(Rules.text(fields.replacing("fallbackLocale: en", with: "fallbackLocale: fr")))
         #expect(found.map(\.line) == [8])
-        #expect(found.first?.message.contains("nothing to show") == true)
+        #expect(found.first?.message.contains("is empty") == true)
     }
 
     @Test(
-        "Wrong localizations are refused with their line",
+        "Invalid localizations are refused with their line",
         arguments: [
             ("content: {body: x}\nlocalizations: {en: {body: y}}", 7, "`locale`"),
-            ("content: {body: x}\nlocale: \"{{data.l}}\"", 7, "`localizations` only"),
-            ("content: {body: x}\nfallbackLocale: en", 7, "`localizations` only"),
+            ("content: {body: x}\nlocale: \"{{data.l}}\"", 7, "only with `localizations`"),
+            ("content: {body: x}\nfallbackLocale: en", 7, "only with `localizations`"),
             ("content: {body: x}\nlocale: en\nlocalizations: [en]", 8, "mapping"),
-            ("content: {body: x}\nlocale: en\nlocalizations:\n  e_n: {body: y}", 9, "no locale"),
+            ("content: {body: x}\nlocale: en\nlocalizations:\n  e_n: {body: y}", 9, "not a locale"),
             ("content: {body: x}\nlocale: en\nlocalizations:\n  en: {body: y}\n  EN: {body: z}", 10, "twice"),
             ("content: {body: x}\nlocale: en\nlocalizations:\n  en:\n    bady: y", 10, "did you mean `body`?"),
             ("content: {body: x}\nlocale: en\nlocalizations:\n  en:\n    badge: -1", 10, "`localizations.en.badge`"),
@@ -119,7 +119,7 @@ struct LocalizationTests {
                 "content: {body: x}\nlocale: en\nfallbackLocale: \"{{data.l}}\"\nlocalizations: {en: {body: y}}", 8,
                 "without variables"
             ),
-            ("content: {body: x}\nlocale: en\nfallbackLocale: 中\nlocalizations: {en: {body: y}}", 8, "no locale"),
+            ("content: {body: x}\nlocale: en\nfallbackLocale: 中\nlocalizations: {en: {body: y}}", 8, "not a locale"),
         ]
     )
     func refused(fields: String, line: Int, words: String) {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rules whose events can overtake each other")
 struct OvertakingTests {
-    /// A rule that requests what follows, and one of another type that cancels it.
+    /// The notes about two rules of different types: one requests, the other cancels.
     private func notes(_ request: String, _ cancel: String, events: (String, String) = ("a", "b")) throws
         -> [Overtaking]
     {
@@ -21,9 +21,9 @@ struct OvertakingTests {
     @Test func `a notification and its cancel by another event are noted, with lines and types`() throws {
         let found = try notes(order, #"recipient: "{{data.user.id}}", cancel: "order-{{data.id}}""#)
         #expect(found == [Overtaking(requestEvent: "a", requestLine: 2, cancelEvent: "b", cancelLine: 3)])
-        let words = "line 3 cancels what line 2 requests: a and b take effect in their order only under one key"
+        let words = "line 3 cancels what line 2 requests: a and b take effect in order only with the same key"
         #expect(found.first?.description.contains(words) == true)
-        // Events of one type are no better.
+        // Events of the same type can overtake each other too.
         #expect(try notes(order, #"recipient: r, cancel: "order-{{data.id}}""#, events: ("a", "a")).count == 1)
         #expect(try notes(#"recipients: "{{data.all}}", identifier: news"#, "recipient: r, cancel: news").count == 1)
     }
@@ -34,11 +34,11 @@ struct OvertakingTests {
         #"recipient: "{{data.customer}}", cancel: order-1"#,
         #"recipient: "{{data.customer}}", cancel: "order-{{data.order}}", application: other"#,
     ])
-    func `what cannot be the same notification is not noted`(_ cancel: String) throws {
+    func `rules for different notifications are not noted`(_ cancel: String) throws {
         #expect(try notes(order + ", application: shop", cancel).isEmpty)
     }
 
-    @Test func `nor is what takes the identifier or the recipient from what decides the key`() throws {
+    @Test func `rules that take the identifier or the recipient from the event key are not noted`() throws {
         let subject = #"identifier: "order-{{subject}}""#
         #expect(
             try notes(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Lists of recipients on their way through Kafka", .timeLimit(.minutes(3)))
+@Suite("Lists of recipients through Kafka", .timeLimit(.minutes(3)))
 struct RecipientsIngestTests {
     private static let rules = """
         rules:
@@ -20,7 +20,7 @@ struct RecipientsIngestTests {
     }
 
     @Test(
-        "Every recipient of a list gets a request in the own partition, one list too long is a dead letter and nothing else"
+        "Every recipient of a list gets a request in its partition, and a list too long only becomes a dead letter"
     )
     func fanOut() async throws {
         try await ProducerHarness.with(rules: Self.rules) { harness in

@@ -29,7 +29,7 @@ struct RecipientsTests {
         }
     }
 
-    @Test("Templates name the element at hand by `item`, in every part of a request")
+    @Test("Templates refer to the current element as `item`, in every part of a request")
     func objects() throws {
         let engine = try fanOut(
             #"{from: "{{data.users}}", id: "{{item.id}}"}"#,
@@ -64,7 +64,7 @@ struct RecipientsTests {
         )
     }
 
-    @Test("A list can also be whose notifications are cancelled")
+    @Test("A list can also select whose notifications are cancelled")
     func cancel() throws {
         let engine = try Rules.engine(
             "rules: [{event: com.example.order.shipped, recipients: \"{{data.c}}\", cancel: i, version: \"{{data.v}}\"}]"
@@ -81,7 +81,7 @@ struct RecipientsTests {
         }
     }
 
-    @Test("Elements that come to one key are one request, that of the first")
+    @Test("Elements with the same key give one request, that of the first")
     func duplicates() throws {
         let engine = try fanOut(
             #"{from: "{{data.users}}", id: "{{item.id}}"}"#,
@@ -96,7 +96,7 @@ struct RecipientsTests {
         #expect(try JSONValue.parse(outputs[0].value).value(at: "content.body") == .string("1"))
     }
 
-    @Test("With an identifier of each element, one recipient can have several")
+    @Test("With an identifier per element, one recipient can have several")
     func identifiers() throws {
         let engine = try Rules.engine(
             """
@@ -112,7 +112,7 @@ struct RecipientsTests {
     }
 
     @Test(
-        "A list at its bound is taken, one longer is refused whole",
+        "A list at its limit is accepted, a longer one is refused as a whole",
         arguments: [(nil, 1_000), (3, 3), (10_000, 10_000)]
     )
     func limit(limit: Int?, count: Int) throws {
@@ -131,7 +131,7 @@ struct RecipientsTests {
         #expect(error.detail.contains("\(count)"))
     }
 
-    @Test("A million recipients are refused without a request being made")
+    @Test("A million recipients are refused without creating a request")
     func million() throws {
         let engine = try fanOut("{from: \"{{data.c}}\", limit: 10000}")
         var data = Array("{\"c\":[0".utf8)
@@ -142,7 +142,7 @@ struct RecipientsTests {
         #expect(try Rules.failure(engine, event).reason == .tooManyRecipients)
     }
 
-    @Test("What one event becomes is bounded in bytes, and over the bound there is nothing")
+    @Test("The records of one event are bounded in bytes, and above the limit there are none")
     func size() throws {
         let engine = try fanOut("{from: \"{{data.c}}\", limit: 10000}", "content: {body: \"{{data.text}}\"}")
         let text = String(repeating: "x", count: 100_000)
@@ -152,7 +152,7 @@ struct RecipientsTests {
     }
 
     @Test(
-        "A list that is not there or is none is a dead letter; an empty one is nothing to do",
+        "A missing or invalid list is a dead letter; an empty one does nothing",
         arguments: [
             ("{}", ReasonCode.missingVariable, "data.c"), (#"{"c":null}"#, .missingVariable, "data.c"),
             (#"{"c":"ana"}"#, .invalid, "recipients"), (#"{"c":{}}"#, .invalid, "recipients"),
@@ -169,7 +169,7 @@ struct RecipientsTests {
         }
     }
 
-    @Test("One recipient's mistake does not keep the others back, and is told with its place")
+    @Test("One recipient's mistake does not suppress the others, and is reported with its index")
     func partial() throws {
         let engine = try fanOut("\"{{data.c}}\"")
         let (outputs, failures) = Rules.apply(engine, .sample(data: #"{"c":["a",null,{"id":"b"},"","c"]}"#))
@@ -181,17 +181,17 @@ struct RecipientsTests {
     }
 
     @Test(
-        "Wrong recipients are refused with their line",
+        "Invalid recipients are refused with their line",
         arguments: [
             ("recipients: ana", 6, "variable"), ("recipients: \"x{{data.c}}\"", 6, "variable"),
             ("recipients: [a, b]", 6, "text"),
-            ("recipients: \"{{item.c}}\"", 6, "from"), ("recipients: {id: \"{{item.id}}\"}", 6, "no `from`"),
-            ("recipients:\n  from: \"{{data.c}}\"\n  id: x", 8, "same for all"),
+            ("recipients: \"{{item.c}}\"", 6, "from"), ("recipients: {id: \"{{item.id}}\"}", 6, "missing `from`"),
+            ("recipients:\n  from: \"{{data.c}}\"\n  id: x", 8, "is constant"),
             ("recipients:\n  from: \"{{data.c}}\"\n  limit: 0", 8, "1 to 10000"),
             ("recipients:\n  from: \"{{data.c}}\"\n  limit: 10001", 8, "1 to 10000"),
             ("recipients:\n  from: \"{{data.c}}\"\n  limit: many", 8, "1 to 10000"),
             ("recipients:\n  from: \"{{data.c}}\"\n  max: 5", 8, "max"),
-            ("recipients: \"{{data.c}}\"\nrecipient: r", 7, "one or a list"),
+            ("recipients: \"{{data.c}}\"\nrecipient: r", 7, "one of them"),
         ]
     )
     func refused(fields: String, line: Int, words: String) {
@@ -200,7 +200,7 @@ struct RecipientsTests {
         #expect(found.first?.message.contains(words) == true, "\(found)")
     }
 
-    @Test("`item` has a meaning only where there is a list")
+    @Test("`item` is available only with a list")
     func itemWithoutList() {
         let found = Rules.problems(Rules.text("content:\n  body: \"{{item.name}}\"\n  sound: \"{{item}}\""))
         #expect(found.map(\.line) == [7, 8])

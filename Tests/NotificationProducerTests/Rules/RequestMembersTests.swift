@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Members of a request beside its content")
+@Suite("Members of a request other than content")
 struct RequestMembersTests {
     private static let time = Timestamp(rfc3339: "2026-11-21T09:00:00.000Z")
 
@@ -29,7 +29,7 @@ struct RequestMembersTests {
         #expect(request["expiration"] == .string(time))
     }
 
-    @Test("Without a time of the event it is counted from its arrival, and {{time}} stays missing")
+    @Test("Without an event time the arrival counts, and {{time}} is missing")
     func noTime() throws {
         let engine = try Rules.rule("content: {body: x}\nexpiration: {after: 3600}")
         let request = try Rules.request(engine, event("{}", time: nil))
@@ -39,7 +39,7 @@ struct RequestMembersTests {
     }
 
     @Test(
-        "Seconds out of a variable must be a number in range",
+        "Seconds from a variable must be a number in range",
         arguments: ["0", "-1", "\"60\"", "true", "1e300", "[]", "316224001"]
     )
     func wrongSeconds(value: String) throws {
@@ -53,7 +53,7 @@ struct RequestMembersTests {
     // MARK: Version and collapse window
 
     @Test(
-        "A version is an integer, whatever it is put together of",
+        "A version is an integer, whatever it is composed of",
         arguments: [
             ("\"{{data.n}}\"", "7"), ("\"{{data.text}}\"", "8"), ("\"{{data.n}}00{{data.text}}\"", "7008"), ("3", "3"),
             ("\"{{data.zero}}\"", "0"), ("\"{{data.largest}}\"", "9223372036854775807"),
@@ -66,7 +66,7 @@ struct RequestMembersTests {
     }
 
     @Test(
-        "What is no integer from 0 is a dead letter and never JSON of its own",
+        "A version that is not an integer from 0 is a dead letter and never injects JSON",
         arguments: [
             "-1", "1.5", "1e3", "\"\"", "\"x\"", "\" 1\"", "\"01\"", "\"+1\"", "9223372036854775808", "true", "[1]",
             #""1,\"content\":{\"body\":\"y\"}""#,
@@ -83,7 +83,7 @@ struct RequestMembersTests {
         }
     }
 
-    @Test("A collapse window is seconds of the rule or of the event")
+    @Test("A collapse window is in seconds, from the rule or the event")
     func collapseWindow() throws {
         let fixed = try Rules.rule("content: {body: x}\ncollapseWindow: 2.5")
         #expect(try Rules.request(fixed, event("{}"))["collapseWindow"] == .number("2.5"))
@@ -95,7 +95,7 @@ struct RequestMembersTests {
 
     // MARK: Attachments
 
-    @Test("Attachments are templates, and what comes out of them is checked as any")
+    @Test("Attachments are templates, and their results are validated")
     func attachments() throws {
         let engine = try Rules.rule(
             """
@@ -135,7 +135,7 @@ struct RequestMembersTests {
           recipients: {limit: 2}
         """
 
-    @Test("Defaults count for every rule that does not say otherwise")
+    @Test("Defaults apply to every rule that does not override them")
     func defaults() throws {
         let engine = try Rules.rule("content: {body: x, categoryIdentifier: OTHER}", file: Self.defaults)
         let request = try Rules.request(engine, event(#"{"n":1}"#))
@@ -150,7 +150,7 @@ struct RequestMembersTests {
         #expect(content["badge"] == .number("1"))
     }
 
-    @Test("A rule says otherwise, or takes a default back with null")
+    @Test("A rule overrides a default, or removes it with null")
     func takenBack() throws {
         let engine = try Rules.rule(
             """
@@ -171,7 +171,7 @@ struct RequestMembersTests {
         #expect(content["interruptionLevel"] == .string("active"))
     }
 
-    @Test("The limit of recipients is a default too, and localizations have the default content")
+    @Test("The limit of recipients can be a default too, and localizations get the default content")
     func otherDefaults() throws {
         let list = try Rules.rule("content: {body: x}\nrecipients: \"{{data.c}}\"", recipient: nil, file: Self.defaults)
         #expect(try Rules.failure(list, event(#"{"n":1,"c":["a","b","c"]}"#)).reason == .tooManyRecipients)
@@ -185,7 +185,7 @@ struct RequestMembersTests {
         #expect(content["sound"] == .string("default"))
     }
 
-    @Test("A rule that cancels takes only the application of the defaults")
+    @Test("A cancelling rule takes only the application from the defaults")
     func cancel() throws {
         let engine = try Rules.engine(
             Self.defaults + "\nrules: [{event: com.example.order.shipped, recipient: r, cancel: i}]"
@@ -195,7 +195,7 @@ struct RequestMembersTests {
         #expect(outputs.map(\.key.description) == ["app-1/r/i"])
     }
 
-    @Test("Several rules for one event each make their own request, with ids of their own")
+    @Test("Several rules for one event each create a request with its own id")
     func several() throws {
         let engine = try Rules.engine(
             """
@@ -212,14 +212,14 @@ struct RequestMembersTests {
     }
 
     @Test(
-        "What is wrong with one of these is told with its line",
+        "An invalid member is reported with its line",
         arguments: [
             ("content: {body: x}\nexpiration: {after: 0}", 7, "expiration.after"),
             ("content: {body: x}\nexpiration: {after: 316224001}", 7, "expiration.after"),
             ("content: {body: x}\nexpiration: {after: soon}", 7, "expiration.after"),
             ("content: {body: x}\nexpiration: {after: [1]}", 7, "expiration.after"),
             ("content: {body: x}\nexpiration: {after: 1, afer: 1}", 7, "did you mean `after`?"),
-            ("content: {body: x}\nexpiration: {}", 7, "no `after`"),
+            ("content: {body: x}\nexpiration: {}", 7, "missing `after`"),
             ("content: {body: x}\nexpiration: tomorrow", 7, "expiration"),
             ("content: {body: x}\ncollapseWindow: -1", 7, "collapseWindow"),
             ("content: {body: x}\ncollapseWindow: long", 7, "collapseWindow"),
@@ -227,7 +227,7 @@ struct RequestMembersTests {
             ("content: {body: x}\nversion: -1", 7, "version"), ("content: {body: x}\nversion: 1.5", 7, "version"),
             ("content: {body: x}\nversion: \"v{{data.n\"", 7, "`{{`"),
             ("content: {body: x}\nversion: one", 7, "version"),
-            ("content: {sound: ~}", 6, "nothing to show"), ("content: {categoryIdentifier: C}", 6, "nothing to show"),
+            ("content: {sound: ~}", 6, "is empty"), ("content: {categoryIdentifier: C}", 6, "is empty"),
         ]
     )
     func refused(fields: String, line: Int, words: String) {
@@ -237,7 +237,7 @@ struct RequestMembersTests {
     }
 
     @Test(
-        "What is wrong with the defaults is told once, with its line",
+        "An invalid default is reported once, with its line",
         arguments: [
             ("defaults: [a]", 1, "mapping"), ("defaults: {sound: x}", 1, "`sound`"),
             ("defaults: {aplication: x}", 1, "did you mean"),

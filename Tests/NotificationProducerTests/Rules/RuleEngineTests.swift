@@ -36,7 +36,7 @@ struct RuleEngineTests {
     }
 
     @Test(
-        "A cancelling rule becomes a removal, of both states unless it says which",
+        "A cancelling rule becomes a removal, with scope all by default",
         arguments: [
             ("", RemovalScope.all), ("state: pending", .pending), ("state: delivered", .delivered),
             ("state: all", .all),
@@ -58,7 +58,7 @@ struct RuleEngineTests {
         #expect(removal.requestID == output.requestID)
     }
 
-    @Test("No rule for the type and a `when` that does not hold are two things")
+    @Test("No rule for the type and a `when` that does not hold are different outcomes")
     func outcomes() throws {
         let engine = try Rules.engine(Self.shop)
         guard case .noRule = engine.apply(to: .sample(type: "com.example.other", data: "{}")) else {
@@ -71,7 +71,7 @@ struct RuleEngineTests {
         }
     }
 
-    @Test("One rule's mistake does not keep another's request back")
+    @Test("One rule's failure does not suppress another's request")
     func independent() throws {
         let engine = try Rules.engine(
             """
@@ -88,7 +88,7 @@ struct RuleEngineTests {
     }
 
     @Test(
-        "What a rule gives is checked as any request is",
+        "The result of a rule is validated as any request",
         arguments: [
             (#"{"customer":"","order":1}"#, ReasonCode.invalid, "recipient"),
             (#"{"customer":"c","order":null}"#, .missingVariable, "data.order"),
@@ -108,7 +108,7 @@ struct RuleEngineTests {
     }
 
     @Test(
-        "An identifier that turns out empty is refused, also where it would cancel everything",
+        "An empty identifier is refused, also where it would cancel everything",
         arguments: ["identifier", "cancel"]
     )
     func emptyIdentifier(key: String) throws {
@@ -121,7 +121,7 @@ struct RuleEngineTests {
         #expect(error.field == "identifier")
     }
 
-    @Test("One variable alone keeps its JSON type where text is not asked for")
+    @Test("A single variable keeps its JSON type where any type is allowed")
     func types() throws {
         let engine = try Rules.rule(
             """
@@ -171,7 +171,7 @@ struct RuleEngineTests {
         #expect(error.field == field)
     }
 
-    @Test("A trigger that this release does not run is refused when it comes out of a variable")
+    @Test("An unsupported trigger is refused when it comes from a variable")
     func unsupportedTrigger() throws {
         let engine = try Rules.rule(
             "content: {body: x}\ntrigger: {type: \"{{data.type}}\", dateComponents: {hour: 9}, repeats: true}"
@@ -223,7 +223,7 @@ struct RuleEngineTests {
         #expect(request.value(at: "content.bodyLocalization.arguments") == .array([.string("x")]))
     }
 
-    @Test("The request id follows from the event, the rule and the key, and from nothing else")
+    @Test("The request id depends on the event, the rule and the key only")
     func derivedIDs() throws {
         let engine = try Rules.engine(Self.shop)
         func id(_ event: BusinessEvent, _ engine: RuleEngine) throws -> RequestID {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Rule files that are out of bounds or no files")
+@Suite("Rule files that exceed limits or are not files")
 struct RuleFileBoundsTests {
     private func load(_ bytes: Data) throws -> RuleFileError? {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString).yaml")
@@ -25,12 +25,12 @@ struct RuleFileBoundsTests {
         let filler = String(repeating: "# a comment that is as good as any other\n", count: 250_000)
         #expect(filler.utf8.count > 10_000_000)
         let error = try load(Data((Self.good + filler).utf8))
-        #expect(error?.problems.map(\.message) == ["has more than 1048576 bytes, which is what a rule file may have"])
+        #expect(error?.problems.map(\.message) == ["has more than 1048576 bytes, the limit of a rule file"])
         let fits = Data((Self.good + filler).utf8.prefix(RuleFile.maximumBytes))
         #expect(try load(fits) == nil)
     }
 
-    @Test("Bytes that are not UTF-8 are refused, the mark of UTF-8 is not minded")
+    @Test("Bytes that are not UTF-8 are refused, a byte order mark is accepted")
     func encoding() throws {
         #expect(try load(Data(Self.good.utf8) + [0x23, 0xC3, 0x28])?.problems.first?.message == "is not UTF-8")
         #expect(try load(Self.good.data(using: .utf16) ?? Data())?.problems.first?.message == "is not UTF-8")
@@ -38,7 +38,7 @@ struct RuleFileBoundsTests {
         #expect(try load(Data("rules: []\u{0}\n".utf8))?.problems.isEmpty == false)
     }
 
-    @Test("A folder, a device and a file that is not there are each called so")
+    @Test("A folder, a device and a missing file each get their own message")
     func noFile() throws {
         func message(_ path: String) -> String? {
             do {
@@ -53,7 +53,7 @@ struct RuleFileBoundsTests {
         #expect(message("/nowhere/rules.yaml") == "does not exist")
     }
 
-    @Test("A link to a file is as good as the file")
+    @Test("A link to a file is accepted")
     func link() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -69,7 +69,7 @@ struct RuleFileBoundsTests {
 
     // MARK: YAML
 
-    @Test("Aliases of aliases are refused at the one that is too much", arguments: ["[%]", "{a: [%]}", "? [%]\n  : x"])
+    @Test("Nested aliases are refused where they exceed the limit", arguments: ["[%]", "{a: [%]}", "? [%]\n  : x"])
     func billionLaughs(form: String) {
         var yaml = "a0: &a0 \"lol lol lol lol lol lol\"\n"
         for level in 1...12 {
@@ -82,7 +82,7 @@ struct RuleFileBoundsTests {
         #expect(found.first?.line ?? 0 > 5)
     }
 
-    @Test("A few aliases are as good as what they stand for, and stars and ampersands are as good as any text")
+    @Test("A few aliases work like their contents, and stars and ampersands like any text")
     func aliases() throws {
         let engine = try Rules.engine(
             """
@@ -100,7 +100,7 @@ struct RuleFileBoundsTests {
     }
 
     @Test(
-        "Nesting without end is refused and breaks nothing",
+        "Endless nesting is refused and breaks nothing",
         arguments: [
             String(repeating: "[", count: 500_000), String(repeating: "{a: ", count: 200_000),
             String(repeating: "- ", count: 400_000),
@@ -115,7 +115,7 @@ struct RuleFileBoundsTests {
     }
 
     @Test(
-        "A key that is there twice is refused at its line",
+        "A key that appears twice is refused at its line",
         arguments: [
             ("rules:\n  - event: e\n    recipient: r\n    cancel: i\n    recipient: s", 3),
             ("rules:\n  - event: e\n    recipient: r\n    cancel: i\n    \"recipient\": s", 3),
@@ -135,7 +135,7 @@ struct RuleFileBoundsTests {
     // MARK: Templates
 
     @Test(
-        "Sections and partials are refused at their own line, ended or not, and nothing follows them",
+        "Sections and partials are refused at their line, closed or not, without further problems",
         arguments: [
             ("body: \"{{#a}}\"", 7), ("body: \"{{#data.items}}x{{/data.items}}\"", 7), ("body: \"{{> rules}}\"", 7),
             ("body: |\n    one\n    {{> rules.yaml}}\n    {{> rules.yaml}}", 9),
@@ -149,9 +149,9 @@ struct RuleFileBoundsTests {
         #expect(found.map(\.line) == [line], "\(found)")
     }
 
-    // MARK: What rules come to
+    // MARK: Sizes and problems
 
-    @Test("Problems without end are told up to a hundred, with how many there are more")
+    @Test("At most a hundred problems are reported, with the number of others")
     func manyProblems() {
         let rules = (0..<1_000).map { "  - {evnt: e\($0), recipient: r, cancel: i}" }.joined(separator: "\n")
         let found = Rules.problems("rules:\n" + rules)
@@ -160,7 +160,7 @@ struct RuleFileBoundsTests {
         #expect(found.prefix(2).contains { $0.message.contains("did you mean `event`?") })
     }
 
-    @Test("What defaults and localizations make of a file is bounded")
+    @Test("The size of a file with defaults and localizations applied is bounded")
     func weight() {
         let text = String(repeating: "x", count: 200_000)
         let rules = (0..<1_000).map { "  - {event: e\($0), recipient: r, identifier: i, content: {title: t}}" }
@@ -171,11 +171,11 @@ struct RuleFileBoundsTests {
     }
 
     @Test(
-        "An unknown key is told with what was probably meant",
+        "An unknown key is reported with a suggestion",
         arguments: [
             ("recipent", "did you mean `recipient`?"), ("Content", "did you mean `content`?"),
             ("localisations", "did you mean `localizations`?"), ("collapse_window", "did you mean `collapseWindow`?"),
-            ("somethingElse", "it may have application, cancel,"),
+            ("somethingElse", "allowed: application, cancel,"),
         ]
     )
     func suggestion(key: String, words: String) {

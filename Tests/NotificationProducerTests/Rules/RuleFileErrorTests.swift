@@ -2,7 +2,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Rule files that are wrong")
+@Suite("Invalid rule files")
 struct RuleFileErrorTests {
     private static func rule(_ fields: String) -> String {
         """
@@ -33,12 +33,12 @@ struct RuleFileErrorTests {
         )
         #expect(found.map(\.line) == [2, 3, 4, 5, 5, 6, 10, 11])
         let text = RuleFileError(file: "rules.yaml", problems: found).description
-        #expect(text.contains("rules.yaml:3:5: a rule has no `recipent`"))
-        #expect(text.contains("rules.yaml:2:5: the rule has no `recipient`"))
+        #expect(text.contains("rules.yaml:3:5: a rule has an unknown key `recipent`"))
+        #expect(text.contains("rules.yaml:2:5: the rule is missing `recipient`"))
     }
 
     @Test(
-        "A wrong field is found at its line",
+        "A wrong field is reported at its line",
         arguments: [
             ("content: {body: x}\nwhen: [a]", 6, "`when`"),
             ("content: {body: x}\nwhen: \"{{#data.x}}\"", 6, "sections"),
@@ -68,7 +68,7 @@ struct RuleFileErrorTests {
             ("content: {body: x}\ntrigger: {type: calendar, dateComponents: {hour: 9}, repeats: true}", 6, "calendar"),
             ("content: {body: x}\ntrigger: at nine", 6, "mapping"),
             ("content: {body: x}\nexpiration: tomorrow", 6, "expiration"),
-            ("content: {body: x}\nstate: all", 6, "`cancel` only"),
+            ("content: {body: x}\nstate: all", 6, "only with `cancel`"),
             ("content: {body: x}\ncontents: {body: x}", 6, "`contents`"),
             ("content: {body: x}\napplication: \"\"", 6, "`application`"),
         ]
@@ -80,7 +80,7 @@ struct RuleFileErrorTests {
     }
 
     @Test(
-        "A file that is no list of rules is refused",
+        "A file that is not a list of rules is refused",
         arguments: [
             ("", 0), ("rules:", 1), ("rules: []", 1), ("rules: 5", 1), ("- event: e", 1), ("rules:\n  - 5", 2),
             ("rule: []", 1),
@@ -94,14 +94,14 @@ struct RuleFileErrorTests {
         #expect(found.contains { $0.line == line }, "\(found)")
     }
 
-    @Test("Two rules of one name are refused")
+    @Test("Two rules with the same name are refused")
     func names() {
         let rule = "{event: e, name: n, recipient: r, cancel: i}"
         let found = Rules.problems("rules:\n  - \(rule)\n  - \(rule)")
         #expect(found.map(\.line) == [3])
     }
 
-    @Test("A file that is not there or not UTF-8 is refused by its name")
+    @Test("A missing file and one that is not UTF-8 are refused by name")
     func unreadable() {
         let error = #expect(throws: RuleFileError.self) { try RuleFile.load(path: "/nowhere/rules.yaml") }
         #expect(error?.file == "/nowhere/rules.yaml")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Rules read again while the service runs", .timeLimit(.minutes(3)))
+@Suite("Reloading rules while the service runs", .timeLimit(.minutes(3)))
 struct RuleReloadTests {
-    /// A file of rules that a test writes again and again.
+    /// A rule file that a test rewrites.
     private final class File {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString).yaml")
             .path
@@ -27,7 +27,7 @@ struct RuleReloadTests {
         }
     }
 
-    /// Two rules for one event, which say what file they are of.
+    /// Two rules for one event that name their file.
     private static func rules(_ mark: String) -> String {
         """
         rules:
@@ -40,7 +40,7 @@ struct RuleReloadTests {
         range.map { BusinessEvent.sample(id: "\($0)", data: "{}").record }
     }
 
-    @Test("Under load every event sees one set of rules, none is lost, and a wrong file changes nothing")
+    @Test("Under load every event sees one set of rules, none is lost, and an invalid file changes nothing")
     func underLoad() async throws {
         let file = try File(Self.rules("first"))
         try await ProducerHarness.with(configure: { $0.rulesFile = file.path }) { harness in
@@ -83,7 +83,7 @@ struct RuleReloadTests {
         }
     }
 
-    @Test("A file that is gone or larger than it may be leaves the rules as they are")
+    @Test("A missing or oversized file leaves the rules unchanged")
     func unusable() async throws {
         let file = try File(Self.rules("first"))
         try await ProducerHarness.with(configure: { $0.rulesFile = file.path }) { harness in
@@ -97,7 +97,7 @@ struct RuleReloadTests {
         }
     }
 
-    @Test("A service without rules has none to read again")
+    @Test("A service without rules has none to reload")
     func noRules() async throws {
         try await ProducerHarness.with { harness in
             #expect(await !harness.service.reloadRules())

@@ -4,13 +4,13 @@ import Testing
 @testable import NotificationProducer
 
 extension RuleEngine {
-    /// When the events of these tests arrive.
+    /// The arrival time of the events in these tests.
     static let arrival = Timestamp(rawValue: 1_795_251_600_000)
 
     func apply(to event: BusinessEvent) -> Outcome { apply(to: event, arrived: Self.arrival) }
 }
 
-/// Rules and what they make of an event, as tests look at it.
+/// Helpers that compile rules and apply them to an event.
 enum Rules {
     static func engine(_ yaml: String) throws -> RuleEngine {
         RuleEngine(rules: try RuleFile.parse(yaml, file: "rules.yaml"), defaultApplication: "shop")
@@ -48,7 +48,7 @@ enum Rules {
         return try JSONValue.parse(try #require(outputs.first).value)
     }
 
-    /// Why nothing came of it.
+    /// The only failure of an event without a request.
     static func failure(_ engine: RuleEngine, _ event: BusinessEvent) throws -> ModelError {
         let (outputs, failures) = apply(engine, event)
         #expect(outputs.isEmpty)
@@ -64,7 +64,7 @@ enum Rules {
         }
     }
 
-    /// A text in quotes, as YAML takes it too.
+    /// A text in quotes that are valid YAML too.
     static func quoted(_ text: String) -> String {
         String(decoding: JSONValue.string(text).json, as: UTF8.self)
     }

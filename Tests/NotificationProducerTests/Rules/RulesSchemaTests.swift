@@ -25,7 +25,7 @@ struct RulesSchemaTests {
         return Set(try #require(object["properties"]?.objectValue).map(\.name))
     }
 
-    @Test("The schema has the keys that the rules have, and no others")
+    @Test("The schema has exactly the keys of the rules")
     func keys() throws {
         #expect(try keys([]) == RuleCompiler.fileKeys)
         #expect(try keys(["properties", "defaults"]) == RuleCompiler.defaultKeys)
@@ -34,7 +34,7 @@ struct RulesSchemaTests {
         #expect(try keys(["$defs", "rule", "properties", "trigger"]) == Set(RuleShape.trigger.keys))
     }
 
-    @Test("The schema has the bounds that the rules have")
+    @Test("The schema has the limits of the rules")
     func bounds() throws {
         let rule = ["$defs", "rule", "properties"]
         let limit = try #require(schema.value(at: ["properties", "defaults", "properties", "recipients"]))

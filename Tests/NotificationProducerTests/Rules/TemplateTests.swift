@@ -16,7 +16,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "Text and variables are put together",
+        "Text and variables are concatenated",
         arguments: [
             ("plain", "plain"), ("", ""), ("order-{{data.order}}", "order-1001"), ("{{ data.order }}!", "1001!"),
             ("{{data.lines.1.sku}}", "B"),
@@ -32,7 +32,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "A variable that is missing or null is an error that names it, never an empty text",
+        "A missing or null variable is an error that names it, never an empty text",
         arguments: [
             "{{data.nothing}}", "x{{data.order.deeper}}", "{{data.lines.9}}", "{{correlationid}}", "{{data.null}}",
             "{{time}}",
@@ -52,7 +52,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "What a value holds is never read as a template and cannot leave its JSON string",
+        "A value is never parsed as a template and cannot leave its JSON string",
         arguments: ["{{data.name}}", "a {{data.name}} b", "{{source}}"]
     )
     func injection(template: String) throws {
@@ -69,14 +69,14 @@ struct TemplateTests {
         #expect(request.value(at: "content.badge") == nil)
     }
 
-    @Test("Of members with one name the last counts, and what it lacks is missing")
+    @Test("Of members with the same name the last counts, and fields missing in it are missing")
     func repeatedMembers() throws {
         #expect(try render("{{data.a.b}}", #"{"a":{"b":1},"a":{"b":2}}"#) == "2")
         #expect(throws: ModelError.self) { try render("{{data.a.b}}", #"{"a":{"b":1},"a":{"c":2}}"#) }
     }
 
     @Test(
-        "What is not text and variables is refused",
+        "Anything other than text and variables is refused",
         arguments: [
             "{{", "a {{data.x", "}}", "{{}}", "{{ }}", "{{#data.items}}x{{/data.items}}", "{{^data.x}}", "{{/data.x}}",
             "{{> partial}}",

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("The producer service")
 struct ProducerServiceTests {
-    @Test("The transactions of events are those of the group and the instance")
+    @Test("The transactional id is derived from the group and the instance")
     func transactionalID() {
         var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
         configuration.instanceID = "pod-3"
         #expect(configuration.ingest.transactionalID == "carillon-producer-pod-3-ingest")
     }
 
-    @Test("Rules that do not parse and a Kafka property that does not exist stop the start, both by name")
+    @Test("Invalid rules and an unknown Kafka property prevent the start, both by name")
     func start() {
         var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
         configuration.rulesFile = "/nowhere/rules.yaml"

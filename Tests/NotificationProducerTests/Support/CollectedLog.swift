@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 
-/// What is logged, from information on, as `level: message [metadata]`: what is only so for a moment can be asked for later.
+/// Log lines from info on, as `level: message [metadata]`, so that short-lived states can be checked later.
 final class CollectedLog: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -10,11 +10,11 @@ import Testing
 
 @testable import NotificationProducer
 
-/// A broker with the topics, and a producer service on it.
+/// A broker with the topics, and a producer service.
 final class ProducerHarness: Sendable {
     static let topics = TopicNames()
     static let partitions = 3
-    /// The service's clock stands still here.
+    /// The service's clock is fixed.
     static let now = Timestamp(rawValue: 1_795_000_000_000)
 
     let broker: LocalBroker
@@ -56,7 +56,7 @@ final class ProducerHarness: Sendable {
         )
     }
 
-    /// Starts a service; `body` ends with it still running unless it stopped it.
+    /// Starts a service for `body`, which may stop it.
     static func with(
         rules: String? = nil,
         tokens: String? = nil,
@@ -71,7 +71,7 @@ final class ProducerHarness: Sendable {
         defer { try? FileManager.default.removeItem(at: directory) }
         var configuration = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.httpPort = 0
-        // Those who test them set them; others are not to meet them on a busy machine.
+        // Tests that need a deadline set it; others must not hit one on a busy machine.
         configuration.httpDeadline = .seconds(60)
         configuration.httpReceiveTimeout = .seconds(60)
         configuration.defaultApplication = "shop"
@@ -125,7 +125,7 @@ final class ProducerHarness: Sendable {
         if ownBroker { await broker.shutDown() }
     }
 
-    /// Ends the service as SIGTERM does; more than once is harmless.
+    /// Stops the service as SIGTERM does; repeating it is harmless.
     func stop() async throws {
         await group.triggerGracefulShutdown()
         _ = try await running.value
@@ -140,7 +140,7 @@ final class ProducerHarness: Sendable {
         try await Self.records(broker, topic, count: count)
     }
 
-    /// Reads until as many different request ids were seen; a repeat after a fault has the id of what it repeats.
+    /// Reads until this many different request ids were seen; a repeat after a fault has the same id.
     func distinctIDs(_ topic: String, count: Int) async throws -> Set<String> {
         let records = try await Self.records(broker, topic, "\(count) ids of \(topic)") { records in
             Set(records.compactMap { $0.header("ce_id") }).count >= count
@@ -188,7 +188,7 @@ struct DeadlineError: Error, CustomStringConvertible {
     var description: String
 }
 
-/// Fails when the body takes too long; the deadline is generous, since it only ends a test that hangs.
+/// Fails when the body takes too long; the generous deadline only ends a test that hangs.
 func within<Result: Sendable>(
     _ deadline: Duration,
     _ what: String,

@@ -17,7 +17,7 @@ struct HostFieldTests {
     }
 
     @Test(
-        "that is neither is none",
+        "is nil for anything else",
         arguments: [
             "a b", "a/b", "a@b", "http://a", "a:b", "a:8080x", "a:1:2", "::1", "[::1", "[::1]a", "[::1]]", "[a/b]",
             "[g::]",

@@ -33,7 +33,7 @@ struct ListenerSecurityTests {
     }
 
     @Test(
-        "Without tokens only the loopback address is served",
+        "Without tokens only the loopback address is allowed",
         arguments: [
             "0.0.0.0", "::", "10.0.0.1", "192.168.1.1", "1127.0.0.1", "127.0.0.1.example.com", "example.com", "",
             "::ffff:10.0.0.1",
@@ -67,7 +67,7 @@ struct ListenerSecurityTests {
         }
     }
 
-    @Test("Files of tokens and TLS that do not do are refused, and the setting is named")
+    @Test("Invalid files of tokens and TLS are refused, and the error names the setting")
     func files() throws {
         try withFiles { files in
             func refused(_ key: String, _ change: (inout Settings) -> Void) {

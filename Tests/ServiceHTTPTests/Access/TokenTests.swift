@@ -12,7 +12,7 @@ struct TokenTests {
         try? tokens.roles(of: [.authorization: authorization])
     }
 
-    @Test("Roles, plain tokens and digests are read; blank lines and comments do not count")
+    @Test("Roles, plain tokens and digests are read; blank lines and comments are ignored")
     func file() throws {
         let text = """
             # who may do what
@@ -30,19 +30,19 @@ struct TokenTests {
         for role in TokenRole.allCases { #expect(admin.allow(role)) }
     }
 
-    @Test("A digest stands for the token that it is of")
+    @Test("A digest accepts its token")
     func digests() throws {
         // printf %s correct-horse-battery | sha256sum
         let text = "query sha256:\(TokenTests.sha256("correct-horse-battery"))"
         let tokens = try TokenFile.parse(text, file: "tokens")
         #expect(roles(tokens, "Bearer correct-horse-battery") == TokenRoles(.query))
         #expect(roles(tokens, "Bearer sha256:\(TokenTests.sha256("correct-horse-battery"))") == nil)
-        // A value known from elsewhere: FIPS 180's test of "abc".
+        // A published test vector: FIPS 180's digest of "abc".
         #expect(TokenTests.sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
     @Test(
-        "Everything but a known token behind Bearer is wrong",
+        "Everything except a known token after Bearer is rejected",
         arguments: [
             "", "Bearer", "Bearer ", "Basic a-plain-token-of-publish", "a-plain-token-of-publish",
             "Bearer a-plain-token-of-publis", "Bearer a-plain-token-of-publish2", "Bearer A-plain-token-of-publish",
@@ -59,23 +59,26 @@ struct TokenTests {
     }
 
     @Test(
-        "What is wrong in a file is named by its line, and never shows a token",
+        "A mistake in the file is reported with its line and without the token",
         arguments: [
             ("", "no token"), ("# nothing\n\n", "no token"), ("publish", ":1: must be roles and a token"),
             ("publish secret-secret-secret x", ":1: must be roles and a token"),
             ("\npublisher secret-secret-secret", ":2: the first word must be roles"),
             ("publish, secret-secret-secret", ":1: the first word must be roles"),
             ("secret-secret-secret publish", ":1: the first word must be roles"),
-            ("publish secret", ":1: a token has 16 to 1024 characters, this one 6"),
-            ("publish \(String(repeating: "s", count: 1_025))", ":1: a token has 16 to 1024 characters, this one 1025"),
-            ("publish secret-secret:secret", ":1: a token has only letters"),
-            ("publish =secret-secret-secret", ":1: a token has only letters"),
-            ("publish secret-secret-sécret", ":1: a token has only letters"),
+            ("publish secret", ":1: a token must have 16 to 1024 characters, this one has 6"),
+            (
+                "publish \(String(repeating: "s", count: 1_025))",
+                ":1: a token must have 16 to 1024 characters, this one has 1025"
+            ),
+            ("publish secret-secret:secret", ":1: a token may contain only letters"),
+            ("publish =secret-secret-secret", ":1: a token may contain only letters"),
+            ("publish secret-secret-sécret", ":1: a token may contain only letters"),
             ("publish sha256:secret", "64 hexadecimal digits"),
             ("publish sha256:\(String(repeating: "0", count: 63))", "64 hexadecimal digits"),
             (
                 "publish secret-secret-secret\n\nadmin secret-secret-secret",
-                ":3: has the token of line 1 again"
+                ":3: repeats the token of line 1"
             ),
         ]
     )
@@ -87,7 +90,7 @@ struct TokenTests {
         #expect(!message.contains("secret"), "\(message)")
     }
 
-    @Test("A file that is not there, too large, not UTF-8 or with too many tokens is refused")
+    @Test("A file that is missing, too large, not UTF-8 or has too many tokens is refused")
     func wrongPath() throws {
         for path in ["/nowhere/tokens", "/"] {
             let error = #expect(throws: ListenerSettingsError.self) { try TokenFile.load(path: path) }

@@ -42,19 +42,19 @@ struct AcceptFailuresTests {
 
         func fail() {
             channel.pipeline.fireErrorCaught(IOError(errnoCode: 24, reason: "accept"))
-            // The channel here throws what nobody catches.
+            // The test channel rethrows errors that no handler caught.
             try? channel.throwIfErrorCaught()
         }
 
         func wait(_ time: TimeAmount) { channel.embeddedEventLoop.advanceTime(by: time) }
 
-        /// What the listener was told about reading, in order.
+        /// The read settings that the listener received, in order.
         var reads: [Bool] {
             channel.options.filter { $0.option is ChannelOptions.Types.AutoReadOption }.compactMap { $0.value as? Bool }
         }
     }
 
-    @Test("It pauses once for many failures, and goes on by itself")
+    @Test("It pauses once for many failures, and then continues by itself")
     func pauses() throws {
         let listener = try Listener()
         for _ in 0..<100 { listener.fail() }
@@ -69,7 +69,7 @@ struct AcceptFailuresTests {
         #expect(listener.reads.last == true)
     }
 
-    @Test("It is logged at once, with what to do, and then once in a while with how many there were")
+    @Test("It logs the first failure at once, with the remedy, and later ones now and then with their number")
     func logs() throws {
         let listener = try Listener()
         for _ in 0..<100 { listener.fail() }
@@ -87,7 +87,7 @@ struct AcceptFailuresTests {
         #expect(listener.lines.written.last?.contains("100") == true, "\(listener.lines.written)")
     }
 
-    @Test("What is no failure of the system changes nothing")
+    @Test("Other errors change nothing")
     func others() throws {
         let listener = try Listener()
         listener.channel.pipeline.fireErrorCaught(CancellationError())

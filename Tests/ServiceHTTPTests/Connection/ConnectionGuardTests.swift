@@ -6,10 +6,10 @@ import Testing
 
 @testable import ServiceHTTP
 
-/// The handlers in a pipeline without a network, and with a clock that goes only when it is told to.
+/// The handlers in a pipeline without a network, and with a clock that the test advances.
 @Suite("The guard of a connection")
 struct ConnectionGuardTests {
-    /// What the application behind the guard sees.
+    /// The parts that the application behind the guard receives.
     private final class Application: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         var targets: [String] = []
@@ -83,7 +83,7 @@ struct ConnectionGuardTests {
             try channel.writeOutbound(HTTPServerResponsePart.end(nil))
         }
 
-        /// Everything that the client got since it was last asked.
+        /// All output since the last call.
         func received() throws -> String {
             var text = ""
             while let data = try channel.readOutbound(as: IOData.self) {
@@ -92,13 +92,13 @@ struct ConnectionGuardTests {
             return text
         }
 
-        /// The channel here knows no half of an end.
+        /// The test channel has no half-closed state.
         var isOver: Bool { !channel.isActive }
     }
 
     private static let get = "GET /a HTTP/1.1\r\nhost: x\r\n\r\n"
 
-    @Test("A head that drips is refused with 408 when its time is over, and not before, however many bytes come")
+    @Test("A dripping head is refused with 408 exactly after the timeout, however many bytes arrive")
     func slowHead() throws {
         let connection = try Connection()
         for byte in "GET /a HT".map(String.init) {
@@ -116,7 +116,7 @@ struct ConnectionGuardTests {
         #expect(connection.application.targets.isEmpty)
     }
 
-    @Test("Who does not end the greeting of TLS is cut off without an answer, which nobody could read")
+    @Test("A client that does not finish the TLS handshake is disconnected without an answer")
     func slowGreeting() throws {
         let connection = try Connection(isTLS: true)
         try connection.send("G")
@@ -134,7 +134,7 @@ struct ConnectionGuardTests {
         #expect(try greeted.received().hasPrefix("HTTP/1.1 408 "))
     }
 
-    @Test("A body that drips is refused too, and who reads it learns that it is not whole")
+    @Test("A dripping body is refused too, and its reader learns that it is incomplete")
     func slowBody() throws {
         let connection = try Connection()
         try connection.send("PUT /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n")
@@ -151,7 +151,7 @@ struct ConnectionGuardTests {
         #expect(connection.isOver)
     }
 
-    @Test("Requests that come whole are never late, and neither is silence between them")
+    @Test("Complete requests are never late, and neither are pauses between them")
     func inTime() throws {
         let connection = try Connection()
         for _ in 0..<3 {
@@ -170,7 +170,7 @@ struct ConnectionGuardTests {
         #expect(!connection.isOver)
     }
 
-    @Test("The time of a request begins when those before it are answered")
+    @Test("The receive timeout of a request starts when the earlier ones are answered")
     func behindOthers() throws {
         let connection = try Connection()
         try connection.send(Self.get + "PUT /b HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\nx")
@@ -184,7 +184,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "Bytes that are no HTTP are answered with a problem, after the requests before them, and nobody else writes then"
+        "Bytes that are not HTTP get a problem after the earlier answers, and no handler writes after that"
     )
     func garbage() throws {
         let connection = try Connection()
@@ -202,7 +202,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "Each kind of broken request is told from the others",
+        "Each kind of invalid request gets its own problem",
         arguments: [
             ("GARBAGE\r\n\r\n", "400 Bad Request", "method"), ("GET / HTTP/2.0\r\n\r\n", "400 Bad Request", "HTTP/1.1"),
             ("GET / HTTP/1.1\r\nhost: localhost\r\na b: c\r\n\r\n", "400 Bad Request", "header field"),
@@ -252,7 +252,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "A target or a field that has no end is told from the other, in whatever pieces it comes",
+        "An endless target and an endless field get different problems, however they are split",
         arguments: [
             ("GET /", "414 URI Too Long"),
             ("GET / HTTP/1.1\r\nhost: localhost\r\n\r\nGET /", "414 URI Too Long"),
@@ -277,7 +277,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "A request names its host once; only one of HTTP/1.0 may leave it out",
+        "A request has one Host field; only HTTP/1.0 may omit it",
         arguments: [
             ("GET /a HTTP/1.1\r\n\r\n", false), ("GET /a HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", false),
             ("GET /a HTTP/1.1\r\nhost: a\r\nHost: a\r\n\r\n", false), ("GET /a HTTP/1.1\r\nhost: a b\r\n\r\n", false),
@@ -299,7 +299,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "A target in absolute form is passed on as a path, and its host counts",
+        "A target in absolute form is passed on as a path with its host",
         arguments: [
             ("http://example.com/a%2Fb?c=/d", "/a%2Fb?c=/d", "example.com"), ("HTTPS://[::1]:80/", "/", "[::1]:80"),
             ("http://a", "/", "a"), ("http://a?b", "/?b", "a"), ("http://a:1//b", "//b", "a:1"),
@@ -318,7 +318,7 @@ struct ConnectionGuardTests {
         #expect(old.application.hosts == [[host]])
     }
 
-    @Test("Targets in other forms stay as they are, and so does the host")
+    @Test("Targets in other forms and their Host field are unchanged")
     func otherForms() throws {
         for (method, target) in [("OPTIONS", "*"), ("CONNECT", "a:1"), ("GET", "//b/c"), ("GET", "/http://b/c")] {
             let connection = try Connection()
@@ -329,7 +329,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "A target that is neither a path nor a URL of this protocol is refused, and the host field is needed all the same",
+        "An invalid target is refused, and a target in absolute form still needs a Host field",
         arguments: [
             ("ftp://a/b", "host: a\r\n", "target"), ("http://a@b/c", "host: a\r\n", "target"),
             ("http://a:b/c", "host: a\r\n", "target"), ("http:///a", "host: a\r\n", "target"),
@@ -350,7 +350,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "A transfer encoding that is not known is answered with 501, and nothing of the body is read",
+        "An unknown transfer encoding is answered with 501, and the body is not read",
         arguments: [
             ("1.1", "transfer-encoding: gzip\r\n", "501 Not Implemented"),
             ("1.1", "Transfer-Encoding: gzip, chunked\r\n", "501 Not Implemented"),
@@ -374,7 +374,7 @@ struct ConnectionGuardTests {
         #expect(known.application.ends == 1)
     }
 
-    @Test("A request that ends with its connection is answered, and is not whole for who reads it")
+    @Test("A request cut off by the end of the connection is answered, and is incomplete for its reader")
     func cutOff() throws {
         for text in ["PUT /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n\r\nhalf", "PUT /a HT"] {
             let connection = try Connection()
@@ -388,7 +388,7 @@ struct ConnectionGuardTests {
         }
     }
 
-    @Test("The client is told to send its body when it is wanted, once, and not when the request is refused")
+    @Test("The client is asked once for a wanted body, and not for a refused one")
     func expectation() throws {
         let head = "PUT /a HTTP/1.1\r\nhost: localhost\r\nexpect: 100-Continue\r\ncontent-length: 4\r\n\r\n"
         let wanted = try Connection()
@@ -416,7 +416,7 @@ struct ConnectionGuardTests {
     }
 
     @Test(
-        "The connection ends with the answer to a request that asks for the end or for another protocol",
+        "The connection closes after the answer to a request that asks for its end or for another protocol",
         arguments: [
             "GET /a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
             "GET /a HTTP/1.1\r\nhost: localhost\r\nConnection: TE, Close\r\n\r\n",
@@ -428,7 +428,7 @@ struct ConnectionGuardTests {
     func lastRequest(text: String) throws {
         let connection = try Connection()
         try connection.send(text)
-        // Nobody may fill the memory behind a request that ended the reading.
+        // A client must not fill the memory after the last request.
         for _ in 0..<10 { try connection.send(String(repeating: "x", count: 90)) }
         #expect(connection.application.targets.count == 1)
         try connection.answer(.accepted)
@@ -436,7 +436,7 @@ struct ConnectionGuardTests {
         #expect(connection.isOver)
     }
 
-    @Test("Who sends on behind the last request is cut off at a bound")
+    @Test("A client that keeps sending after the last request is disconnected at a limit")
     func sendsOn() throws {
         let connection = try Connection()
         try connection.send("GET /a HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
@@ -446,7 +446,7 @@ struct ConnectionGuardTests {
         #expect(connection.isOver)
     }
 
-    @Test("Heads that do not come at once share a bound, and give their part back")
+    @Test("Slowly arriving heads share a limit, and release their share")
     func headMemory() throws {
         let connection = try Connection(memory: 100)
         try connection.send("GET /")
@@ -466,7 +466,7 @@ struct ConnectionGuardTests {
         #expect(connection.memory.takenForTest == 0)
     }
 
-    @Test("A request that nobody answers is answered with 503 when its time is over, from when it was whole and next")
+    @Test("A request without an answer gets 503 at its timeout, counted from when it was complete and next")
     func noAnswer() throws {
         let connection = try Connection()
         try connection.send("PUT /a HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\n")
@@ -487,7 +487,7 @@ struct ConnectionGuardTests {
         #expect(connection.isOver)
     }
 
-    @Test("An answer that has begun is not answered for")
+    @Test("A started answer is not replaced")
     func slowAnswer() throws {
         let connection = try Connection()
         try connection.send(Self.get)
@@ -501,7 +501,7 @@ struct ConnectionGuardTests {
         #expect(!connection.isOver)
     }
 
-    @Test("A client that takes nothing of its answers is cut off after a while")
+    @Test("A client that reads no answers is disconnected after a while")
     func takesNothing() throws {
         let connection = try Connection()
         connection.channel.isWritable = false

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ServiceHTTP
 
-@Suite("What a connection is doing")
+@Suite("The state of a connection")
 struct ConnectionStateTests {
     private func isEnd(_ next: ConnectionState.AfterAnswer) -> Bool {
         if case .end = next { true } else { false }
@@ -13,7 +13,7 @@ struct ConnectionStateTests {
         if case .goOn = next { true } else { false }
     }
 
-    @Test("A request and its answer leave the connection as it was")
+    @Test("A request and its answer leave the connection unchanged")
     func one() {
         var state = ConnectionState()
         for _ in 0..<3 {
@@ -30,7 +30,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("While an earlier request is not answered, a later one cannot be late")
+    @Test("While an earlier request is unanswered, a later one cannot be late")
     func notFirst() {
         var state = ConnectionState()
         _ = state.bytesArrived(10)
@@ -45,7 +45,7 @@ struct ConnectionStateTests {
         #expect(state.isWaitingForClient)
     }
 
-    @Test("After a request that asks for the end, its answer is the last and nothing more is read")
+    @Test("A request that asks for the end gets the last answer, and nothing more is read")
     func last() {
         var state = ConnectionState()
         _ = state.bytesArrived(10)
@@ -61,7 +61,7 @@ struct ConnectionStateTests {
         #expect(state.isEnding)
     }
 
-    @Test("What is answered before it is whole is answered last")
+    @Test("A request answered before it is complete gets the last answer")
     func early() {
         var state = ConnectionState()
         _ = state.bytesArrived(10)
@@ -71,7 +71,7 @@ struct ConnectionStateTests {
         #expect(state.bodyArrived() == .drop)
     }
 
-    @Test("A refusal is answered at once when nothing is before it, and then nobody else may write")
+    @Test("A refusal is answered at once without earlier requests, and then nothing else may be written")
     func refusal() {
         for part in [ConnectionState.Reading.head, .body] {
             var state = ConnectionState()
@@ -87,7 +87,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("A refusal waits for the answers before it, whichever part is refused")
+    @Test("A refusal waits for earlier answers, whichever part is refused")
     func refusalWaits() {
         for part in [ConnectionState.Reading.head, .body] {
             var state = ConnectionState()
@@ -112,7 +112,7 @@ struct ConnectionStateTests {
         }
     }
 
-    @Test("What breaks while its own answer is being written is not answered twice")
+    @Test("A request that breaks during its own answer is not answered twice")
     func refusalWhileAnswering() {
         var state = ConnectionState()
         _ = state.bytesArrived(10)
@@ -123,7 +123,7 @@ struct ConnectionStateTests {
         #expect(isEnd(state.answerEnds()))
     }
 
-    @Test("When it is to stop, what has begun is answered and nothing after it")
+    @Test("On a stop, the requests in progress are answered and no others")
     func stop() {
         var state = ConnectionState()
         _ = state.bytesArrived(10)
@@ -135,7 +135,7 @@ struct ConnectionStateTests {
         #expect(isEnd(state.answerEnds()))
     }
 
-    @Test("Giving up is for the request that is whole and next, and once")
+    @Test("A connection gives up only on the complete next request, and once")
     func giveUp() {
         var state = ConnectionState()
         _ = state.bytesArrived(10)
@@ -153,7 +153,7 @@ struct ConnectionStateTests {
         #expect(state.bytesArrived(1) == .drop)
     }
 
-    @Test("A TLS greeting is no request")
+    @Test("A TLS handshake is not a request")
     func greeting() {
         var state = ConnectionState()
         _ = state.bytesArrived(500)

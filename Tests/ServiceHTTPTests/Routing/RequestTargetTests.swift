@@ -6,7 +6,7 @@ import Testing
 @Suite("Targets of HTTP requests")
 struct RequestTargetTests {
     @Test(
-        "The path is cut before it is decoded, and nothing is resolved",
+        "The path is split before it is decoded, and dot segments are kept",
         arguments: [
             ("/v1/events", ["v1", "events"]), ("/a%2Fb/c", ["a%2Fb", "c"]), ("/a/../b/.", ["a", "..", "b", "."]),
             ("/a//b/", ["a", "", "b", ""]),
@@ -29,7 +29,7 @@ struct RequestTargetTests {
         #expect(try RequestTarget.decode(segment[...], field: "f") == text)
     }
 
-    @Test("A wrong escape is refused with its field", arguments: ["%", "%2", "%zz", "a%2", "%%20", "%-1", "%+1"])
+    @Test("An invalid escape is refused with its field", arguments: ["%", "%2", "%zz", "a%2", "%%20", "%-1", "%+1"])
     func wrongEscape(segment: String) {
         let error = #expect(throws: ModelError.self) { try RequestTarget.decode(segment[...], field: "recipient") }
         #expect(error?.reason == .invalid)
@@ -42,7 +42,7 @@ struct RequestTargetTests {
         #expect(error?.reason == .notUTF8)
     }
 
-    @Test("Query parameters are those that are known, once each")
+    @Test("Only known query parameters are accepted, once each")
     func query() throws {
         let both = try RequestTarget("/p?state=all&application=a%26b").parameters(allowed: ["state", "application"])
         #expect(both["state"] == "all")
@@ -61,7 +61,7 @@ struct RequestTargetTests {
         }
     }
 
-    @Test("A parameter that may be repeated keeps the order of its values, and no other may")
+    @Test("A repeatable parameter keeps the order of its values, and no other may repeat")
     func repeated() throws {
         let target = RequestTarget("/p?identifier=b&state=all&identifier=a%2Fb&identifier=&identifier&identifier=b")
         let parameters = try target.parameters(allowed: ["state"], repeatable: "identifier")

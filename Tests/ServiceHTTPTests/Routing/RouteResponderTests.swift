@@ -102,7 +102,7 @@ struct RouteResponderTests {
     }
 
     @Test(
-        "A handler gets the parameters of the path by name, percent-decoded once",
+        "A handler gets the path parameters by name, percent-decoded once",
         arguments: [
             ("/v1/things/a/parts/b", "b of a"), ("/v1/things/a%2Fb/parts/%2541", "%41 of a/b"),
             ("/v1/things//parts/", " of "), ("/v1/things/../parts/.", ". of .."),
@@ -115,14 +115,14 @@ struct RouteResponderTests {
         #expect(answer.body == text)
     }
 
-    @Test("A parameter that cannot be decoded is named")
+    @Test("An error names the parameter that cannot be decoded")
     func undecodable() async throws {
         try expect(try await call(.put, "/v1/things/%zz/parts/b"), 400, .invalid, "thing")
         try expect(try await call(.put, "/v1/things/a/parts/%ff"), 400, .notUTF8, "part")
     }
 
     @Test(
-        "A path that no route has is not found, whatever the method",
+        "A path without a route is not found, whatever the method",
         arguments: [
             "/", "", "*", "/v1", "/v1/", "//v1/things", "/v1//things", "/v1/things/a/", "/v1/things/a/parts",
             "/v1/things/a/parts/b/", "/v1/things%2Fa", "/V1/things", "/v1/%74hings", "/v1/things/a/parts%2Fb",
@@ -134,7 +134,7 @@ struct RouteResponderTests {
         try expect(try await call(method, target), 404, .notFound)
     }
 
-    @Test("Another method is told which the path takes")
+    @Test("An unsupported method is answered with the supported ones")
     func methods() async throws {
         for (method, target, allow) in [
             (HTTPRequest.Method.delete, "/v1/things", "GET, HEAD, POST"), (.options, "/v1/things", "GET, HEAD, POST"),
@@ -148,7 +148,7 @@ struct RouteResponderTests {
         }
     }
 
-    @Test("The first of the routes that match answers")
+    @Test("The first matching route answers")
     func order() async throws {
         #expect(try await call(.get, "/v1/things/first").body == "the first")
         #expect(try await call(.get, "/v1/things/second").body == "second")
@@ -165,7 +165,7 @@ struct RouteResponderTests {
         #expect(answer.headers[.contentLength] == "3")
     }
 
-    @Test("What a handler throws becomes a problem, and a fault of ours shows nothing of itself")
+    @Test("An error of a handler becomes a problem, and an internal error shows no details")
     func failures() async throws {
         try expect(try await call(.get, "/v1/refuses"), 413, .tooLarge, "it")
         for target in ["/v1/fails", "/v1/misdeclared/a"] {
@@ -175,13 +175,13 @@ struct RouteResponderTests {
         }
     }
 
-    @Test("A body is read when it is wanted, up to its bound")
+    @Test("A body is read on demand, up to its limit")
     func body() async throws {
         #expect(try await call(.post, "/v1/things", body: "0123456789").body == "0123456789")
         try expect(try await call(.post, "/v1/things", body: "0123456789a"), 413, .tooLarge)
     }
 
-    @Test("A header that is not UTF-8 is named, an attribute of an event by its own name")
+    @Test("An error names the header that is not UTF-8, an attribute of an event by its own name")
     func headers() async throws {
         let name = try #require(HTTPField.Name("x-name"))
         let attribute = try #require(HTTPField.Name("ce-id"))
@@ -190,7 +190,7 @@ struct RouteResponderTests {
         #expect(try await call(.get, "/v1/things", headers: [name: "ï\u{FFFC}"]).status == 200)
     }
 
-    @Test("Who is not let in learns nothing of the routes; who is needs the role of the route")
+    @Test("An unauthenticated caller learns nothing of the routes; others need the role of the route")
     func roles() async throws {
         let access = Access.tokens(try TokenFile.parse("query a-token-of-a-reader", file: "tokens"))
         let reader: HTTPFields = [.authorization: "Bearer a-token-of-a-reader"]
@@ -214,7 +214,7 @@ struct RouteResponderTests {
         #expect(weak.headers[.wwwAuthenticate]?.contains("scope=\"publish\"") == true)
     }
 
-    @Test("Without tokens this machine is called by a name of its own, or by that of its listener")
+    @Test("Without tokens, calls must use a loopback name or the listener's address")
     func names() async throws {
         let access = Access.thisMachine(host: "localhost.localdomain")
         for own in ["localhost:80", "127.8.8.8", "[::1]:1", "LOCALHOST.localdomain:9", nil] {

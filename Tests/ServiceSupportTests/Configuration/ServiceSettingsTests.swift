@@ -21,7 +21,7 @@ struct ServiceSettingsTests {
         }
     }
 
-    @Test func `the environment wins over the file, and the file over the default`() throws {
+    @Test func `the environment overrides the file, and the file the default`() throws {
         var settings = try settings("http: {port: 1, host: file}\n", ["CARILLON_HTTP_PORT": "2"])
         #expect(settings.int("http.port", default: 3) == 2)
         #expect(settings.string("http.host", default: "default") == "file")
@@ -61,7 +61,7 @@ struct ServiceSettingsTests {
         try settings.finish()
     }
 
-    @Test func `names of a map may hold dots, and the variable wins name by name`() throws {
+    @Test func `names of a map may contain dots, and the variable overrides by name`() throws {
         var settings = try settings(
             "kafka:\n  properties:\n    linger.ms: 5\n    compression.type: lz4\n    sasl: {mechanism: PLAIN}\n",
             ["CARILLON_KAFKA_PROPERTIES": #"linger.ms=7, debug=broker\,topic ,sasl.password=a=b"#]
@@ -75,11 +75,11 @@ struct ServiceSettingsTests {
         try settings.finish()
     }
 
-    @Test func `an item of a map's variable that begins with no name is told by its number alone`() throws {
+    @Test func `an item of a map's variable without a known name is reported by its number only`() throws {
         var settings = try settings("map: {other: 1}", ["CARILLON_MAP": #"known=a,b=c,known=d\,b=e,,x"#])
         #expect(settings.dictionary("map", isName: { $0 == "known" }) == ["known": "d,b=e", "other": "1"])
         let message =
-            "map has an item, number %, that is not name=value with a known name; a comma within a value is written \\,"
+            "map has an item, number %, that is not name=value with a known name; write a comma in a value as \\,"
         #expect(
             problems(settings)
                 == ["2", "4"].map {
@@ -92,42 +92,42 @@ struct ServiceSettingsTests {
         var settings = try settings("", ["CARILLON_MAP": "knwon=secret,known=2"])
         #expect(settings.dictionary("map", isName: { $0 == "known" }) == ["known": "2"])
         #expect(
-            problems(settings) == ["environment variable CARILLON_MAP: map.knwon is not a name that is known here"]
+            problems(settings) == ["environment variable CARILLON_MAP: map.knwon is not a known name"]
         )
     }
 
-    @Test func `an unknown key is named with its line and the key it was probably meant to be`() throws {
+    @Test func `an unknown key is reported with its line and the key it probably means`() throws {
         var settings = try settings("http:\n  host: x\n  prot: 80\n")
         _ = settings.string("http.host", default: nil)
         _ = settings.int("http.port", default: 1)
         #expect(
             problems(settings) == [
-                "carillon.yaml:3: http.prot is not a key that is known here; did you mean http.port?"
+                "carillon.yaml:3: http.prot is not a known key; did you mean http.port?"
             ]
         )
     }
 
-    @Test func `case and separators of a key are not guessed silently but suggested`() throws {
+    @Test func `a key with wrong case or separators is not accepted but suggested`() throws {
         var settings = try settings("kafka: {bootstrapservers: x}")
         _ = settings.list("kafka.bootstrapServers", default: [])
         #expect(problems(settings).first?.contains("did you mean kafka.bootstrapServers?") == true)
     }
 
-    @Test func `a key that resembles nothing is named without a suggestion`() throws {
+    @Test func `a key that resembles no other is reported without a suggestion`() throws {
         var settings = try settings("zebra: 1")
         _ = settings.int("http.port", default: 1)
-        #expect(problems(settings) == ["carillon.yaml:1: zebra is not a key that is known here"])
+        #expect(problems(settings) == ["carillon.yaml:1: zebra is not a known key"])
     }
 
-    @Test func `what another service reads is passed over, and typing errors in it are named`() throws {
+    @Test func `the other service's keys are ignored, and misspelt ones are reported`() throws {
         let shared = "http: {port: 1, host: [not, looked at]}\nstore:\nrules: {fil: x}\n"
         var settings = try settings(shared, ["CARILLON_STORE_DIRECTORY": "/x", "CARILLON_STORE_DIRECTRY": "/x"])
         _ = settings.int("http.port", default: 1)
         settings.passOver(["http.host", "http.port", "rules.file", "store.directory"])
         #expect(
             problems(settings) == [
-                "carillon.yaml:3: rules.fil is not a key that is known here; did you mean rules.file?",
-                "environment variable CARILLON_STORE_DIRECTRY is not a variable that is known here; "
+                "carillon.yaml:3: rules.fil is not a known key; did you mean rules.file?",
+                "environment variable CARILLON_STORE_DIRECTRY is not a known variable; "
                     + "did you mean CARILLON_STORE_DIRECTORY?",
             ]
         )
@@ -135,19 +135,19 @@ struct ServiceSettingsTests {
         other.passOver(["http.port", "store.directory"])
         #expect(
             problems(other) == [
-                "carillon.yaml:1: store.directory.a is not a key that is known here; did you mean store.directory?",
-                "carillon.yaml:1: store.directry is not a key that is known here; did you mean store.directory?",
+                "carillon.yaml:1: store.directory.a is not a known key; did you mean store.directory?",
+                "carillon.yaml:1: store.directry is not a known key; did you mean store.directory?",
                 "carillon.yaml:2: http is a map of settings, not a value; its keys: http.port",
             ]
         )
     }
 
-    @Test func `an unknown variable of ours is named, others are not looked at`() throws {
+    @Test func `an unknown variable with our prefix is reported, others are ignored`() throws {
         var settings = try settings("", ["CARILLON_HTTP_PROT": "1", "PATH": "/bin", "OTHER_HTTP_PROT": "1"])
         _ = settings.int("http.port", default: 1)
         #expect(
             problems(settings) == [
-                "environment variable CARILLON_HTTP_PROT is not a variable that is known here; "
+                "environment variable CARILLON_HTTP_PROT is not a known variable; "
                     + "did you mean CARILLON_HTTP_PORT?"
             ]
         )
@@ -157,7 +157,7 @@ struct ServiceSettingsTests {
         ("eighty", "is \"eighty\""), ("65536", "is \"65536\""), ("-1", "is \"-1\""), ("80.5", "is \"80.5\""),
         ("[80]", "is a list"), ("", "has no value"), ("\"\"", "has no value"), ("99999999999999999999", "is \"9999"),
     ])
-    func `a bad number is named with what was given and what is allowed`(given: String, said: String) throws {
+    func `an invalid number is reported with its value and what is allowed`(given: String, said: String) throws {
         var settings = try settings("http:\n  port: \(given)\n")
         #expect(settings.int("http.port", default: 8080, in: 0...65_535) == 8080)
         let found = problems(settings)
@@ -166,7 +166,7 @@ struct ServiceSettingsTests {
         #expect(found.first?.hasSuffix("allowed: an integer from 0 to 65535") == true)
     }
 
-    @Test func `a bad variable is named as the variable`() throws {
+    @Test func `an invalid variable is reported by its name`() throws {
         var settings = try settings("", ["CARILLON_LOG_LEVEL": "loud"])
         enum Level: String, CaseIterable { case info, debug }
         _ = settings.oneOf("log.level", default: Level.info)
@@ -177,7 +177,7 @@ struct ServiceSettingsTests {
         )
     }
 
-    @Test func `a required key that is missing is named with both ways to give it`() throws {
+    @Test func `a missing required key is reported with both ways to set it`() throws {
         var settings = try settings()
         _ = settings.string("rules.file", default: nil)
         #expect(
@@ -196,7 +196,7 @@ struct ServiceSettingsTests {
         #expect(problems(settings).count == 4)
     }
 
-    @Test func `a value where a map belongs and a map where a value belongs are told apart`() throws {
+    @Test func `a value in place of a map and a map in place of a value get different messages`() throws {
         var settings = try settings("http: 80\nlog: {level: {x: 1}}\n")
         _ = settings.int("http.port", default: 1)
         _ = settings.string("log.level", default: "info")
@@ -205,13 +205,13 @@ struct ServiceSettingsTests {
         #expect(found.contains("carillon.yaml:2: log.level.x is not a key: log.level takes text, not a map"))
     }
 
-    @Test func `a section whose keys are all commented out is nothing`() throws {
+    @Test func `a section whose keys are all commented out is empty`() throws {
         var settings = try settings("http:\n#  port: 80\n")
         #expect(settings.int("http.port", default: 1) == 1)
         try settings.finish()
     }
 
-    @Test func `no value of a map shows in messages`() throws {
+    @Test func `messages show no values of a map`() throws {
         var settings = try settings(
             "kafka: {properties: {sasl.password: [hunter2]}}\n",
             ["CARILLON_KAFKA_PROPERTIES": "hunter2"]
@@ -221,7 +221,7 @@ struct ServiceSettingsTests {
         #expect(!problems(settings).joined().contains("hunter2"))
     }
 
-    @Test func `declared keys tell what a table of the documentation needs`() throws {
+    @Test func `declared keys have everything for a table of the documentation`() throws {
         var settings = try settings()
         _ = settings.int("http.port", default: 8080, in: 0...65_535)
         _ = settings.duration("shutdown.timeout", default: .seconds(90))

@@ -14,7 +14,7 @@ struct SettingsFileTests {
         }
     }
 
-    @Test func `a file that is not there is named`() throws {
+    @Test func `a missing file is reported`() throws {
         let error = #expect(throws: ServiceSettingsError.self) {
             _ = try ServiceSettings(environment: [:], file: "/nowhere/carillon.yaml")
         }
@@ -40,9 +40,9 @@ struct SettingsFileTests {
         #expect(message("a: *nothing\n")?.hasPrefix("f.yaml:1: the settings file is not YAML: ") == true)
     }
 
-    @Test func `a key that is there twice is refused with its line`() {
-        #expect(message("http:\n  port: 1\n  port: 2\n")?.contains("port is there twice in one map") == true)
-        #expect(message("http:\n  port: 1\nhttp.port: 2\n") == "f.yaml:3: http.port is there twice (first in line 2)")
+    @Test func `a key that appears twice is refused with its line`() {
+        #expect(message("http:\n  port: 1\n  port: 2\n")?.contains("port appears twice in one map") == true)
+        #expect(message("http:\n  port: 1\nhttp.port: 2\n") == "f.yaml:3: http.port appears twice (first on line 2)")
     }
 
     @Test func `only a map of keys is a settings file`() {
@@ -52,7 +52,7 @@ struct SettingsFileTests {
     }
 
     @Test func `a list of maps is refused`() {
-        #expect(message("a:\n  - {b: 1}\n")?.hasPrefix("f.yaml:1: a has a list or map within a list") == true)
+        #expect(message("a:\n  - {b: 1}\n")?.hasPrefix("f.yaml:1: a has a list or map inside a list") == true)
     }
 
     @Test(arguments: ["", "\n", "# only a comment\n", "---\n", "{}", "null"])
@@ -84,7 +84,7 @@ struct DurationTextTests {
     }
 
     @Test(arguments: ["0s", "250ms", "1500ms", "90s", "2m", "1h", "7d", "5us", "1ns"])
-    func `what is written reads back the same`(text: String) {
+    func `a written duration reads back the same`(text: String) {
         #expect(DurationText.parse(text).map(DurationText.write) == text)
     }
 }

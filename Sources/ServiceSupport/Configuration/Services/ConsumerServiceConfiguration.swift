@@ -4,21 +4,21 @@ import Foundation
 ///
 /// `carillon-consumer --help-settings` lists them with defaults, ranges and effects, as ``init(settings:)`` declares them.
 public struct ConsumerServiceConfiguration: ServiceConfiguration {
-    /// What to do without a marker.
+    /// Where to start without a marker.
     public enum Start: String, CaseIterable, Sendable {
-        /// Read every request of a partition that nothing was ever done with; of any other, say so and end.
+        /// Read every request of an unused partition; otherwise report an error and stop.
         case refuse
-        /// Read every request that the topic holds.
+        /// Read every request in the topic.
         case earliest
-        /// Read what comes from now on.
+        /// Read only new requests.
         case latest
     }
 
-    /// What to do when the topic no longer holds what comes after the marker.
+    /// What to do when the topic has lost requests after the marker.
     public enum Gap: String, CaseIterable, Sendable {
-        /// Say so and end.
+        /// Report an error and stop.
         case refuse
-        /// Go on with what is there.
+        /// Continue with the remaining requests.
         case `continue`
     }
 
@@ -40,25 +40,25 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
         public var timeouts = 0
     }
 
-    /// Those that both services have. Of the topics `requests`, `deliveries`, `state` and `deadLetters` are used.
+    /// The settings of both services. The service uses the topics `requests`, `deliveries`, `state` and `deadLetters`.
     public var shared: SharedConfiguration
     /// The consumer group.
     public var groupID = "carillon-consumer"
     /// Threads, each with a consumer and a producer.
     public var lanes: Int
-    /// Without a marker.
+    /// Where to start without a marker.
     public var start = Start.refuse
-    /// When requests are gone.
+    /// What to do when requests are lost.
     public var gap = Gap.refuse
-    /// Where committed entries are kept on disk; nil for memory.
+    /// The directory for committed entries; nil keeps them in memory.
     public var storeDirectory: String?
-    /// How old a file may be to be used.
+    /// The maximum age of a usable file.
     public var deletionsKept = Duration.seconds(23 * 3600)
-    /// Changes of a lane that the disk may be behind.
+    /// Changes of a lane that may wait for the disk.
     public var unwrittenChanges = 100_000
-    /// From one checkpoint to the next.
+    /// Time between two checkpoints.
     public var checkpointInterval = Duration.milliseconds(100)
-    /// Changed entries of a lane that do not wait for it.
+    /// Changed entries of a lane that trigger a checkpoint early.
     public var checkpointEntries = 20_000
     /// Events of a lane that may wait for the broker.
     public var outstandingRecords = 50_000
@@ -72,16 +72,16 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var concurrentSends = 500
     /// How long a channel has to answer.
     public var sendTimeout = Duration.seconds(30)
-    /// How long delivered and closed ones are remembered.
+    /// How long delivered and closed notifications are remembered.
     public var retention = Duration.seconds(7 * 24 * 3600)
-    /// Entries that a partition keeps.
+    /// Maximum number of entries of a partition.
     public var maximumEntries = 1_000_000
-    /// Entries that a partition keeps in use although nothing of theirs is near.
+    /// Entries of a partition that stay in memory without a timer that is due soon.
     public var residentEntries = 20_000
-    /// Entries that a removal of everything a recipient has changes before a checkpoint may come between.
+    /// Entries that a removal of all of a recipient's notifications changes before a checkpoint may interrupt it.
     package var entriesPerPiece = 1000
 
-    /// Everything at its default.
+    /// All settings at their defaults.
     ///
     /// - Parameter bootstrapServers: Brokers as `host:port`.
     public init(bootstrapServers: [String]) {
@@ -91,7 +91,7 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
 }
 
 extension ConsumerServiceConfiguration {
-    /// Reads the settings. What is wrong is noted in them: use the result only after `settings.finish()`.
+    /// Reads the settings. Problems are recorded in `settings`: use the result only after `settings.finish()`.
     public init(settings: inout ServiceSettings) {
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
         self = defaults
@@ -99,15 +99,15 @@ extension ConsumerServiceConfiguration {
             settings: &settings,
             topics: ["requests", "deliveries", "state", "deadLetters"],
             guarantee: """
-                What is promised of events and state on Kafka. In `exactly-once` events, changelog and offsets \
-                of a checkpoint are one transaction, so `read_committed` readers see no repeat. Not given, it is \
-                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
-                of. `at-least-once` is for brokers without transactions: nothing fences `state` there, so an \
-                instance that stood still for longer than the session timeout can overwrite what the next owner \
-                of its partitions wrote, and a notification that was cancelled meanwhile can come back.
+                The guarantee for events and state on Kafka. With `exactly-once`, events, changelog and offsets \
+                of a checkpoint are one transaction, so `read_committed` readers see no repeat. The default is \
+                `exactly-once`, and `at-least-once` on the embedded broker, which has no usable \
+                transactions. `at-least-once` is for brokers without transactions: `state` is not fenced there, so an \
+                instance that paused for longer than the session timeout can overwrite changes of the next owner \
+                of its partitions, and a notification cancelled meanwhile can reappear.
                 """,
             instance: """
-                When it is given, the group keeps an instance's partitions for it while it restarts within the \
+                If set, the group keeps the instance's partitions for it during a restart within the \
                 session timeout (`session.timeout.ms` in `kafka.properties`).
                 """
         )
@@ -120,14 +120,14 @@ extension ConsumerServiceConfiguration {
             "consumer.lanes",
             default: defaults.lanes,
             in: 1...64,
-            about: "Threads with a consumer and a producer each."
+            about: "Threads, each with a consumer and a producer."
         )
         start = settings.oneOf(
             "consumer.start",
             default: defaults.start,
             about: """
-                Where to start when there is no marker and the topic is not empty. With `refuse` a partition that \
-                nothing was ever done with is read from its first request on: `requests` begins at offset 0, its \
+                Where to start without a marker when the topic is not empty. With `refuse` an unused partition \
+                is read from its first request: unused means that `requests` begins at offset 0, the partition's \
                 part of `state` is empty, and the group has no offset for it.
                 """
         )
@@ -135,17 +135,17 @@ extension ConsumerServiceConfiguration {
             "consumer.on-gap",
             default: defaults.gap,
             about: """
-                What to do when requests after the marker are gone, or part of the changelog is. A topic of requests \
-                that ends before its marker was made again: `continue` reads it from its beginning.
+                What to do when requests after the marker, or parts of the changelog, are lost. If the requests topic \
+                ends before the marker, it was recreated: `continue` reads it from its beginning.
                 """
         )
         storeDirectory = settings.optionalString(
             "store.directory",
             about: """
-                Where committed entries are kept on disk, a file a partition; a copy of the changelog that makes \
-                restarts fast and memory small, and can be deleted at any time. Without it they are kept in \
-                memory, and so they are while the disk is full or fails; a directory that may not be made or written \
-                stops the start.
+                The directory for committed entries, one file per partition: a copy of the changelog that makes \
+                restarts fast and saves memory, and can be deleted at any time. Without it entries are kept in \
+                memory, and also while the disk is full or fails. A directory that cannot be created or written \
+                prevents the start.
                 """
         )
         deletionsKept = settings.duration(
@@ -153,7 +153,7 @@ extension ConsumerServiceConfiguration {
             default: defaults.deletionsKept,
             in: .seconds(60) ... .seconds(365 * 24 * 3600),
             about: """
-                A file that was written longer ago is not used, for it may have missed a deletion: below \
+                An older file is not used, because it may have missed a deletion; must be below \
                 `delete.retention.ms` of the topic `state`.
                 """
         )
@@ -161,15 +161,15 @@ extension ConsumerServiceConfiguration {
             "store.unwritten",
             default: defaults.unwrittenChanges,
             in: 1000...10_000_000,
-            about: "Changes of a lane that the disk is behind; at the bound reading pauses, and timers fire on."
+            about: "Changes of a lane that wait for the disk; at the limit reading pauses, and timers keep firing."
         )
         checkpointInterval = settings.duration(
             "consumer.checkpoint.interval",
             default: defaults.checkpointInterval,
             in: .milliseconds(10) ... .seconds(2),
             about: """
-                How long work is collected before it is made durable; in `exactly-once` what readers of \
-                `deliveries` wait for.
+                How long changes are collected before they are made durable; with `exactly-once` the delay for \
+                readers of `deliveries`.
                 """
         )
         checkpointEntries = settings.int(
@@ -177,7 +177,7 @@ extension ConsumerServiceConfiguration {
             default: defaults.checkpointEntries,
             in: 100...1_000_000,
             about: """
-                Changed entries of a lane after which a checkpoint does not wait for its time; at twice as many \
+                Changed entries of a lane that trigger a checkpoint before its interval ends; at twice as many \
                 reading pauses.
                 """
         )
@@ -185,21 +185,21 @@ extension ConsumerServiceConfiguration {
             "consumer.outstanding.records",
             default: defaults.outstandingRecords,
             in: 100...1_000_000,
-            about: "Events of a lane waiting for the broker; at the bound reading pauses."
+            about: "Events of a lane waiting for the broker; at the limit reading pauses."
         )
         readChannel(&settings, defaults)
         retention = settings.duration(
             "center.retention",
             default: defaults.retention,
             in: .seconds(60) ... .seconds(365 * 24 * 3600),
-            about: "How long delivered and closed ones are remembered."
+            about: "How long delivered and closed notifications are remembered."
         )
         maximumEntries = settings.int(
             "center.entries",
             default: defaults.maximumEntries,
             in: 1...100_000_000,
             about: """
-                Entries of a partition; at the bound the longest unused are forgotten, and when all are pending \
+                Entries of a partition; at the limit the least recently used are dropped, and when all are pending \
                 a new request is `suppressed` as `capped`.
                 """
         )
@@ -208,8 +208,8 @@ extension ConsumerServiceConfiguration {
             default: defaults.residentEntries,
             in: 100...100_000_000,
             about: """
-                Entries of a partition that are kept in use although nothing of theirs is near; beyond it those \
-                that were not touched for longest go to the store.
+                Entries of a partition that stay in memory without a timer that is due soon; beyond it the least \
+                recently used go to the store.
                 """
         )
     }

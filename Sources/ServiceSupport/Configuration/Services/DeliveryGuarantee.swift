@@ -1,7 +1,7 @@
-/// What a service promises of the records that it makes of others.
+/// The guarantee for the records that a service derives from others.
 public enum DeliveryGuarantee: String, Sendable, Hashable, CaseIterable {
-    /// None is lost; after a failure some are there twice, under the same ids.
+    /// No record is lost; after a failure some are repeated with the same ids.
     case atLeastOnce = "at-least-once"
-    /// None is lost and none is there twice, for readers with `isolation.level=read_committed`.
+    /// No record is lost or repeated, for readers with `isolation.level=read_committed`.
     case exactlyOnce = "exactly-once"
 }

@@ -4,9 +4,9 @@ import NotificationModel
 ///
 /// `carillon-producer --help-settings` lists them with defaults, ranges and effects, as ``init(settings:)`` declares them.
 public struct ProducerServiceConfiguration: ServiceConfiguration {
-    /// Those that both services have. Of the topics `businessEvents`, `requests` and `deadLetters` are used.
+    /// The settings of both services. The service uses the topics `businessEvents`, `requests` and `deadLetters`.
     public var shared: SharedConfiguration
-    /// For rules and calls that name no application.
+    /// The application of rules and calls without one.
     public var defaultApplication: String
     /// The YAML file of rules; nil leaves business events on their topic.
     public var rulesFile: String?
@@ -14,7 +14,7 @@ public struct ProducerServiceConfiguration: ServiceConfiguration {
     public var groupID: String
     /// How often offsets are committed.
     public var commitInterval: Duration
-    /// Records made of events that may wait for the broker.
+    /// Records derived from events that may wait for the broker.
     public var ingestBufferRecords: Int
     /// The address of the API.
     public var httpHost: String
@@ -26,7 +26,7 @@ public struct ProducerServiceConfiguration: ServiceConfiguration {
     public var eventsBodyBytes: Int
     /// Bytes of a body of `PUT` of a notification.
     public var notificationBodyBytes: Int
-    /// The file of tokens and their roles; nil lets everybody call who reaches the address.
+    /// The file of tokens and their roles; nil lets every client call that can connect.
     public var tokensFile: String?
     /// The PEM file of the certificate chain; nil for plain HTTP.
     public var tlsCertificate: String?
@@ -40,18 +40,18 @@ public struct ProducerServiceConfiguration: ServiceConfiguration {
     public var headerCount: Int
     /// Bytes of bodies and unfinished heads of all calls at one time.
     public var callBytes: Int
-    /// Notifications that one call removes by their identifiers.
+    /// Notifications that one call may remove by their identifiers.
     public var removalIdentifiers: Int
-    /// How long a request may take to arrive whole.
+    /// How long a request may take to arrive completely.
     public var httpReceiveTimeout: Duration
-    /// Connections at one time.
+    /// Maximum number of concurrent connections.
     public var httpConnections: Int
-    /// How long a connection may be silent.
+    /// How long a connection may be idle.
     public var httpIdleTimeout: Duration
     /// Records of calls that may wait for the broker.
     public var httpBufferRecords: Int
 
-    /// Everything at its default.
+    /// All settings at their defaults.
     ///
     /// - Parameter bootstrapServers: Brokers as `host:port`.
     public init(bootstrapServers: [String]) {
@@ -79,7 +79,7 @@ public struct ProducerServiceConfiguration: ServiceConfiguration {
 }
 
 extension ProducerServiceConfiguration {
-    /// Reads the settings. What is wrong is noted in them: use the result only after `settings.finish()`.
+    /// Reads the settings. Problems are recorded in `settings`: use the result only after `settings.finish()`.
     public init(settings: inout ServiceSettings) {
         let defaults = ProducerServiceConfiguration(bootstrapServers: [])
         self = defaults
@@ -87,17 +87,17 @@ extension ProducerServiceConfiguration {
             settings: &settings,
             topics: ["businessEvents", "requests", "deadLetters"],
             guarantee: """
-                What business events become on `requests` and `dead-letters`. In `exactly-once` an event's \
-                records and its offset are one transaction, so `read_committed` readers see them once whatever \
-                fails; in `at-least-once` a failure can repeat them under the same ids. Not given, it is \
-                `exactly-once`, and `at-least-once` on the embedded broker, which has no transactions to speak \
-                of. Calls over HTTP are at least once, with ids that make a repeat recognisable.
+                The guarantee for what business events become on `requests` and `dead-letters`. With \
+                `exactly-once` an event's records and its offset are one transaction, so `read_committed` \
+                readers see them once whatever fails; with `at-least-once` a failure can repeat them with \
+                the same ids. The default is `exactly-once`, and `at-least-once` on the embedded broker, \
+                which has no usable transactions. Calls over HTTP are at least once, with ids that identify repeats.
                 """
         )
         defaultApplication = settings.string(
             "application.default",
             default: defaults.defaultApplication,
-            about: "For rules and calls that name no application."
+            about: "The application of rules and calls without one."
         )
         do throws(ModelError) {
             _ = try NotificationKey(application: defaultApplication, recipient: "r", identifier: "i")
@@ -107,7 +107,7 @@ extension ProducerServiceConfiguration {
         rulesFile = settings.optionalString(
             "rules.file",
             about: """
-                The YAML file of rules, at most 1 MiB; read again on SIGHUP. Without it business events are \
+                The YAML file of rules, at most 1 MiB; reloaded on SIGHUP. Without it business events are \
                 accepted over HTTP and left on their topic.
                 """
         )
@@ -121,20 +121,20 @@ extension ProducerServiceConfiguration {
             default: defaults.commitInterval,
             in: .milliseconds(10) ... .seconds(60),
             about: """
-                How often offsets are committed. In `exactly-once` it is how long a transaction is open, and \
-                thus what a reader of `requests` waits for; above 2s counts as 2s there.
+                How often offsets are committed. With `exactly-once` it is how long a transaction is open, and \
+                thus the delay for readers of `requests`; values above 2s then count as 2s.
                 """
         )
         ingestBufferRecords = settings.int(
             "ingest.buffer.records",
             default: defaults.ingestBufferRecords,
             in: 1...1_000_000,
-            about: "Records waiting for the broker; at the bound reading pauses."
+            about: "Records waiting for the broker; at the limit reading pauses."
         )
         httpHost = settings.string(
             "http.host",
             default: defaults.httpHost,
-            about: "The address of the API. Without tokens only 127.0.0.0/8, `::1`, `localhost`; as `Host`, too."
+            about: "The address of the API. Without tokens only 127.0.0.0/8, `::1`, `localhost`; also as `Host`."
         )
         httpPort = settings.int(
             "http.port",
@@ -147,8 +147,8 @@ extension ProducerServiceConfiguration {
             default: defaults.httpDeadline,
             in: .milliseconds(100) ... .seconds(300),
             about: """
-                How long a call that is whole waits for the broker before it is answered 503 and its connection \
-                ends.
+                How long a complete call waits for the broker before it is answered 503 and its connection \
+                closes.
                 """
         )
         eventsBodyBytes = settings.int(
@@ -156,7 +156,7 @@ extension ProducerServiceConfiguration {
             default: defaults.eventsBodyBytes,
             in: 1...ModelLimits.businessEventBytes,
             about: """
-                Bytes of a body of `POST /v1/events`; above it 413, and so is an event that no record carries \
+                Bytes of a body of `POST /v1/events`; above it, or for an event too large for a record, 413 \
                 (`message.max.bytes` of `kafka.properties`, 1000000 if not given, at least 65536).
                 """
         )
@@ -173,7 +173,7 @@ extension ProducerServiceConfiguration {
             default: defaults.httpConnections,
             in: 1...1_000_000,
             about: """
-                At the bound no more are accepted until one closes; they wait. Lowered when the process may not \
+                Maximum number of connections; further ones wait until one closes. Lowered when the process may not \
                 open as many files.
                 """
         )
@@ -182,14 +182,14 @@ extension ProducerServiceConfiguration {
             default: defaults.httpIdleTimeout,
             in: .seconds(1) ... .seconds(3_600),
             about: """
-                Connections on which nothing happens, or whose client takes nothing of its answers, are closed.
+                Closes connections that are idle for this time, or whose client reads no response data.
                 """
         )
         httpBufferRecords = settings.int(
             "http.buffer.records",
             default: defaults.httpBufferRecords,
             in: 1...1_000_000,
-            about: "Records of calls waiting for the broker; at the bound a call waits, then 503."
+            about: "Records of calls waiting for the broker; at the limit a call waits, then 503."
         )
     }
 
@@ -197,15 +197,15 @@ extension ProducerServiceConfiguration {
         tokensFile = settings.optionalString(
             "http.tokens.file",
             about: """
-                Who may call, one `role[,role] token` a line, read at the start. Roles are `publish` (all that \
+                Who may call, one `role[,role] token` per line, read at the start. Roles are `publish` (all that \
                 writes), `query` and `admin` (everything); a token is 16 to 1,024 characters, or `sha256:` and \
-                the 64 hexadecimal digits of its digest. Without it everybody who reaches the address may call.
+                the 64 hexadecimal digits of its digest. Without it every client that can connect may call.
                 """
         )
         tlsCertificate = settings.optionalString(
             "http.tls.certificate",
             about: """
-                The PEM file of the certificate, with those between it and the root. Goes with `http.tls.key`; \
+                The PEM file of the certificate and its intermediates. Requires `http.tls.key`; \
                 without them the API speaks plain HTTP.
                 """
         )
@@ -238,20 +238,20 @@ extension ProducerServiceConfiguration {
             "http.calls.bytes",
             default: defaults.callBytes,
             in: 1_048_576...Int.max,
-            about: "What arrived of bodies and heads, and removals, of all calls in memory at one time; above it 503."
+            about: "Bytes of bodies, heads and removals of all calls in memory; above it 503."
         )
         removalIdentifiers = settings.int(
             "http.removal.identifiers",
             default: defaults.removalIdentifiers,
             in: 1...10_000,
-            about: "Notifications that one call removes; above it 413."
+            about: "Notifications that one call may remove; above it 413."
         )
         httpReceiveTimeout = settings.duration(
             "http.receive.timeout",
             default: defaults.httpReceiveTimeout,
             in: .milliseconds(100) ... .seconds(600),
             about: """
-                How long a request may take to arrive whole, from its first byte; then 408 and the end of the \
+                How long a request may take to arrive completely, from its first byte; then 408 and the end of the \
                 connection.
                 """
         )

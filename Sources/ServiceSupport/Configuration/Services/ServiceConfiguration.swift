@@ -1,24 +1,24 @@
-/// The settings of a service: its own, and those that both services have, which are read as if they were its own.
+/// The settings of a service: its own, and those of both services, which are read as if they were its own.
 ///
-/// They are declared here and not by the services, which do not link each other: one settings file, or one set of variables,
-/// serves both, so each must know what the other reads (``SettingsCatalogue``).
+/// They are declared here and not in the services, which do not link each other: one settings file, or one set of
+/// variables, serves both, so each must know the other's keys (``SettingsCatalogue``).
 @dynamicMemberLookup
 public protocol ServiceConfiguration: Sendable {
-    /// Those that both services have.
+    /// The settings of both services.
     var shared: SharedConfiguration { get set }
 
-    /// Reads the settings. What is wrong is noted in them: use the result only after `settings.finish()`.
+    /// Reads the settings. Problems are recorded in `settings`: use the result only after `settings.finish()`.
     init(settings: inout ServiceSettings)
 }
 
 extension ServiceConfiguration {
-    /// One of those that both services have.
+    /// A setting of both services.
     @inlinable
     public subscript<Value>(dynamicMember member: KeyPath<SharedConfiguration, Value>) -> Value {
         shared[keyPath: member]
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     @inlinable
     public subscript<Value>(dynamicMember member: WritableKeyPath<SharedConfiguration, Value>) -> Value {
         get { shared[keyPath: member] }

@@ -1,9 +1,9 @@
 /// The keys that the services declare.
 package enum SettingsCatalogue {
-    /// Those of both: each service passes over what only the other reads, and an unknown key is one that neither knows.
+    /// The keys of both services: each ignores the other's keys, and only a key that neither knows is unknown.
     static let all = keys(of: ProducerServiceConfiguration.self) + keys(of: ConsumerServiceConfiguration.self)
 
-    /// Those that one service declares, without those of its process (`ops.port`).
+    /// The keys of one service, without those of its process (`ops.port`).
     package static func keys<Configuration: ServiceConfiguration>(of service: Configuration.Type) -> [String] {
         var settings = ServiceSettings()
         _ = Configuration(settings: &settings)

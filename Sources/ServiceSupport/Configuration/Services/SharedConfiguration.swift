@@ -13,49 +13,49 @@ import Darwin
 public struct SharedConfiguration: Sendable {
     /// Brokers as `host:port`.
     public var bootstrapServers: [String]
-    /// librdkafka properties that win over the service's own choices.
+    /// librdkafka properties that override the service's own.
     public var kafkaProperties: [String: String] = [:]
-    /// Only those of the topics that the service uses are read.
+    /// Only the topics that the service uses are read.
     public var topics = TopicNames()
     /// Part of `ce_source`.
     public var deployment = "default"
-    /// What is promised of the records that are made of others; nil for what the cluster can.
+    /// The guarantee for derived records; nil for the strongest one that the cluster supports.
     public var guarantee: DeliveryGuarantee?
-    /// Tells this instance from those that run at the same time, and is the same at its next start.
+    /// Distinguishes this instance from concurrent ones, and stays the same at its next start.
     public var instanceID = Self.hostName
-    /// Whether the id was given.
+    /// Whether the id was set.
     public var isInstanceNamed = false
-    /// How long shutdown waits.
+    /// How long shutdown waits for records in flight.
     public var drainTimeout = Duration.seconds(15)
 
-    /// Everything at its default.
+    /// All settings at their defaults.
     public init(bootstrapServers: [String]) {
         self.bootstrapServers = bootstrapServers
     }
 
-    /// `ce_source` of everything the service publishes.
+    /// `ce_source` of all published records.
     public var source: String { "/carillon/\(deployment)" }
 
-    /// What the system calls itself, without asking a name server; `localhost` when it does not say.
+    /// The system's host name, without a DNS lookup; `localhost` if it has none.
     static var hostName: String {
         var text = [CChar](repeating: 0, count: 256)
         guard gethostname(&text, text.count - 1) == 0, text[0] != 0 else { return "localhost" }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// What the service's Kafka clients share.
+    /// The common settings of the service's Kafka clients.
     package func client(_ id: String) -> KafkaClientConfiguration {
         KafkaClientConfiguration(bootstrapServers: bootstrapServers, clientID: id, properties: kafkaProperties)
     }
 }
 
 extension SharedConfiguration {
-    /// Reads the settings. What is wrong is noted in them: use the result only after `settings.finish()`.
+    /// Reads the settings. Problems are recorded in `settings`: use the result only after `settings.finish()`.
     ///
     /// - Parameters:
-    ///   - topics: Those that the service uses, as they are written in settings, such as `deadLetters`.
-    ///   - guarantee: What `delivery.guarantee` means to the service.
-    ///   - instance: What `instance.id` means to it besides.
+    ///   - topics: The topics that the service uses, as written in settings, for example `deadLetters`.
+    ///   - guarantee: The effect of `delivery.guarantee` on the service.
+    ///   - instance: An additional effect of `instance.id`.
     init(
         settings: inout ServiceSettings,
         topics used: Set<String>,
@@ -68,7 +68,7 @@ extension SharedConfiguration {
         let named = settings.string(
             "deployment",
             default: deployment,
-            about: "`ce_source` of what is published is `/carillon/<deployment>`."
+            about: "Published records have the `ce_source` `/carillon/<deployment>`."
         )
         if named.utf8.count <= 256 {
             deployment = named
@@ -77,8 +77,8 @@ extension SharedConfiguration {
         }
         guarantee = settings.optionalOneOf("delivery.guarantee", about: aboutGuarantee)
         let identity = """
-            Tells instances of one group apart, for their transactions (without it the name of the host); the same at \
-            each start of an instance, and never that of another that runs at the same time: they would fence each other.
+            Identifies an instance of a group, for its transactions (default: the host name). Keep it the same at \
+            each start. Two instances that run at the same time with the same id fence each other.
             """
         let aboutIdentity = [identity, aboutInstance].compactMap(\.self).joined(separator: " ")
         if let name = settings.optionalString("instance.id", about: aboutIdentity) {
@@ -88,17 +88,17 @@ extension SharedConfiguration {
             "drain.timeout",
             default: drainTimeout,
             in: .seconds(1) ... .seconds(3_600),
-            about: "How long shutdown waits for what is under way to be acknowledged."
+            about: "How long shutdown waits for the acknowledgement of records in flight."
         )
     }
 
-    // MARK: - Settings of a connection, which the command line reads, too
+    // MARK: - Connection settings, which the command line reads too
 
     /// `kafka.bootstrap.servers`.
     package static func bootstrapServers(_ settings: inout ServiceSettings) -> [String] {
         let servers = settings.list("kafka.bootstrap.servers", default: [], about: "Brokers as host:port. Required.")
         if servers.isEmpty {
-            settings.reject("kafka.bootstrap.servers", "is required: the brokers as host:port, with commas between")
+            settings.reject("kafka.bootstrap.servers", "is required: the brokers as host:port, separated by commas")
         }
         return servers
     }
@@ -108,25 +108,25 @@ extension SharedConfiguration {
         settings.dictionary(
             "kafka.properties",
             about: """
-                Any librdkafka property; wins over the service's own choices. In the variable a comma within a value is \
-                written `\\,`.
+                Any librdkafka property; overrides the service's own. In the variable, write a comma in a value \
+                as `\\,`.
                 """,
             isName: KafkaClientConfiguration.isProperty
         )
     }
 
-    /// `topics.prefix`, and `topics.<name>` of each topic that is used.
+    /// `topics.prefix`, and `topics.<name>` of each used topic.
     package static func topicNames(_ settings: inout ServiceSettings, _ used: Set<String>) -> TopicNames {
         let prefix = settings.string(
             "topics.prefix",
             default: TopicNames.defaultPrefix,
-            about: "What the topics' names begin with."
+            about: "Prefix of the topic names."
         )
         var own: [String: String] = [:]
         for name in used.sorted() {
             own[name] = settings.optionalString(
                 "topics.\(name)",
-                about: "The whole name of the topic, where it differs from prefix and own name."
+                about: "The full name of the topic, if it is not the prefix and the topic's own name."
             )
         }
         let topics = TopicNames(
@@ -140,7 +140,7 @@ extension SharedConfiguration {
         do throws(ModelError) {
             try topics.validate()
         } catch {
-            settings.reject("topics.prefix", "gives a wrong name for \(error.field ?? "a topic"): \(error.detail)")
+            settings.reject("topics.prefix", "gives an invalid name for \(error.field ?? "a topic"): \(error.detail)")
         }
         return topics
     }

@@ -77,7 +77,7 @@ struct ProducerServiceConfigurationTests {
     }
 
     @Test(
-        "A wrong key or value stops the start and is named",
+        "A wrong key or value prevents the start and is reported",
         arguments: [
             ("http: {port: 8080}", "kafka.bootstrap.servers"), ("http: {prot: 8080}", "http.prot"),
             ("http: {port: 65536}", "http.port"),

@@ -29,7 +29,7 @@ struct SharedConfigurationTests {
         #expect(shared.drainTimeout == .seconds(15))
     }
 
-    @Test("Both read them alike", arguments: services.indices)
+    @Test("Both services read them alike", arguments: services.indices)
     func given(service: Int) throws {
         let shared = try read(
             Self.services[service],
@@ -54,7 +54,7 @@ struct SharedConfigurationTests {
     }
 
     @Test(
-        "A wrong one stops the start and is named",
+        "A wrong one prevents the start and is reported",
         arguments: [
             ("kafka: {bootstrap: {servers: []}}", "kafka.bootstrap.servers"),
             ("topics: {prefix: \"a b\"}", "topics.prefix"),
@@ -71,7 +71,7 @@ struct SharedConfigurationTests {
         }
     }
 
-    @Test("Each passes over what only the other reads, and names what neither knows")
+    @Test("Each service ignores the other's keys, and reports keys that neither knows")
     func otherService() throws {
         let others: [(any ServiceConfiguration.Type, variable: String, section: String)] = [
             (ProducerServiceConfiguration.self, "CARILLON_STORE_UNWRITTEN", "store: {directory: [not, looked, at]}"),
@@ -94,7 +94,7 @@ struct SharedConfigurationTests {
             #expect(
                 error?.problems.map(\.description)
                     == [
-                        "carillon.yaml:4: center.entires is not a key that is known here; did you mean center.entries?"
+                        "carillon.yaml:4: center.entires is not a known key; did you mean center.entries?"
                     ],
                 "\(service)"
             )
