@@ -78,7 +78,9 @@ struct Scenario {
         if random.chance(150) { maximumEntries = Int(random.number(1...4)) }
         usesFiles = random.chance(50)
         // What waits for another one is late, which is checked where nothing goes wrong.
-        if faultRate > 0, random.chance(250) { concurrentSends = Int(random.number(1...2)) }
+        // Drawn aside, so that the other draws of a seed stay as they were.
+        var aside = random
+        if faultRate > 0, aside.chance(250) { concurrentSends = Int(aside.number(1...2)) }
         if Gates.slowBroker, random.chance(100) { bytesPerSecond = random.number(20_000...200_000) }
     }
 
