@@ -78,7 +78,7 @@ struct SimulationTests {
             (.readsUncommitted, 40), (.firesBeforeRestored, 20), (.skipsReplay, 30), (.dropsFence, 100),
             (.offsetsFirst, 10), (.markerBeforeEntries, 10), (.forgetsFiredThrough, 10), (.trustsUnknownCommit, 40),
             (.commitsInsteadOfAborting, 40), (.acceptsLateOutcomes, 40), (.neverTimesOut, 20),
-            (.storePositionFirst, 20),
+            (.storePositionFirst, 90),
             (.losesEntry, 10), (.swallowsTombstones, 40), (.losesDeadLetter, 10), (.reordersEvents, 20),
             (.duplicatesDelivery, 10), (.replaysTooLate, 30), (.replaysPart, 60), (.ignoresVersions, 20),
             (.widensRemovals, 20), (.forgetsEarly, 10), (.capsEarly, 10), (.anchorsAtReading, 10), (.firesEarly, 10),

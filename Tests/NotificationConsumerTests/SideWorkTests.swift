@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 
@@ -154,6 +155,23 @@ struct SideWorkTests {
             _ = take(&work)
         }
         #expect(work.deadlineCount < 100 && work.nextDeadline() == nil)
+    }
+
+    /// A lost ring would make a wait last for an hour.
+    @Test(.timeLimit(.minutes(2))) func `a ring ends a wait, whenever it comes`() async {
+        let bell = Bell()
+        bell.ring()
+        bell.ring()
+        bell.wait(atMost: .seconds(3600))
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                for _ in 0..<100 {
+                    Thread.detachNewThread { bell.ring() }
+                    bell.wait(atMost: .seconds(3600))
+                }
+                continuation.resume()
+            }
+        }
     }
 
     @Test(.timeLimit(.minutes(2))) func `outcomes from many threads come once each`() async {

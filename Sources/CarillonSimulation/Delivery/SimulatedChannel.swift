@@ -76,14 +76,11 @@ final class SimulatedChannel: DeliveryChannel {
         }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }
         var told = arrival + random.number(1_000...50_000)
-        if random.chance(rates.losing) {
-            note("send \(number) will not be answered")
-            return
-        } else if random.chance(rates.delaying) {
-            told += random.number(1_000_000...90_000_000)
-        }
-        note("send \(number) will be \(result)")
+        let isLost = random.chance(rates.losing)
+        if !isLost, random.chance(rates.delaying) { told += random.number(1_000_000...90_000_000) }
         let times = random.chance(rates.repeating) ? 2 : 1
+        note(isLost ? "send \(number) will not be answered" : "send \(number) will be \(result)")
+        guard !isLost else { return }
         for time in 0..<times {
             timeline.add(at: told + Int64(time) * 1_000) { [weak self] in
                 self?.tell(number, of: send.id, reply, result)

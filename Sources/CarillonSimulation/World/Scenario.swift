@@ -102,7 +102,9 @@ struct Scenario {
         if random.chance(80) { growth = random.pick(Growth.allCases) }
         growsWhileRunning = random.chance(600)
         // What waits for another one is late, which is checked where nothing goes wrong.
-        if faultRate > 0, random.chance(250) { concurrentSends = Int(random.number(1...2)) }
+        // Drawn aside, so that the other draws of a seed stay as they were.
+        var aside = random
+        if faultRate > 0, aside.chance(250) { concurrentSends = Int(aside.number(1...2)) }
     }
 
     /// Nothing happens by itself: a seed decides what nobody should notice.

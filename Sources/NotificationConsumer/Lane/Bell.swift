@@ -1,23 +1,20 @@
-import Foundation
+import Dispatch
+import Synchronization
 
 /// Ends the wait of one thread from any other. A ring is kept until the next wait.
 final class Bell: Sendable {
-    private let condition = NSCondition()
-    // Only under the condition's lock.
-    private nonisolated(unsafe) var isRung = false
+    /// The semaphore was signalled, and no wait has returned for it.
+    private let isRung = Atomic(false)
+    private let semaphore = DispatchSemaphore(value: 0)
 
     func ring() {
-        condition.lock()
-        isRung = true
-        condition.signal()
-        condition.unlock()
+        if !isRung.exchange(true, ordering: .acquiringAndReleasing) { semaphore.signal() }
     }
 
+    /// By the monotonic clock.
     func wait(atMost time: Duration) {
-        condition.lock()
-        defer { condition.unlock() }
-        let end = Date(timeIntervalSinceNow: Double(time.nanoseconds) / 1e9)
-        while !isRung, condition.wait(until: end) {}
-        isRung = false
+        let end = DispatchTime.now() + .milliseconds(Int(clamping: time.milliseconds))
+        // A ring between the two lines is of what its thread finds after this call.
+        if semaphore.wait(timeout: end) == .success { isRung.store(false, ordering: .sequentiallyConsistent) }
     }
 }
