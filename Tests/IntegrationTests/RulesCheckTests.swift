@@ -61,7 +61,8 @@ struct RulesCheckTests {
         #expect(text.status == 1)
         #expect(text.child.outputText.isEmpty)
         for words in [
-            "rules.yaml:3:5: a rule has no `recipent`; did you mean `recipient`?", "rules.yaml:4:", "rules.yaml:5:18:",
+            "rules.yaml:3:5: a rule has an unknown key `recipent`; did you mean `recipient`?", "rules.yaml:4:",
+            "rules.yaml:5:18:",
         ] {
             #expect(text.child.errorText.contains(words), "\(text.child.lastWords)")
         }
