@@ -111,4 +111,48 @@ struct CatchUpTests {
         #expect(bench.apply(removal("r"), 10_001).summary == ["cancelled b!"])
         #expect(bench.sends.map(\.kind) == [.recall])
     }
+
+    @Test func `a channel gets nothing that no marker covers, so that after a crash a removal recalls it`() throws {
+        let rules = LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push"))
+        var partition = OwnedPartition(
+            center: Bench(rules).center,
+            position: 10,
+            lineage: "l",
+            firedThrough: at(1000),
+            hasMarker: true
+        )
+        // After a long time without work the last marker is old.
+        #expect(try Self.apply([request("a")], to: &partition, 60_000).isEmpty)
+        #expect(partition.center.inFlight == 0)
+        let wantsLimit = partition.wantsLimit(at: at(60_000))
+        #expect(wantsLimit)
+        var room = Int.max
+        _ = partition.takeCut(
+            requests: "requests",
+            partitions: 1,
+            timeZoneDataVersion: "",
+            at: at(60_000),
+            all: false,
+            room: &room
+        )
+        let marker = try #require(partition.marker)
+        try partition.commit(markerAt: 1)
+        _ = try Self.fire(&partition, 60_100)
+        #expect(partition.center.inFlight == 1)
+        // The next owner has the changelog of that cut.
+        var next = try PartitionCenter(
+            rules: rules,
+            limits: .init(),
+            store: partition.center.store,
+            firedThrough: marker.firedThrough,
+            at: at(70_000)
+        )
+        _ = try next.apply(removal("r").placed(at: 11), at: at(70_000))
+        let effects = next.takeEffects()
+        #expect(effects.events.summary == ["cancelled a!"] && effects.events.first?.inDoubt == true)
+        #expect(effects.sends.map(\.kind) == [.recall])
+        // Within the limit it is sent at once.
+        _ = try Self.apply([request("b", key("other"))], to: &partition, 60_200)
+        #expect(partition.center.inFlight == 2)
+    }
 }

@@ -35,7 +35,7 @@ extension World {
         configuration.maximumEntries = options.bugs.contains(.capsEarly) ? 2 : scenario.maximumEntries
         configuration.residentEntries = scenario.residentEntries
         configuration.concurrentSends = scenario.concurrentSends
-        if options.bug == .neverTimesOut { configuration.sendTimeout = .seconds(100 * 365 * 86_400) }
+        if options.bugs.contains(.neverTimesOut) { configuration.sendTimeout = .seconds(100 * 365 * 86_400) }
         configuration.entriesPerPiece = scenario.entriesPerPiece
         let clockError: Int64 =
             options.bugs.contains(.firesEarly) ? 2_000 : options.bugs.contains(.firesLate) ? -3_000 : 0

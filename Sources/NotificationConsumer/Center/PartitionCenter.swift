@@ -48,6 +48,8 @@ struct PartitionCenter {
     var steadyFrom: Int64 = 0
     /// Nothing fires, and a request that is due already is armed; see `CatchUp`.
     var holdsTimers = false
+    /// Nothing is given to a channel later than this: a marker must say first that it may have been sent.
+    var sendLimit = Timestamp.latest
     /// Sends that a channel has.
     private(set) var inFlight = 0
 
@@ -156,6 +158,7 @@ struct PartitionCenter {
     private mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
         var turn = Turn(rules: rules, key: key, at: now)
         turn.holdsTimers = holdsTimers
+        turn.holdsSends = rules.handover.isBySend && (holdsTimers || now > sendLimit)
         swap(&turn.effects, &effects)
         return turn
     }

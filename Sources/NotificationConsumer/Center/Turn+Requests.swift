@@ -69,12 +69,14 @@ extension Turn {
         if case .turn? = entry.pending?.timer { true } else { false }
     }
 
-    /// Sends at once, or after what is in flight under the key: sends of one key never overlap. While the backlog is read nothing
-    /// is given to a channel: what the previous owner superseded while another one was in flight must not be sent now.
+    /// Sends at once, or after what is in flight under the key: sends of one key never overlap. Nothing is given to a channel
+    ///
+    /// - while the backlog is read: what the previous owner superseded while another one was in flight must not be sent now;
+    /// - beyond the marker's `firedThrough`: the next owner must know that it may have been sent, or a removal would not recall it.
     ///
     /// - Parameter leavesDoubt: the device may show what was superseded.
     private mutating func send(_ request: CenterInput.Request, leavesDoubt: Bool) {
-        var waits = holdsTimers && rules.handover.isBySend
+        var waits = holdsSends
         if let sending = entry.sending, case .inFlight = sending.phase { waits = true }
         guard !waits else {
             return wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent || leavesDoubt)
@@ -108,7 +110,7 @@ extension Turn {
             until: due,
             isInDoubt: mayHaveBeenSent && due <= now
         )
-        if due <= now, entry.sending == nil, !holdsTimers { return fire() }
+        if due <= now, entry.sending == nil, !holdsTimers, !holdsSends { return fire() }
         publish(.scheduled, of: request.id, closes: false, request.trace) {
             $0.nextTriggerDate = due
             $0.replaces = replaced?.requestID

@@ -21,6 +21,8 @@ struct Turn {
     var mayHaveBeenSent = false
     /// Timers wait until the backlog is read (`CatchUp`): what is due is armed, and fires afterwards.
     var holdsTimers = false
+    /// Sends wait, too: for the backlog, or for a marker that says that they may have begun.
+    var holdsSends = false
 
     init(rules: LifecycleRules, key: NotificationKey, at now: Timestamp) {
         (self.rules, self.key, self.now) = (rules, key, now)

@@ -3,8 +3,8 @@ import NotificationModel
 /// A partition that a lane owns: its centre, how far it was read, and how far its timers may fire.
 ///
 /// ## Fired through
-/// 1. A timer fires only when it is due at or before `fireLimit`, which is committed in the marker: after a crash nothing
-///    beyond the marker's `firedThrough` was sent.
+/// 1. A timer fires only when it is due at or before `fireLimit`, and a channel gets nothing after it. The limit is committed in
+///    the marker: after a crash nothing beyond the marker's `firedThrough` was sent.
 /// 2. A cut announces the next limit, a second ahead of the clock; it holds once the cut is committed.
 /// 3. When the clock was set back, the limit in force is lowered at once, and the marker tells the higher of the two once more:
 ///    timers up to it may have fired since the cut before.
@@ -24,7 +24,9 @@ struct OwnedPartition {
     /// A crash before the first checkpoint must find where this owner began.
     private(set) var awaitsFirstMarker: Bool
     /// No timer beyond it may fire.
-    private(set) var fireLimit: Timestamp
+    private(set) var fireLimit: Timestamp {
+        didSet { center.sendLimit = fireLimit }
+    }
     /// The backlog that is read before timers fire; nil when it is.
     private var catchUp: CatchUp?
     /// Something was read since the last cut.
@@ -53,6 +55,7 @@ struct OwnedPartition {
         self.catchUp = catchUp
         self.center.holdsTimers = catchUp != nil
         fireLimit = firedThrough ?? Timestamp.earliest
+        self.center.sendLimit = fireLimit
         awaitsFirstMarker = !hasMarker
     }
 
