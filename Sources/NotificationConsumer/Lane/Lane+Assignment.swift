@@ -190,7 +190,7 @@ extension Lane {
             mustRestart = lost ? .assignmentLost : .notCheckpointedBeforeRevoke
         }
         cancelSends { numbers.contains($0.partition) }
-        for number in numbers { release(number, isStoreSound: true) }
+        for number in numbers { release(number, lost || end?.mayBeReplaced == true ? unfencedStore : .parked) }
         ownedNumbers.removeAll { numbers.contains($0) }
         context.health.notReady(
             lost
@@ -210,16 +210,32 @@ extension Lane {
         return true
     }
 
-    /// The store holds committed changes only, so it is a base whatever became of the rest.
-    private func release(_ number: Int32, isStoreSound: Bool) {
+    /// What becomes of the store of a partition that leaves.
+    private enum StoreFate {
+        /// It holds committed changes only, so it is a base whatever became of the rest.
+        case parked
+        /// It may not be a copy of the changelog.
+        case discarded
+        /// It failed.
+        case closed
+    }
+
+    /// For a lane that another owner may have replaced. Without a fence both wrote to the changelog: this lane's last marker can
+    /// come after records of the other owner, which the store does not contain.
+    private var unfencedStore: StoreFate { context.guarantee == .exactlyOnce ? .parked : .discarded }
+
+    private func release(_ number: Int32, _ fate: StoreFate) {
         // Of an assignment that was refused nothing is owned.
         guard owned.indices.contains(Int(number)), let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
         if unfinished == number { unfinished = nil }
-        if isStoreSound {
-            context.stores.giveBack(partition.center.store, of: number, at: link.now)
-        } else {
+        switch fate {
+        case .parked: context.stores.giveBack(partition.center.store, of: number, at: link.now)
+        case .discarded:
+            // A file that fails now is discarded, or refused, when it is opened.
+            try? partition.center.store.discard()
             partition.center.close(flushing: false)
+        case .closed: partition.center.close(flushing: false)
         }
     }
 
@@ -250,17 +266,18 @@ extension Lane {
     package func close(after error: (any Error)? = nil) {
         if error != nil {
             hasFailed = true
+            end = error as? LaneEnd
             abortTransaction()
             cancelSends()
         }
-        var isStoreSound = true
-        if case .storeFailed = error as? LaneEnd {
-            isStoreSound = false
-            for number in ownedNumbers { release(number, isStoreSound: false) }
+        var fate = end?.mayBeReplaced == true ? unfencedStore : .parked
+        if case .storeFailed = end {
+            fate = .closed
+            for number in ownedNumbers { release(number, fate) }
         }
         link.close(within: configuration.drainTimeout / 2)
         cancelSends()
-        for number in ownedNumbers { release(number, isStoreSound: isStoreSound) }
+        for number in ownedNumbers { release(number, fate) }
         ownedNumbers = []
         context.metrics.flush()
         context.health.remark(nil)

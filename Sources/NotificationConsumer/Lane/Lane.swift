@@ -65,6 +65,8 @@ package final class Lane<Link: LaneLink> {
     /// Why the lane must begin anew at the next turn.
     var mustRestart: LaneEnd?
     var hasFailed = false
+    /// Why the lane ends, when it is for a reason of its own.
+    var end: LaneEnd?
     /// Checkpoints so far.
     package internal(set) var commits = 0
 

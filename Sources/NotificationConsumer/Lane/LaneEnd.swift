@@ -24,6 +24,14 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
 }
 
 extension LaneEnd {
+    /// Whether another owner may have written to the changelog meanwhile.
+    var mayBeReplaced: Bool {
+        switch self {
+        case .assignmentLost, .notCheckpointedBeforeRevoke, .checkpointStalled, .stoodStill: true
+        case .firstMarkersNotWritten, .storeFailed: false
+        }
+    }
+
     /// Whether no lane may follow one that threw this: going on would lose or guess something, or a setting is wrong.
     static func isFinal(_ error: any Error) -> Bool {
         switch error {

@@ -41,7 +41,7 @@ struct DrainTests {
         try lane.turn()
         let value = Array(#"{"requestId":"q","content":{"title":"T"}}"#.utf8)
         broker.requests[0].records.append((key("order").encoded, value))
-        for _ in 0..<100 where channel.sends.isEmpty || lane.ledger.checkpoint.allowsWork { try lane.turn() }
+        for _ in 0..<5000 where channel.sends.isEmpty || lane.ledger.checkpoint.allowsWork { try lane.turn() }
         let one = [.entry, .marker, .offsets, .commit] as [CheckpointStep]
         #expect(channel.sends.count == 1 && steps.all == one + [.entry, .marker])
         channel.accept()

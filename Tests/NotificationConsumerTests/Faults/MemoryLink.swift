@@ -42,12 +42,13 @@ final class MemoryBroker {
         state += Array(repeating: Log(), count: count - state.count)
     }
 
-    func marker(in partition: Int32, of count: Int32) {
+    func marker(in partition: Int32, of count: Int32, firedThrough: Timestamp? = nil) {
         let marker = StateMarker(
             offsets: [topics.requests: 0],
             wallTime: at(0),
             partitions: count,
             timeZoneDataVersion: "",
+            firedThrough: firedThrough,
             lineage: "test"
         )
         state[Int(partition)].records.append((StateMarker.key, marker.json))
