@@ -147,10 +147,10 @@ final class StateObserver {
     }
 
     private func noteOverwritten(_ key: NotificationKey, with entry: StateEntry?, _ number: Int) {
-        guard !isExactlyOnce, isDisturbed, let old = partitions[number].entries[key] else { return }
-        // Of a removed entry nothing tells how old it was.
-        if let entry, entry.life != old.life || entry.appliedThrough >= old.appliedThrough { return }
-        partitions[number].overwritten.formUnion(Set(old.held).subtracting(entry?.held ?? []))
+        guard !isExactlyOnce, isDisturbed, let entry, let old = partitions[number].entries[key],
+            entry.life == old.life, entry.appliedThrough < old.appliedThrough
+        else { return }
+        partitions[number].overwritten.formUnion(Set(old.held).subtracting(entry.held))
     }
 
     private func take(_ marker: StateMarker, _ number: Int, _ offset: Int64) throws(Violation) {
