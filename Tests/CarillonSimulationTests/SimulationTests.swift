@@ -76,8 +76,9 @@ struct SimulationTests {
     @Test(
         "a planted bug is found",
         arguments: [
-            (.readsUncommitted, 1...40), (.firesBeforeRestored, 1...20), (.skipsReplay, 20...40), (.dropsFence, 50...120),
-            (.offsetsFirst, 1...10), (.markerBeforeEntries, 1...10), (.forgetsFiredThrough, 1...10),
+            (.readsUncommitted, 1...40), (.firesBeforeRestored, 1...20), (.skipsReplay, 20...40),
+            (.dropsFence, 50...120), (.offsetsFirst, 1...10), (.markerBeforeEntries, 1...10),
+            (.forgetsFiredThrough, 1...10),
             (.trustsUnknownCommit, 10...40), (.commitsInsteadOfAborting, 1...40), (.acceptsLateOutcomes, 1...40),
             (.storePositionFirst, 10...90), (.losesEntry, 1...10), (.swallowsTombstones, 10...40),
             (.losesDeadLetter, 1...10), (.reordersEvents, 1...20), (.duplicatesDelivery, 1...10),
