@@ -77,6 +77,7 @@ final class World {
             partitions: scenario.partitions,
             isExactlyOnce: options.isExactlyOnce,
             usesChannel: scenario.usesChannel,
+            isDisturbed: !scenario.isUndisturbed,
             maximumEntries: scenario.maximumEntries,
             note: { noted.value("reader", $0) }
         )

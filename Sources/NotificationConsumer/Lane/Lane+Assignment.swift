@@ -107,6 +107,7 @@ extension Lane {
             position: result.offset,
             life: result.life,
             lineage: result.lineage,
+            stateEnd: context.guarantee == .atLeastOnce ? result.stateEnd : nil,
             firedThrough: result.marker?.firedThrough,
             // The marker of an earlier life may fit the log again, once that has grown. And after this instance was fenced only a
             // commit shows that nobody else has its id by now.
@@ -190,7 +191,7 @@ extension Lane {
             mustRestart = lost ? .assignmentLost : .notCheckpointedBeforeRevoke
         }
         cancelSends { numbers.contains($0.partition) }
-        for number in numbers { release(number, lost || end?.mayBeReplaced == true ? unfencedStore : .parked) }
+        for number in numbers { release(number, isStoreSound: true) }
         ownedNumbers.removeAll { numbers.contains($0) }
         context.health.notReady(
             lost
@@ -210,32 +211,16 @@ extension Lane {
         return true
     }
 
-    /// What becomes of the store of a partition that leaves.
-    private enum StoreFate {
-        /// It holds committed changes only, so it is a base whatever became of the rest.
-        case parked
-        /// It may not be a copy of the changelog.
-        case discarded
-        /// It failed.
-        case closed
-    }
-
-    /// For a lane that another owner may have replaced. Without a fence both wrote to the changelog: this lane's last marker can
-    /// come after records of the other owner, which the store does not contain.
-    private var unfencedStore: StoreFate { context.guarantee == .exactlyOnce ? .parked : .discarded }
-
-    private func release(_ number: Int32, _ fate: StoreFate) {
+    /// The store holds committed changes only, so it is a base whatever became of the rest.
+    private func release(_ number: Int32, isStoreSound: Bool) {
         // Of an assignment that was refused nothing is owned.
         guard owned.indices.contains(Int(number)), let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
         if unfinished == number { unfinished = nil }
-        switch fate {
-        case .parked: context.stores.giveBack(partition.center.store, of: number, at: link.now)
-        case .discarded:
-            // A file that fails now is discarded, or refused, when it is opened.
-            try? partition.center.store.discard()
+        if isStoreSound {
+            context.stores.giveBack(partition.center.store, of: number, at: link.now)
+        } else {
             partition.center.close(flushing: false)
-        case .closed: partition.center.close(flushing: false)
         }
     }
 
@@ -266,18 +251,17 @@ extension Lane {
     package func close(after error: (any Error)? = nil) {
         if error != nil {
             hasFailed = true
-            end = error as? LaneEnd
             abortTransaction()
             cancelSends()
         }
-        var fate = end?.mayBeReplaced == true ? unfencedStore : .parked
-        if case .storeFailed = end {
-            fate = .closed
-            for number in ownedNumbers { release(number, fate) }
+        var isStoreSound = true
+        if case .storeFailed = error as? LaneEnd {
+            isStoreSound = false
+            for number in ownedNumbers { release(number, isStoreSound: false) }
         }
         link.close(within: configuration.drainTimeout / 2)
         cancelSends()
-        for number in ownedNumbers { release(number, fate) }
+        for number in ownedNumbers { release(number, isStoreSound: isStoreSound) }
         ownedNumbers = []
         context.metrics.flush()
         context.health.remark(nil)

@@ -65,8 +65,6 @@ package final class Lane<Link: LaneLink> {
     /// Why the lane must begin anew at the next turn.
     var mustRestart: LaneEnd?
     var hasFailed = false
-    /// Why the lane ends, when it is for a reason of its own.
-    var end: LaneEnd?
     /// Checkpoints so far.
     package internal(set) var commits = 0
 
@@ -338,6 +336,8 @@ package final class Lane<Link: LaneLink> {
     func usingStore<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
+        } catch let end as LaneEnd {
+            throw end
         } catch {
             throw LaneEnd.storeFailed("\(error)")
         }

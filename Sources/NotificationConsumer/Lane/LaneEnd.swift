@@ -7,6 +7,7 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
     case checkpointStalled
     case stoodStill
     case firstMarkersNotWritten
+    case changelogInterleaved
     case storeFailed(String)
 
     package var description: String {
@@ -18,20 +19,13 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
         case .stoodStill: "this process stood still for longer than the session timeout; another owner may be at work"
         case .firstMarkersNotWritten:
             "the first markers of the assigned partitions were not acknowledged in time"
+        case .changelogInterleaved: "another owner wrote to the changelog of a partition of this lane"
         case .storeFailed(let reason): "the local store failed: \(reason)"
         }
     }
 }
 
 extension LaneEnd {
-    /// Whether another owner may have written to the changelog meanwhile.
-    var mayBeReplaced: Bool {
-        switch self {
-        case .assignmentLost, .notCheckpointedBeforeRevoke, .checkpointStalled, .stoodStill: true
-        case .firstMarkersNotWritten, .storeFailed: false
-        }
-    }
-
     /// Whether no lane may follow one that threw this: going on would lose or guess something, or a setting is wrong.
     static func isFinal(_ error: any Error) -> Bool {
         switch error {

@@ -21,6 +21,8 @@ struct OwnedPartition {
     let life: Int64
     /// Names the changelog.
     let lineage: String
+    /// Where the next record of the changelog is; nil where a fence keeps others from writing to it.
+    private var stateEnd: Int64?
     /// A crash before the first checkpoint must find where this owner began.
     private(set) var awaitsFirstMarker: Bool
     /// No timer beyond it may fire.
@@ -44,6 +46,7 @@ struct OwnedPartition {
         position: Int64,
         life: Int64 = 0,
         lineage: String,
+        stateEnd: Int64? = nil,
         firedThrough: Timestamp?,
         hasMarker: Bool,
         catchUp: CatchUp? = nil
@@ -52,6 +55,7 @@ struct OwnedPartition {
         self.position = position
         self.life = life
         self.lineage = lineage
+        self.stateEnd = stateEnd
         self.catchUp = catchUp
         self.center.holdsTimers = catchUp != nil
         fireLimit = firedThrough ?? Timestamp.earliest
@@ -142,9 +146,15 @@ struct OwnedPartition {
     /// The cut is committed: the store may have it, and timers may fire as far as the marker says.
     ///
     /// - Parameter offset: of the marker in `state`.
+    /// - Throws: `LaneEnd.changelogInterleaved` when records of another owner are between those of the cut. The store then
+    ///   stays what it was before: with the cut it would stand for an offset behind records that it does not contain.
     mutating func commit(markerAt offset: Int64) throws {
         guard let cut else { return }
         self.cut = nil
+        if let stateEnd {
+            guard offset == stateEnd + Int64(cut.changes.count) else { throw LaneEnd.changelogInterleaved }
+            self.stateEnd = offset + 1
+        }
         awaitsFirstMarker = false
         // The cut told the limit that was in force, too: what was set back since stays back.
         fireLimit = cut.marker.wallTime.adding(milliseconds: Self.aheadOfClock)

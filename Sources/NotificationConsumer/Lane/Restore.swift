@@ -29,6 +29,8 @@ struct Restore {
         var life: Int64
         /// The offset after the last request that the topic held.
         var end: Int64
+        /// The offset after the last record of the changelog.
+        var stateEnd: Int64
         /// Requests to read again in silence; empty when there are none.
         var replay: Range<Int64>
         /// nil when a first one is yet to be written.
@@ -100,6 +102,7 @@ struct Restore {
                 offset: offset,
                 life: life,
                 end: held.high,
+                stateEnd: bounds[number]?.high ?? 0,
                 replay: replay(of: number, after: marker, from: held.low, to: offset, isReborn: isReborn),
                 marker: marker,
                 lineage: marker?.lineage ?? newLineage(),

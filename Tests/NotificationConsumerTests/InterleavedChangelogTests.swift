@@ -1,0 +1,51 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// Without transactions an owner that stood still writes to the changelog beside its successor.
+struct InterleavedChangelogTests {
+    /// Commits one pending request whose entry and marker are at the end of a changelog of 20 records, with so many records of
+    /// another owner between.
+    private func commit(foreign: Int64, stateEnd: Int64?) throws -> PartitionCenter {
+        var partition = OwnedPartition(
+            center: Bench().center,
+            position: 10,
+            lineage: "l",
+            stateEnd: stateEnd,
+            firedThrough: nil,
+            hasMarker: true
+        )
+        _ = try partition.center.apply(request("a", interval(60)).placed(at: 10), at: at(0))
+        var room = Int.max
+        _ = partition.takeCut(
+            requests: "requests",
+            partitions: 1,
+            timeZoneDataVersion: "",
+            at: at(0),
+            all: false,
+            room: &room
+        )
+        #expect(partition.changes.count == 1)
+        let result = Result { try partition.commit(markerAt: 21 + foreign) }
+        if foreign > 0, stateEnd != nil {
+            #expect(throws: LaneEnd.changelogInterleaved) { try result.get() }
+        } else {
+            try result.get()
+        }
+        return partition.center
+    }
+
+    @Test func `the store stands for the offset after the marker when only the cut came before it`() throws {
+        #expect(try commit(foreign: 0, stateEnd: 20).store.position?.offset == 22)
+    }
+
+    @Test func `with records of another owner between, the lane ends and the store stays what it was`() throws {
+        let center = try commit(foreign: 1, stateEnd: 20)
+        #expect(center.store.position == nil && center.store.counts.entries == 0)
+    }
+
+    @Test func `with transactions their own records take offsets, and the fence keeps others out`() throws {
+        #expect(try commit(foreign: 1, stateEnd: nil).store.position?.offset == 23)
+    }
+}
