@@ -61,8 +61,10 @@ extension Lane {
         for reply in sends?.cancel(where: isNeedless) ?? [] { channel.cancel(reply) }
     }
 
-    /// Waits for what is under way, at most half of the time: a checkpoint of what was done comes after it. A checkpoint that is under way goes first where nothing else may be published meanwhile: the
-    /// event of an answer must not be committed with an entry that is still being sent.
+    /// Waits for sends under way, at most half of the time: a checkpoint of what was done comes after it.
+    ///
+    /// A checkpoint that is under way goes first where nothing else may be published meanwhile: the event of an answer must not
+    /// be committed with an entry that is still being sent.
     func awaitSends(before end: ContinuousClock.Instant) throws {
         let deadline = link.now.advanced(by: (end - link.now) / 2)
         func isAnySending() -> Bool {
