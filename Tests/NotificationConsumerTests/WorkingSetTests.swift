@@ -6,7 +6,7 @@ import Testing
 struct WorkingSetTests {
     @Test(arguments: 0..<20)
     func `it agrees with a dictionary, whatever is added, changed, cut and evicted`(seed: UInt64) {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(seed)
         var set = WorkingSet()
         var model: [NotificationKey: RequestID] = [:]
         var store: [NotificationKey: StateEntry] = [:]

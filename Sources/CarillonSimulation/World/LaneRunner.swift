@@ -16,8 +16,7 @@ protocol LaneDriver: AnyObject {
     func refusal(_ error: any Error) -> ConsumerRefusal?
 }
 
-/// One lane of one process, run as `ConsumerService` does: a lane that fails is closed, and another one begins after a pause
-/// that grows.
+/// One lane of one process, run as `Supervisor` does: a lane that fails is closed, and another one starts after its pause.
 final class LaneRunner {
     let name: String
     private let process: SimulatedProcess
@@ -29,9 +28,9 @@ final class LaneRunner {
     private let onRefusal: (ConsumerRefusal) -> Void
     private var lane: (any LaneDriver)?
     private var pause = RestartPause()
+    /// When the lane was made, in microseconds.
     private var began: Int64 = 0
     private var isStopping = false
-    private var isInTurn = false
     /// It ended in order, or for good.
     private(set) var isOver = false
     /// How often a lane was made.
@@ -121,7 +120,6 @@ final class LaneRunner {
             return
         }
         onFailure(error)
-        let delay = pause.noteFailure(after: .microseconds(timeline.now - began))
-        schedule(after: delay.components.seconds * 1_000_000 + delay.components.attoseconds / 1_000_000_000_000)
+        schedule(after: pause.noteFailure(after: .microseconds(timeline.now - began)).microseconds)
     }
 }

@@ -130,7 +130,8 @@ final class SeededRun {
     /// The topic of requests is deleted and made again while nobody runs; then somebody goes on with it.
     private func beginAnew() {
         let isInOrder = world.random.chance(500)
-        world.note("world", "makes requests anew, after \(isInOrder ? "all have ended in order" : "a crash")")
+        let cause = isInOrder ? "all have ended in order" : "a crash"
+        world.note("world", "creates the topic of requests again, after \(cause)")
         downAll(inOrder: isInOrder)
         // Who ends in order has time to write all that could wait, unless the broker is slow.
         let isForgetful = !isInOrder || world.scenario.bytesPerSecond != nil

@@ -96,7 +96,7 @@ extension Turn {
     }
 
     private mutating func rejected(_ sending: StateEntry.Sending, _ reason: ReasonCode) {
-        // A device that refuses a recall shows nothing of ours any more, or never will obey.
+        // Nothing more can be done about a refused recall: trying again would have the same answer.
         guard sending.content != nil else { return }
         if let removal = sending.cancelledBy {
             end(.cancelled, sending) { $0.by = removal }

@@ -20,7 +20,7 @@ import ServiceSupport
 /// - reading the input's headers, which librdkafka takes apart for the first that is asked for;
 /// - the rest copies key and value, polls, and counts.
 ///
-/// About a third of this thread's time is the allocator's, on librdkafka's behalf more than on ours: the README's figures show
+/// About a third of this thread's time is the allocator's, on librdkafka's behalf more than on ours: the page of figures shows
 /// what jemalloc makes of it.
 package final class Lane<Link: LaneLink> {
     /// Records applied before timers, reports and the checkpoint get their turn.
@@ -332,7 +332,7 @@ package final class Lane<Link: LaneLink> {
         effects.removeAll(keepingCapacity: true)
     }
 
-    /// What fails in here is the store's doing.
+    /// Any error in here but the end of the lane is the store's.
     func usingStore<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
