@@ -80,7 +80,7 @@ public struct ConsumerService: Service {
         self.logger = logger
         statuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         laneHealth = statuses.indices.map { health.component("lane-\($0)") }
-        Self.describe(registry, statuses, topic: configuration.topics.requests)
+        Self.describe(registry, statuses, topics: configuration.topics)
         Self.describe(registry, storeWriters, parkedStores)
     }
 
@@ -235,7 +235,7 @@ public struct ConsumerService: Service {
         }
     }
 
-    private static func describe(_ registry: PrometheusRegistry, _ statuses: [LaneStatus], topic: String) {
+    private static func describe(_ registry: PrometheusRegistry, _ statuses: [LaneStatus], topics: TopicNames) {
         registry.describe("requests", "Requests and removals read, by outcome.")
         registry.describe("notification.events", "Events published, by name.")
         registry.describe("dead.letters", "Records that could not be used, by reason.")
@@ -320,12 +320,12 @@ public struct ConsumerService: Service {
                 help: "Records of the changelog that are yet to be read before partitions are worked on.",
                 value: Double(lanes.reduce(0) { $0 + ($1.restoring.map { $0.of - $0.read } ?? 0) })
             )
-            for (partition, lag) in lanes.flatMap({ $0.lag }) {
+            for (place, lag) in lanes.flatMap({ $0.lag }) {
                 page.gauge(
                     "consumer.lag.records",
                     help: "Records behind the end of the partition.",
                     value: Double(lag),
-                    labels: [("topic", topic), ("partition", "\(partition)")]
+                    labels: [("topic", topics[place.input]), ("partition", "\(place.partition)")]
                 )
             }
         }

@@ -5,6 +5,7 @@ import Testing
 @testable import CarillonSimulation
 
 struct TransactionCoordinatorTests {
+    private let place = KafkaTopicPartition(topic: "requests", partition: 0)
     private let cluster = Cluster()
     private var broker: SimulatedBroker { cluster.broker }
 
@@ -86,7 +87,7 @@ struct TransactionCoordinatorTests {
         try write("1", as: "id", producer)
         #expect(throws: KafkaError.illegalGeneration) {
             try broker.transactions.add(
-                offsets: [(0, 5)],
+                offsets: [(place, 5)],
                 from: .init(id: "m", generation: generation - 1),
                 to: "id",
                 producer
@@ -94,16 +95,21 @@ struct TransactionCoordinatorTests {
         }
         #expect(throws: KafkaError.unknownMember) {
             try broker.transactions.add(
-                offsets: [(0, 5)],
+                offsets: [(place, 5)],
                 from: .init(id: "x", generation: generation),
                 to: "id",
                 producer
             )
         }
-        try broker.transactions.add(offsets: [(0, 5)], from: .init(id: "m", generation: generation), to: "id", producer)
-        #expect(broker.group.committed(0) == nil)
+        try broker.transactions.add(
+            offsets: [(place, 5)],
+            from: .init(id: "m", generation: generation),
+            to: "id",
+            producer
+        )
+        #expect(broker.group.committed(place) == nil)
         try broker.transactions.end("id", producer, commit: true)
-        #expect(broker.group.committed(0) == 5)
+        #expect(broker.group.committed(place) == 5)
     }
 
     @Test func `offsets of an aborted transaction are gone`() throws {
@@ -111,13 +117,13 @@ struct TransactionCoordinatorTests {
         cluster.timeline.advance(to: 1_000_000)
         let producer = broker.transactions.initialise("id")
         try broker.transactions.add(
-            offsets: [(0, 5)],
+            offsets: [(place, 5)],
             from: .init(id: "m", generation: broker.group.generation),
             to: "id",
             producer
         )
         try broker.transactions.end("id", producer, commit: false)
-        #expect(broker.group.committed(0) == nil)
+        #expect(broker.group.committed(place) == nil)
     }
 
     @Test func `a sequence that was written is not written again`() throws {
@@ -134,6 +140,7 @@ struct TransactionCoordinatorTests {
 }
 
 struct GroupCoordinatorTests {
+    private let place = KafkaTopicPartition(topic: "requests", partition: 0)
     private let cluster = Cluster(partitions: 3)
     private var group: GroupCoordinator { cluster.broker.group }
 
@@ -201,24 +208,24 @@ struct GroupCoordinatorTests {
     @Test func `offsets are set from outside only while nobody is a member`() throws {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)
-        try group.commit([(0, 3)], from: "a", generation: 1)
-        group.reset(0, to: 1)
-        #expect(group.committed(0) == 3)
+        try group.commit([(place, 3)], from: "a", generation: 1)
+        group.reset(place, to: 1)
+        #expect(group.committed(place) == 3)
         group.leave("a")
-        group.reset(0, to: 1)
-        #expect(group.committed(0) == 1)
-        group.reset(0, to: nil)
-        #expect(group.committed(0) == nil)
+        group.reset(place, to: 1)
+        #expect(group.committed(place) == 1)
+        group.reset(place, to: nil)
+        #expect(group.committed(place) == nil)
     }
 
     @Test func `offsets are taken from the generation only`() throws {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)
-        try group.commit([(0, 3)], from: "a", generation: 1)
-        #expect(group.committed(0) == 3)
-        #expect(throws: KafkaError.illegalGeneration) { try group.commit([(0, 9)], from: "a", generation: 0) }
+        try group.commit([(place, 3)], from: "a", generation: 1)
+        #expect(group.committed(place) == 3)
+        #expect(throws: KafkaError.illegalGeneration) { try group.commit([(place, 9)], from: "a", generation: 0) }
         group.leave("a")
-        #expect(throws: KafkaError.unknownMember) { try group.commit([(0, 9)], from: "a", generation: 1) }
-        #expect(group.committed(0) == 3)
+        #expect(throws: KafkaError.unknownMember) { try group.commit([(place, 9)], from: "a", generation: 1) }
+        #expect(group.committed(place) == 3)
     }
 }

@@ -207,7 +207,7 @@ struct ObserverTests {
         broker.log(topics.requests, 0).append(record("k", "q"))
         try desk.event(.scheduled, "q") { $0.nextTriggerDate = SimulatedClock.beginning.adding(milliseconds: 1000) }
         var newer = StateEntry()
-        newer.appliedThrough = 0
+        newer.applied[.requests].offset = 0
         newer.pending = .init(
             requestID: Desk.id("q"),
             content: Array("{}".utf8)[...],

@@ -54,7 +54,7 @@ struct SimulatedLinkTests {
         try a.link.publish("k", "zombie")
         a.link.settle()
         #expect {
-            try a.link.sendOffsets([0: 1], within: .seconds(10))
+            try a.link.sendOffsets([InputPartition(.requests, 0): 1], within: .seconds(10))
         } throws: {
             ($0 as? KafkaError)?.requiresAbort == true
         }
@@ -78,10 +78,10 @@ struct SimulatedLinkTests {
         try a.link.beginTransaction()
         try a.link.publish("k", "unheard")
         a.link.settle()
-        try a.link.sendOffsets([0: 1], within: .seconds(10))
+        try a.link.sendOffsets([InputPartition(.requests, 0): 1], within: .seconds(10))
         try a.link.commitTransaction(within: .seconds(10))
         #expect(cluster.state() == ["unheard"])
-        #expect(throws: KafkaError.self) { try a.link.committedOffsets(of: [0], within: .seconds(1)) }
+        #expect(throws: KafkaError.self) { try a.link.committedOffsets(of: [InputPartition(.requests, 0)], within: .seconds(1)) }
         try a.poll(seconds: 20)
         #expect(a.hooks == ["assign [0, 1]", "lost [0, 1]"])
         #expect(a.link.isOutOfTouch)
@@ -168,10 +168,10 @@ struct SimulatedLinkTests {
         try link.publish("k", "1")
         link.settle()
         #expect(cluster.state() == [])
-        try link.sendOffsets([0: 7], within: .seconds(10))
+        try link.sendOffsets([InputPartition(.requests, 0): 7], within: .seconds(10))
         try link.commitTransaction(within: .seconds(10))
         #expect(cluster.state() == ["1"])
-        #expect(cluster.broker.group.committed(0) == 7)
+        #expect(link.committed(InputPartition(.requests, 0)) == 7)
         try link.beginTransaction()
         try link.commitTransaction(within: .seconds(10))
     }

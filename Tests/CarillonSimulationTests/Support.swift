@@ -72,7 +72,7 @@ final class Reader {
             onAssign: { [unowned self] partitions in
                 owned = partitions
                 hooks.append("assign \(partitions)")
-                return Dictionary(uniqueKeysWithValues: partitions.map { ($0, 0) })
+                return Dictionary(uniqueKeysWithValues: partitions.map { (InputPartition(.requests, $0), 0) })
             },
             onRevoke: { [unowned self] partitions, lost, _ in
                 owned = []

@@ -48,7 +48,7 @@ struct BeginningTests {
     {
         let broker = Self.broker()
         broker.marker(in: Self.other, of: 2)
-        broker.committed[Self.other] = 5
+        broker.committed[InputPartition(.requests, Self.other)] = 5
         #expect(try Self.run(broker) == 2)
     }
 
@@ -59,7 +59,7 @@ struct BeginningTests {
             // The changelog has lost its marker.
             { $0.state[Int(Self.mine)].records.append((key("a").encoded, nil)) },
             // The changelog was made again.
-            { $0.committed[Self.mine] = 1 },
+            { $0.committed[InputPartition(.requests, Self.mine)] = 1 },
         ]
         for prepare in cases {
             let broker = Self.broker()

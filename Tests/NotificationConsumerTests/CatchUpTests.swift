@@ -15,11 +15,11 @@ struct CatchUpTests {
         let taken = Bench(over: bench.store, firedThrough: at(1000))
         return OwnedPartition(
             center: taken.center,
-            position: 10,
+            inputs: .at(10),
             lineage: "l",
             firedThrough: at(60_000),
             hasMarker: true,
-            catchUp: CatchUp(end: 12, deadline: start + CatchUp.bound)
+            catchUp: CatchUp(ends: PerInput { _ in 12 }, deadline: start + CatchUp.bound)
         )
     }
 
@@ -35,9 +35,9 @@ struct CatchUpTests {
         _ milliseconds: Int64
     ) throws -> [DeliveryEvent] {
         for input in inputs {
-            let placed = input.placed(at: partition.position)
+            let placed = input.placed(at: partition.inputs[.requests].position)
             _ = try partition.center.apply(placed, at: at(milliseconds))
-            partition.position += 1
+            partition.inputs[.requests].position += 1
         }
         return partition.center.takeEffects().events
     }
@@ -54,7 +54,7 @@ struct CatchUpTests {
         let inputs = [request("a", interval(5)), removal("r")]
         let events = try Self.apply(inputs, to: &partition, 20_000)
         #expect(events.map(\.name) == [.scheduled, .cancelled])
-        partition.endCatchUp(lag: nil, isReadingHeld: false, at: Self.start)
+        partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in nil }
         #expect(!partition.isCatchingUp)
         #expect(try Self.fire(&partition, 20_000).isEmpty)
     }
@@ -64,10 +64,10 @@ struct CatchUpTests {
         #expect(partition.isCatchingUp)
         let events = try Self.apply([request("b", key("other"), interval(6))], to: &partition, 20_000)
         #expect(events.map(\.name) == [.scheduled])
-        partition.endCatchUp(lag: 1, isReadingHeld: false, at: Self.start)
+        partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in 1 }
         #expect(try Self.fire(&partition, 20_000).isEmpty)
         _ = try Self.apply([request("c", key("third"))], to: &partition, 20_000)
-        partition.endCatchUp(lag: 1, isReadingHeld: false, at: Self.start)
+        partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in 1 }
         #expect(try Self.fire(&partition, 20_000).map(\.requestID) == [id("a"), id("b")])
     }
 
@@ -76,9 +76,9 @@ struct CatchUpTests {
             (0, false, Duration.zero), (5, true, .zero), (5, false, CatchUp.bound),
         ] as [(Int64, Bool, Duration)] {
             var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
-            partition.endCatchUp(lag: 5, isReadingHeld: false, at: Self.start)
+            partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in 5 }
             #expect(partition.isCatchingUp)
-            partition.endCatchUp(lag: lag, isReadingHeld: isHeld, at: Self.start + later)
+            partition.endCatchUp(isReadingHeld: isHeld, at: Self.start + later) { _, _ in lag }
             #expect(try Self.fire(&partition, 20_000).map(\.name) == [.delivered])
         }
     }
@@ -116,7 +116,7 @@ struct CatchUpTests {
         let rules = LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push"))
         var partition = OwnedPartition(
             center: Bench(rules).center,
-            position: 10,
+            inputs: .at(10),
             lineage: "l",
             firedThrough: at(1000),
             hasMarker: true
@@ -128,7 +128,7 @@ struct CatchUpTests {
         #expect(wantsLimit)
         var room = Int.max
         _ = partition.takeCut(
-            requests: "requests",
+            topics: TopicNames(),
             partitions: 1,
             timeZoneDataVersion: "",
             at: at(60_000),

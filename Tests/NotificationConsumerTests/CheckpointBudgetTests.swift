@@ -119,7 +119,9 @@ struct SlowBrokerTests {
         return nil
     }
 
-    private static func position(_ broker: MemoryBroker) -> Int64 { broker.committed[0] ?? 0 }
+    private static func position(_ broker: MemoryBroker) -> Int64 {
+        broker.committed[InputPartition(.requests, 0)] ?? 0
+    }
 
     @Test(arguments: DeliveryGuarantee.allCases)
     func `300 waiting requests of 200 kB are delivered at 1 MB/s, by one lane`(guarantee: DeliveryGuarantee) {

@@ -1,9 +1,14 @@
+import NotificationModel
 import ServiceSupport
 import Testing
 
 @testable import NotificationConsumer
 
 struct CheckpointTests {
+    private static func offsets(_ offsets: [Int32: Int64]) -> InputOffsets {
+        Dictionary(uniqueKeysWithValues: offsets.map { (InputPartition(.requests, $0), $1) })
+    }
+
     private static func acknowledge(_ tag: Checkpoint.Tag, _ count: Int, _ checkpoint: inout Checkpoint) {
         for _ in 0..<count { checkpoint.acknowledged(tag) }
     }
@@ -13,7 +18,7 @@ struct CheckpointTests {
         let first = checkpoint.tag
         checkpoint.published(first)
         checkpoint.published(first)
-        checkpoint.cut([1: 10])
+        checkpoint.cut(Self.offsets([1: 10]))
         #expect(checkpoint.next() == nil)
         Self.acknowledge(first, 2, &checkpoint)
         #expect(checkpoint.next() == .writeEntries(of: [1]))
@@ -24,7 +29,7 @@ struct CheckpointTests {
         checkpoint.published(.marker)
         #expect(checkpoint.next() == nil)
         checkpoint.acknowledged(.marker)
-        #expect(checkpoint.next() == .commit([1: 10]))
+        #expect(checkpoint.next() == .commit(Self.offsets([1: 10]), of: [1]))
         #expect(checkpoint.next() == nil)
         #expect(checkpoint.isSettled)
     }
@@ -34,7 +39,7 @@ struct CheckpointTests {
         let first = checkpoint.tag
         checkpoint.published(first)
         #expect(checkpoint.allowsWork)
-        checkpoint.cut([0: 5, 3: 9])
+        checkpoint.cut(Self.offsets([0: 5, 3: 9]))
         #expect(!checkpoint.allowsWork)
         #expect(checkpoint.next() == .writeEntries(of: [0, 3]))
         checkpoint.published(.entry)
@@ -46,7 +51,7 @@ struct CheckpointTests {
         // The event of the epoch is still on its way.
         #expect(checkpoint.next() == nil)
         checkpoint.acknowledged(first)
-        #expect(checkpoint.next() == .commit([0: 5, 3: 9]))
+        #expect(checkpoint.next() == .commit(Self.offsets([0: 5, 3: 9]), of: [0, 3]))
         #expect(!checkpoint.allowsWork)
         #expect(checkpoint.next() == nil)
         #expect(checkpoint.allowsWork && checkpoint.isSettled)
@@ -56,22 +61,22 @@ struct CheckpointTests {
         var checkpoint = Checkpoint(.atLeastOnce)
         let first = checkpoint.tag
         checkpoint.published(first)
-        checkpoint.cut([0: 1])
+        checkpoint.cut(Self.offsets([0: 1]))
         #expect(checkpoint.allowsWork)
         let second = checkpoint.tag
         #expect(second != first)
         checkpoint.published(second)
         // No second cut while one is under way.
-        checkpoint.cut([0: 2])
+        checkpoint.cut(Self.offsets([0: 2]))
         checkpoint.acknowledged(first)
         #expect(checkpoint.next() == .writeEntries(of: [0]))
         #expect(checkpoint.next() == .writeMarkers(of: [0]))
         checkpoint.published(.marker)
         checkpoint.acknowledged(.marker)
-        #expect(checkpoint.next() == .commit([0: 1]))
+        #expect(checkpoint.next() == .commit(Self.offsets([0: 1]), of: [0]))
         #expect(checkpoint.next() == nil)
         #expect(!checkpoint.isSettled)
-        checkpoint.cut([0: 2])
+        checkpoint.cut(Self.offsets([0: 2]))
         #expect(checkpoint.next() == nil)
         checkpoint.acknowledged(second)
         #expect(checkpoint.next() == .writeEntries(of: [0]))

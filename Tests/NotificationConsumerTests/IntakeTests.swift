@@ -5,7 +5,7 @@ import Testing
 @testable import NotificationConsumer
 
 struct IntakeTests {
-    private let intake = Intake(topic: "requests") { key in
+    private let intake = RequestIntake(topic: "requests") { key in
         key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: 8) }
     }
     private let home = KafkaPartitioner.partition(forKey: Array("ana".utf8), count: 8)
@@ -13,6 +13,7 @@ struct IntakeTests {
     private func record(_ key: String?, _ value: String?, partition: Int32? = nil, at time: Int64? = 0) -> Intake.Record
     {
         .init(
+            .requests,
             partition: partition ?? home,
             offset: 42,
             timestamp: time.map { at($0).rawValue },

@@ -10,7 +10,7 @@ struct InterleavedChangelogTests {
     private func commit(foreign: Int64, stateEnd: Int64?) throws -> PartitionCenter {
         var partition = OwnedPartition(
             center: Bench().center,
-            position: 10,
+            inputs: .at(10),
             lineage: "l",
             stateEnd: stateEnd,
             firedThrough: nil,
@@ -19,7 +19,7 @@ struct InterleavedChangelogTests {
         _ = try partition.center.apply(request("a", interval(60)).placed(at: 10), at: at(0))
         var room = Int.max
         _ = partition.takeCut(
-            requests: "requests",
+            topics: TopicNames(),
             partitions: 1,
             timeZoneDataVersion: "",
             at: at(0),

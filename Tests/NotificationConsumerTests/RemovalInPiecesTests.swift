@@ -36,7 +36,7 @@ struct RemovalInPiecesTests {
         #expect(Set(events.summary) == Set((0..<25).map { "cancelled q\($0)!" } + ["removed d"]))
         #expect(events.count == 26)
         #expect(bench.center.pendingCount == 1)
-        #expect(bench.entry(key("k3"))?.appliedThrough == position)
+        #expect(bench.entry(key("k3"))?.applied[.requests].offset == position)
         // Its repeat does nothing, and neither does its record when it is read again.
         #expect(bench.apply(all, 2).isEmpty && bench.outcomes.last == .duplicate)
         bench.offset = position
@@ -75,7 +75,7 @@ struct RemovalInPiecesTests {
         for _ in 0..<pieces where bench.outcomes.last == .unfinished { bench.proceed(1) }
         let told = bench.events
         try bench.commit()
-        #expect(bench.center.replayOffset == nil)
+        #expect(bench.center.replayOffset(of: .requests) == nil)
 
         var again = Bench(over: bench.store, limits: Self.limits)
         again.offset = position
@@ -97,9 +97,9 @@ struct RemovalInPiecesTests {
         var bench = Bench(limits: Self.limits)
         for number in 0..<6 { bench.apply(request("q\(number)", key("k\(number)")), 0) }
         bench.apply(removal("all", key("")), 1)
-        #expect((bench.center.replayOffset, bench.center.replayEnd) == (0, 6))
+        #expect((bench.center.replayOffset(of: .requests), bench.center.replayEnd(of: .requests)) == (0, 6))
         bench.proceed(1)
         #expect(bench.center.cut(at: at(2)).count == 6)
-        #expect(bench.center.replayOffset == nil)
+        #expect(bench.center.replayOffset(of: .requests) == nil)
     }
 }

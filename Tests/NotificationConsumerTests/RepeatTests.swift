@@ -38,7 +38,7 @@ struct RepeatTests {
     @Test func `what remembers removals of everything is no notification of the recipient`() throws {
         var bench = Bench()
         bench.apply(removal("first", Self.everything), 0)
-        #expect(bench.entry(Self.everything)?.removals.map(\.id) == [id("first")])
+        #expect(bench.recipient(Self.everything)?.removals.map(\.id) == [id("first")])
         #expect(bench.apply(removal("second", Self.everything), 1).summary == ["cancellation.missed second"])
         #expect(bench.center.pendingCount == 0)
         // It is in the changelog and in the store as any entry is.
@@ -65,7 +65,7 @@ struct RepeatTests {
             bench.apply(removal("r\(number)", Self.everything), 60_002)
             bench.apply(removal("s\(number)"), 60_002)
         }
-        #expect((64...128).contains(bench.entry(Self.everything)?.removals.count ?? 0))
+        #expect((64...128).contains(bench.recipient(Self.everything)?.removals.count ?? 0))
         #expect((64...128).contains(bench.entry(key("order"))?.known.count ?? 0))
     }
 

@@ -39,13 +39,13 @@ struct RestoreTests {
         let bench = Bench()
         var partition = OwnedPartition(
             center: bench.center,
-            position: 7,
+            inputs: .at(7),
             lineage: "l",
             firedThrough: at(5000),
             hasMarker: true
         )
         func cut(_ now: Int64) -> Timestamp? {
-            _ = partition.takeCut(requests: "r", partitions: 1, timeZoneDataVersion: "", at: at(now), all: false)
+            _ = partition.takeCut(topics: TopicNames(), partitions: 1, timeZoneDataVersion: "", at: at(now), all: false)
             return partition.marker?.firedThrough
         }
         #expect(cut(1000) == at(5000))
@@ -67,7 +67,7 @@ struct RestoreTests {
             try bench.center.refill(at: at(0))
             var partition = OwnedPartition(
                 center: bench.center,
-                position: 1,
+                inputs: .at(1),
                 lineage: "l",
                 firedThrough: at(10_500),
                 hasMarker: true
@@ -84,7 +84,7 @@ struct RestoreTests {
         try bench.center.refill(at: at(0))
         var partition = OwnedPartition(
             center: bench.center,
-            position: 1,
+            inputs: .at(1),
             lineage: "l",
             firedThrough: at(9_999),
             hasMarker: true
@@ -97,7 +97,7 @@ struct RestoreTests {
         #expect(fire(20_000) == 0)
         let early = partition.center.takeEffects().events
         #expect(early.isEmpty)
-        _ = partition.takeCut(requests: "r", partitions: 1, timeZoneDataVersion: "", at: at(9_500), all: false)
+        _ = partition.takeCut(topics: TopicNames(), partitions: 1, timeZoneDataVersion: "", at: at(9_500), all: false)
         // Announced, and not committed yet.
         #expect(fire(20_000) == 0)
         try partition.commit(markerAt: 3)

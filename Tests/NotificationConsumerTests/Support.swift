@@ -33,7 +33,7 @@ func request(
         .init(
             id: id(name),
             key: key,
-            position: .init(offset: 0),
+            position: .init(.requests, offset: 0),
             version: version,
             content: content,
             plan: plan,
@@ -85,7 +85,7 @@ func removal(
         .init(
             id: id(name),
             key: key,
-            position: .init(offset: 0),
+            position: .init(.requests, offset: 0),
             scope: scope,
             version: version,
             trace: .none,
@@ -182,6 +182,11 @@ struct Bench {
         // swift-format-ignore: NeverUseForceTry
         try! center.entry(of: key)
     }
+
+    mutating func recipient(_ key: NotificationKey) -> RecipientRecord? {
+        // swift-format-ignore: NeverUseForceTry
+        try! center.recipient(of: key)
+    }
 }
 
 extension PartitionCenter {
@@ -216,10 +221,10 @@ extension CenterInput {
     func placed(at offset: Int64, life: Int64 = 0) -> Self {
         switch self {
         case .request(var request):
-            request.position = .init(offset: offset, life: life)
+            request.position = .init(.requests, offset: offset, life: life)
             return .request(request)
         case .removal(var removal):
-            removal.position = .init(offset: offset, life: life)
+            removal.position = .init(.requests, offset: offset, life: life)
             return .removal(removal)
         }
     }
@@ -238,17 +243,22 @@ extension PartitionCenter {
     }
 }
 
+extension PerInput<InputProgress> {
+    /// Every input at the position.
+    static func at(_ position: Int64) -> Self { Self { _ in InputProgress(position: position, life: 0) } }
+}
+
 extension OwnedPartition {
     mutating func takeCut(
-        requests: String,
+        topics: TopicNames,
         partitions: Int32,
         timeZoneDataVersion: String,
         at now: Timestamp,
         all: Bool
-    ) -> Int64 {
+    ) -> PerInput<InputProgress> {
         var room = Int.max
         return takeCut(
-            requests: requests,
+            topics: topics,
             partitions: partitions,
             timeZoneDataVersion: timeZoneDataVersion,
             at: now,

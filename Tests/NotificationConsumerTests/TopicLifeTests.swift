@@ -22,7 +22,10 @@ struct TopicLifeTests {
 
         var after = try Self.bench(1, over: before.store)
         #expect(after.apply(request("b")).summary == ["delivered b!"])
-        #expect(after.entry(key("order"))?.life == 1 && after.entry(key("order"))?.appliedThrough == 0)
+        #expect(
+            after.entry(key("order"))?.applied[.requests].life == 1
+                && after.entry(key("order"))?.applied[.requests].offset == 0
+        )
         // What came with an id of its own is known all the same.
         #expect(after.apply(request("a")).isEmpty)
         after.apply(request("c", key("k", recipient: "bo")))
@@ -51,12 +54,12 @@ struct TopicLifeTests {
         #expect(!entry.contains("life"))
         var partition = OwnedPartition(
             center: bench.center,
-            position: 1,
+            inputs: .at(1),
             lineage: "l",
             firedThrough: nil,
             hasMarker: true
         )
-        _ = partition.takeCut(requests: "r", partitions: 1, timeZoneDataVersion: "", at: at(0), all: true)
+        _ = partition.takeCut(topics: TopicNames(), partitions: 1, timeZoneDataVersion: "", at: at(0), all: true)
         let marker = String(decoding: partition.marker?.json ?? [], as: UTF8.self)
         #expect(!marker.contains("lives") && !marker.contains("replay"))
     }

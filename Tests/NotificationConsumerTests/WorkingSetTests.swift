@@ -178,7 +178,7 @@ struct WorkingSetTests {
                 let name = "\(burst)-\(number)"
                 // A few stay, for their timers or because the changelog is not told of them yet.
                 let (isNear, isLazy) = ((7..<17).contains(number), (20..<30).contains(number))
-                let cause = isLazy ? WorkingSet.Cause.log(0) : .clock
+                let cause = isLazy ? WorkingSet.Cause.log(.init(.requests, offset: 0), number: 0) : .clock
                 set.insert(key(name, recipient: "r\(number % 5)"), at: at(0), from: cause) { entry in
                     if isLazy {
                         entry.delivered = .init(requestID: id(name), at: at(0))

@@ -191,7 +191,7 @@ struct RecordBoundTests {
         #expect(trace.traceparent?.count == 256 && trace.tracestate?.count == 512)
         let (time, content) = (Timestamp(rawValue: 4_000_000_000_000), bytes("{}")[...])
         var entry = StateEntry()
-        (entry.touched, entry.appliedThrough, entry.life) = (time, .max, .max)
+        (entry.touched, entry.applied[.requests].offset, entry.applied[.requests].life) = (time, .max, .max)
         entry.version = .init(number: .max, by: try id(0))
         let schedule = IntervalSchedule(interval: .max, anchor: time, repeats: true, misfire: .once, jitter: .max)
         entry.pending = .init(
@@ -221,9 +221,8 @@ struct RecordBoundTests {
         let entrySize = RecordBound.size(key: key.encoded, value: entry.json, headers: [])
         #expect(entrySize <= RecordBound.aroundContent, "\(entrySize)")
 
-        // A recipient's own entry.
-        var recipient = StateEntry()
-        (recipient.touched, recipient.appliedThrough, recipient.life) = (time, .max, .max)
+        var recipient = RecipientRecord()
+        (recipient.touched, recipient.applied[.requests].offset, recipient.applied[.requests].life) = (time, .max, .max)
         recipient.removals = try (0..<128).map { .init(id: try id($0), offset: .max, closed: time) }
         let recipientSize = RecordBound.size(key: key.encoded, value: recipient.json, headers: [])
         #expect(recipientSize <= RecordBound.aroundContent, "\(recipientSize)")

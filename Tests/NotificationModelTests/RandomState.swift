@@ -5,8 +5,8 @@ enum RandomState {
     static func entry(using generator: inout SeededGenerator) throws -> StateEntry {
         var entry = StateEntry()
         entry.touched = instant(&generator)
-        entry.appliedThrough = Int64.random(in: -1...Int64.max, using: &generator)
-        if chance(&generator) { entry.life = Int64.random(in: 0...9, using: &generator) }
+        entry.applied[.requests].offset = Int64.random(in: -1...Int64.max, using: &generator)
+        if chance(&generator) { entry.applied[.requests].life = Int64.random(in: 0...9, using: &generator) }
         if chance(&generator) { entry.pending = try pending(&generator) }
         if chance(&generator) { entry.sending = try sending(&generator) }
         if chance(&generator) {
@@ -18,16 +18,22 @@ enum RandomState {
         }
         if chance(&generator) { entry.version = .init(number: count(&generator), by: try id(&generator)) }
         if chance(&generator) { entry.known = try known(&generator) }
-        if chance(&generator) {
-            entry.removals = try (0..<Int.random(in: 0...9, using: &generator)).map { _ in
-                .init(
-                    id: try id(&generator),
-                    offset: Int64.random(in: -1...Int64.max, using: &generator),
-                    closed: instant(&generator)
-                )
-            }
-        }
         return entry
+    }
+
+    static func recipient(using generator: inout SeededGenerator) throws -> RecipientRecord {
+        var record = RecipientRecord()
+        record.touched = instant(&generator)
+        record.applied[.requests].offset = Int64.random(in: -1...Int64.max, using: &generator)
+        if chance(&generator) { record.applied[.requests].life = Int64.random(in: 0...9, using: &generator) }
+        record.removals = try (0..<Int.random(in: 0...9, using: &generator)).map { _ in
+            .init(
+                id: try id(&generator),
+                offset: Int64.random(in: -1...Int64.max, using: &generator),
+                closed: instant(&generator)
+            )
+        }
+        return record
     }
 
     static func marker(using generator: inout SeededGenerator) -> StateMarker {

@@ -12,7 +12,10 @@ struct StateCodecTests {
 
     /// Each line reads as the sample at its position, and the sample is written as that line.
     private func check(_ file: String, _ samples: [(name: String, entry: StateEntry)]) throws {
-        let lines = try lines(file)
+        try check(lines(file), samples)
+    }
+
+    private func check(_ lines: [[UInt8]], _ samples: [(name: String, entry: StateEntry)]) throws {
         #expect(lines.count == samples.count)
         for (line, sample) in zip(lines, samples) {
             #expect(try StateEntry(json: line) == sample.entry, "\(sample.name)")
@@ -40,7 +43,16 @@ struct StateCodecTests {
 
     @Test("output of 49d030c is readable, and its additional samples are written identically")
     func lives() throws {
-        try check("49d030c/entries", try StateSamples.laterEntries())
+        let lines = try lines("49d030c/entries")
+        try #require(lines.count == 3)
+        try check([lines[0]], [StateSamples.laterEntry()])
+        let recipient = try StateSamples.laterRecipient()
+        #expect(try RecipientRecord(json: lines[1]) == recipient)
+        #expect(text(recipient.json) == text(lines[1]))
+        let (_, everything) = try StateSamples.laterEverything()
+        #expect(try StateEntry(json: lines[2]) == everything)
+        let removals = try #require(text(lines[2]).firstRange(of: #","removals":["#))
+        #expect(text(lines[2]).prefix(upTo: removals.lowerBound) + "}" == text(everything.json))
         try check("49d030c/markers", StateSamples.laterMarkers())
     }
 
@@ -65,9 +77,33 @@ struct StateCodecTests {
         #expect(head.touched == entry.touched && head.due == entry.dueAfterRestart)
     }
 
+    @Test("a recipient's record with any contents reads back equal", arguments: 0..<50 as Range<UInt64>)
+    func recipients(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let record = try RandomState.recipient(using: &generator)
+        #expect(try RecipientRecord(json: record.json) == record)
+        // A restore reads the head alone, whatever the record is of.
+        let head = try StateEntry.head(of: record.json)
+        #expect(head.touched == record.touched && head.due == nil)
+    }
+
+    @Test(
+        "a recipient's missing field and newer form are named",
+        arguments: [
+            (#"{"form":3,"removals":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
+            (#"{"form":1,"removals":[{"id":"a","offset":1}]}"#, .invalid, "removals.0.closed"),
+            (#"{"form":1,"life":-1}"#, .invalid, "life"),
+        ]
+    )
+    func refusedRecipient(_ json: String, _ reason: ReasonCode, _ field: String) {
+        let error = failure { () throws(ModelError) in try RecipientRecord(json: bytes(json)) }
+        #expect(error?.reason == reason && error?.field == field, "\(String(describing: error))")
+    }
+
     @Test("an entry is written in the oldest form that can say it")
     func oldestForm() throws {
-        for sample in try StateSamples.firstEntries() + StateSamples.laterEntries() {
+        for sample in try StateSamples.firstEntries() + [StateSamples.laterEntry(), StateSamples.laterEverything()] {
             #expect(text(sample.entry.json).hasPrefix(#"{"form":1,"#), "\(sample.name)")
         }
         // Readers of form 1 need a due time.
@@ -130,7 +166,7 @@ struct StateCodecTests {
 
     @Test("unknown fields are ignored at each level")
     func unknown() throws {
-        for sample in try StateSamples.firstEntries() + StateSamples.laterEntries() {
+        for sample in try StateSamples.firstEntries() + [StateSamples.laterEntry(), StateSamples.laterEverything()] {
             // Each object gets a new first field, except the requests' contents, which are stored unchanged.
             let added = text(sample.entry.json)
                 .replacing("{\"", with: #"{"later":{"form":[9]},""#)
@@ -140,5 +176,8 @@ struct StateCodecTests {
                 )
             #expect(try StateEntry(json: bytes(added)) == sample.entry, "\(sample.name)")
         }
+        let recipient = try StateSamples.laterRecipient()
+        let added = text(recipient.json).replacing("{\"", with: #"{"later":{"form":[9]},""#)
+        #expect(try RecipientRecord(json: bytes(added)) == recipient)
     }
 }

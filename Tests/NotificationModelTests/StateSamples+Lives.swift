@@ -2,31 +2,33 @@ import NotificationModel
 
 // Added by the commit 49d030c: removals of all of a recipient's notifications, lives of a topic, the end of a replay.
 extension StateSamples {
-    static func laterEntries() throws -> [(name: String, entry: StateEntry)] {
-        let text = try RequestID(text: "r-1")
-        return [
-            ("life", entry { $0.life = 1 }),
-            (
-                "removals",
-                entry {
-                    $0.removals = [
-                        .init(id: uuid(1), offset: -1, closed: now), .init(id: text, offset: .max, closed: later),
-                    ]
-                }
-            ),
-            (
-                "everything",
-                entry {
-                    $0.life = .max
-                    $0.version = .init(number: 7, by: uuid(1))
-                    $0.pending = pending(.held, trace)
-                    $0.sending = sending(.inFlight(since: now))
-                    $0.delivered = .init(requestID: uuid(5), at: now)
-                    $0.known = known([uuid(6), text])
-                    $0.removals = [.init(id: text, offset: 0, closed: now)]
-                }
-            ),
+    static func laterEntry() -> (name: String, entry: StateEntry) {
+        ("life", entry { $0.applied[.requests].life = 1 })
+    }
+
+    static func laterRecipient() throws -> RecipientRecord {
+        var record = RecipientRecord()
+        (record.touched, record.applied[.requests].offset) = (now, 41)
+        record.removals = [
+            .init(id: uuid(1), offset: -1, closed: now),
+            .init(id: try RequestID(text: "r-1"), offset: .max, closed: later),
         ]
+        return record
+    }
+
+    /// Its line has removals, too, which only recipients' records have.
+    static func laterEverything() throws -> (name: String, entry: StateEntry) {
+        (
+            "everything",
+            try entry {
+                $0.applied[.requests].life = .max
+                $0.version = .init(number: 7, by: uuid(1))
+                $0.pending = pending(.held, trace)
+                $0.sending = sending(.inFlight(since: now))
+                $0.delivered = .init(requestID: uuid(5), at: now)
+                $0.known = known([uuid(6), try RequestID(text: "r-1")])
+            }
+        )
     }
 
     static func laterMarkers() -> [(name: String, marker: StateMarker)] {

@@ -17,7 +17,7 @@ enum StateSamples {
 
     static func entry(_ change: (inout StateEntry) throws -> Void) rethrows -> StateEntry {
         var entry = StateEntry()
-        (entry.touched, entry.appliedThrough) = (now, 41)
+        (entry.touched, entry.applied[.requests].offset) = (now, 41)
         try change(&entry)
         return entry
     }
@@ -156,7 +156,7 @@ extension StateSamples {
             (
                 "everything",
                 entry {
-                    ($0.touched, $0.appliedThrough) = (.earliest, .max)
+                    ($0.touched, $0.applied[.requests].offset) = (.earliest, .max)
                     $0.version = .init(number: 7, by: uuid(1))
                     $0.pending = pending(.scheduled(once, occurrence: later), trace)
                     $0.sending = sending(.waiting(until: later), CarriedTrace(traceparent: traceparent))

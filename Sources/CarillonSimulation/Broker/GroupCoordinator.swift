@@ -1,6 +1,9 @@
 import Kafka
 
-/// One consumer group of the classic protocol over the partitions of one topic: eager, `range`.
+/// The next offset to read of a partition, as a group commits it.
+typealias GroupOffset = (place: KafkaTopicPartition, offset: Int64)
+
+/// One consumer group of the classic protocol over topics with equally many partitions: eager, `range`.
 final class GroupCoordinator {
     private struct Member {
         /// Its process does not run; the group drops it when that lasts.
@@ -30,8 +33,8 @@ final class GroupCoordinator {
     /// When the round that is under way may end.
     private var earliest: Int64 = 0
     private(set) var generation = 0
-    private var offsets: [Int32: Int64] = [:]
-    /// Of the topic that the group reads.
+    private var offsets: [KafkaTopicPartition: Int64] = [:]
+    /// Of each topic that the group reads.
     var partitions: Int32 = 0
 
     init(timeline: Timeline) {
@@ -44,7 +47,7 @@ final class GroupCoordinator {
     /// No round is under way, and nobody is silent.
     var isQuiet: Bool { state == .stable && members.values.allSatisfy { $0.silentSince == nil } }
 
-    func committed(_ partition: Int32) -> Int64? { offsets[partition] }
+    func committed(_ place: KafkaTopicPartition) -> Int64? { offsets[place] }
 
     // MARK: - Members
 
@@ -107,23 +110,23 @@ final class GroupCoordinator {
     }
 
     /// Commits offsets outside of a transaction.
-    func commit(_ offsets: [(partition: Int32, offset: Int64)], from id: String, generation: Int) throws(KafkaError) {
+    func commit(_ offsets: [GroupOffset], from id: String, generation: Int) throws(KafkaError) {
         try check(id, generation: generation)
         store(offsets)
     }
 
-    func store(_ new: [(partition: Int32, offset: Int64)]) {
-        for (partition, offset) in new { offsets[partition] = offset }
+    func store(_ new: [GroupOffset]) {
+        for (place, offset) in new { offsets[place] = offset }
     }
 
     /// Somebody sets the offset of a partition, or takes it away: possible only while there are no members.
-    func reset(_ partition: Int32, to offset: Int64?) {
-        if members.isEmpty { offsets[partition] = offset }
+    func reset(_ place: KafkaTopicPartition, to offset: Int64?) {
+        if members.isEmpty { offsets[place] = offset }
     }
 
     // MARK: - Rounds
 
-    /// The topic has more partitions: whoever shares them out notices, and all join again.
+    /// The topics have more partitions: whoever shares them out notices, and all join again.
     func add(partitions count: Int32) {
         partitions = count
         if state == .stable, !members.isEmpty { prepare(waiting: 0) }

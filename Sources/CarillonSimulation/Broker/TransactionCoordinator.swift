@@ -18,7 +18,7 @@ final class TransactionCoordinator {
         var state = State.empty
         /// In the order in which they were added.
         var partitions: [(topic: String, partition: Int32)] = []
-        var offsets: [(partition: Int32, offset: Int64)] = []
+        var offsets: [GroupOffset] = []
         /// Tells one transaction from the next, for the timeout.
         var number = 0
     }
@@ -67,7 +67,7 @@ final class TransactionCoordinator {
     ///
     /// - Throws: `.illegalGeneration`, `.unknownMember`: the fence against a member that the group has left behind.
     func add(
-        offsets: [(partition: Int32, offset: Int64)],
+        offsets: [GroupOffset],
         from member: GroupMember,
         to id: String,
         _ producer: ProducerStamp
@@ -75,9 +75,9 @@ final class TransactionCoordinator {
         try check(id, producer)
         try broker.group.check(member.id, generation: member.generation)
         try open(id, producer)
-        for (partition, offset) in offsets {
-            entries[id]?.offsets.removeAll { $0.partition == partition }
-            entries[id]?.offsets.append((partition, offset))
+        for (place, offset) in offsets {
+            entries[id]?.offsets.removeAll { $0.place == place }
+            entries[id]?.offsets.append((place, offset))
         }
     }
 

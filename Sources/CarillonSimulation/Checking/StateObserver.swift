@@ -134,6 +134,10 @@ final class StateObserver {
                 if let value = record.value { marker = try StateMarker(json: value) }
             } else {
                 let key = try NotificationKey(encoded: bytes)
+                guard !key.isWholeRecipient else {
+                    if let value = record.value { _ = try RecipientRecord(json: value) }
+                    return false
+                }
                 var entry: StateEntry?
                 if let value = record.value { entry = try StateEntry(json: value) }
                 noteOverwritten(key, with: entry, number)
@@ -148,7 +152,8 @@ final class StateObserver {
 
     private func noteOverwritten(_ key: NotificationKey, with entry: StateEntry?, _ number: Int) {
         guard !isExactlyOnce, isDisturbed, let entry, let old = partitions[number].entries[key],
-            entry.life == old.life, entry.appliedThrough < old.appliedThrough
+            entry.applied[.requests].life == old.applied[.requests].life,
+            entry.applied[.requests] < old.applied[.requests]
         else { return }
         partitions[number].overwritten.formUnion(Set(old.held).subtracting(entry.held))
     }

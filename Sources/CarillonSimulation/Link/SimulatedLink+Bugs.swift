@@ -26,18 +26,18 @@ extension SimulatedLink {
     }
 
     /// Where reading begins.
-    func rewrite(start: Int64, of partition: Int32) -> Int64 {
-        bugs.contains(.resumesFromGroup) ? broker.group.committed(partition) ?? start : start
+    func rewrite(start: Int64, of partition: InputPartition) -> Int64 {
+        bugs.contains(.resumesFromGroup) ? committed(partition) ?? start : start
     }
 
     /// Whether a record that is read again is left out.
     func leavesOut(_ record: LogRecord) -> Bool { bugs.contains(.replaysPart) && record.offset % 2 == 1 }
 
-    // MARK: - Requests
+    // MARK: - The inputs
 
     /// What the centre gets to see of a record.
-    func rewrite(request record: LogRecord) -> LogRecord {
-        guard !bugs.isEmpty, let value = record.value else { return record }
+    func rewrite(input record: LogRecord, of partition: InputPartition) -> LogRecord {
+        guard !bugs.isEmpty, partition.input == .requests, let value = record.value else { return record }
         var (record, text) = (record, String(decoding: value, as: UTF8.self))
         if bugs.contains(.ignoresVersions) { text = text.removing(from: "\"version\":", through: ",") }
         if bugs.contains(.ignoresExpiration) { text = text.expiringLater() }
@@ -57,9 +57,9 @@ extension SimulatedLink {
     // MARK: - The checkpoint
 
     /// nil when nothing is sent.
-    func rewrite(offsets: [Int32: Int64]) -> [Int32: Int64]? {
+    func rewrite(offsets: InputOffsets) -> InputOffsets? {
         if bugs.contains(.leavesOutUnchanged) {
-            let moved = offsets.filter { broker.group.committed($0.key) != $0.value }
+            let moved = offsets.filter { committed($0.key) != $0.value }
             return moved.isEmpty ? nil : moved
         }
         return bugs.contains(.dropsFence) ? nil : offsets

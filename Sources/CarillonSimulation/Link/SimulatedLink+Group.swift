@@ -4,7 +4,7 @@ import NotificationConsumer
 /// The member of the group: it joins, follows what heartbeats tell, and leaves.
 extension SimulatedLink {
     func subscribe(
-        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onAssign: @escaping ([Int32]) throws -> InputOffsets,
         onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
     ) throws {
         _ = enter(.subscribe)
@@ -58,7 +58,7 @@ extension SimulatedLink {
         isReadingPaused = false
         do {
             let starts = try onAssign?(partitions) ?? [:]
-            for partition in partitions { positions[partition] = rewrite(start: starts[partition] ?? 0, of: partition) }
+            positions = starts.reduce(into: [:]) { $0[$1.key] = rewrite(start: $1.value, of: $1.key) }
         } catch {
             owned = []
             throw error

@@ -12,7 +12,7 @@ extension SimulatedLink {
         }
     }
 
-    var requestPartitions: Int32 { broker.partitionCount(of: configuration.topics.requests) }
+    var inputPartitions: Int32 { broker.partitionCount(of: configuration.topics.requests) }
 
     func partitionCount(of topic: LaneTopic) -> Int32 { broker.partitionCount(of: topicName(topic)) }
 
@@ -55,8 +55,8 @@ extension SimulatedLink {
         if fault == .crashAfter { process.crash() }
     }
 
-    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
-        let sorted = Self.sorted(offsets)
+    func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {
+        let sorted = sorted(offsets)
         guard let time else {
             // Nobody waits: whatever becomes of it, nobody hears of it.
             guard enter(.commitOffsets) == nil else { return try checkAlive() }
@@ -71,8 +71,8 @@ extension SimulatedLink {
         }
     }
 
-    static func sorted(_ offsets: [Int32: Int64]) -> [(partition: Int32, offset: Int64)] {
-        offsets.sorted { $0.key < $1.key }.map { (partition: $0.key, offset: $0.value) }
+    private func sorted(_ offsets: InputOffsets) -> [GroupOffset] {
+        offsets.sorted { $0.key < $1.key }.map { (place($0.key), $0.value) }
     }
 
     // MARK: - Transactions
@@ -89,11 +89,11 @@ extension SimulatedLink {
         try checkAlive()
     }
 
-    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+    func sendOffsets(_ offsets: InputOffsets, within time: Duration) throws(KafkaError) {
         guard let offsets = rewrite(offsets: offsets) else { return }
         try ask(.sendOffsets, within: time) { () throws(KafkaError) in
             try producer.sendOffsets(
-                Self.sorted(offsets),
+                sorted(offsets),
                 from: .init(id: memberID, generation: generation)
             )
         }

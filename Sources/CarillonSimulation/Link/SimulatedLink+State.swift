@@ -4,57 +4,58 @@ import NotificationModel
 import ServiceSupport
 
 extension SimulatedLink {
-    func requestBounds(
-        of partitions: [Int32],
+    func inputBounds(
+        of partitions: [InputPartition],
         within time: Duration
-    ) throws -> [Int32: (low: Int64, high: Int64)] {
-        try bounds(configuration.topics.requests, partitions, within: time)
+    ) throws -> [InputPartition: OffsetBounds] {
+        try ask(.bounds, within: time) { () throws(KafkaError) in
+            Dictionary(
+                uniqueKeysWithValues: partitions.map { ($0, bounds(configuration.topics[$0.input], $0.partition)) }
+            )
+        }
     }
 
-    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
+    func committedOffsets(of partitions: [InputPartition], within time: Duration) throws -> InputOffsets {
         try awaitHearing(within: time)
         return try ask(.bounds, within: time) { () throws(KafkaError) in
             Dictionary(
                 uniqueKeysWithValues: partitions.compactMap { partition in
-                    broker.group.committed(partition).map { (partition, $0) }
+                    committed(partition).map { (partition, $0) }
                 }
             )
         }
     }
 
-    func lag(of partition: Int32, after position: Int64) -> Int64? {
+    func committed(_ partition: InputPartition) -> Int64? { broker.group.committed(place(partition)) }
+
+    func place(_ partition: InputPartition) -> KafkaTopicPartition {
+        KafkaTopicPartition(topic: configuration.topics[partition.input], partition: partition.partition)
+    }
+
+    func lag(of partition: InputPartition, after position: Int64) -> Int64? {
         guard !isDead, !isClosed else { return nil }
-        let log = broker.log(configuration.topics.requests, partition)
+        let log = log(partition)
         return log.read(from: max(position, log.start), to: log.end, committed: true, atMost: 1).records.isEmpty
             ? 0 : log.end - position
     }
 
-    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
+    func countPartitions(within time: Duration) throws -> PartitionCounts {
         try ask(.bounds, within: time) { () throws(KafkaError) in
-            (
-                broker.partitionCount(of: configuration.topics.requests),
-                broker.partitionCount(of: configuration.topics.state)
-            )
+            PartitionCounts(state: broker.partitionCount(of: configuration.topics.state)) { input in
+                broker.partitionCount(of: configuration.topics[input])
+            }
         }
     }
 
-    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
-        try bounds(configuration.topics.state, partitions, within: time).reduce(into: [:]) { found, bounds in
-            found[bounds.key] = rewrite(stateBounds: bounds.value, of: bounds.key)
+    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: OffsetBounds] {
+        let state = configuration.topics.state
+        let found = try ask(.bounds, within: time) { () throws(KafkaError) in
+            partitions.map { ($0, bounds(state, $0)) }
         }
+        return Dictionary(uniqueKeysWithValues: found.map { ($0, rewrite(stateBounds: $1, of: $0)) })
     }
 
-    private func bounds(
-        _ topic: String,
-        _ partitions: [Int32],
-        within time: Duration
-    ) throws -> [Int32: (low: Int64, high: Int64)] {
-        try ask(.bounds, within: time) { () throws(KafkaError) in
-            Dictionary(uniqueKeysWithValues: partitions.map { ($0, bounds(topic, $0)) })
-        }
-    }
-
-    func bounds(_ topic: String, _ partition: Int32) -> (low: Int64, high: Int64) {
+    func bounds(_ topic: String, _ partition: Int32) -> OffsetBounds {
         let log = broker.log(topic, partition)
         return (log.start, log.end)
     }
@@ -76,17 +77,18 @@ extension SimulatedLink {
         }
     }
 
-    func readRequests(
-        of ranges: [Int32: Range<Int64>],
+    func readInputs(
+        of ranges: [InputPartition: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
         for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
             let (start, end) = (range.lowerBound, rewrite(replayEnd: range.upperBound, from: range.lowerBound))
-            try read(configuration.topics.requests, partition, from: start, to: end, true, stallingAtMost: time) {
+            let topic = configuration.topics[partition.input]
+            try read(topic, partition.partition, from: start, to: end, true, stallingAtMost: time) {
                 record in
                 guard !leavesOut(record) else { return }
-                try apply(Self.input(rewrite(request: record), of: partition))
+                try apply(Self.input(rewrite(input: record, of: partition), of: partition))
             }
         }
     }
@@ -119,10 +121,11 @@ extension SimulatedLink {
         }
     }
 
-    static func input(_ record: LogRecord, of partition: Int32) -> Intake.Record {
+    static func input(_ record: LogRecord, of partition: InputPartition) -> Intake.Record {
         func header(_ name: String) -> [UInt8]? { record.headers.last { $0.name == name }?.value }
         return Intake.Record(
-            partition: partition,
+            partition.input,
+            partition: partition.partition,
             offset: record.offset,
             timestamp: record.timestamp,
             key: record.key,

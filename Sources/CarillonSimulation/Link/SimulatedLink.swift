@@ -53,8 +53,11 @@ final class SimulatedLink: LaneLink {
     var memberID: String
     var joins = 0
     var generation = -1
-    var owned: [Int32] = []
-    var positions: [Int32: Int64] = [:]
+    var owned: [Int32] = [] {
+        didSet { ownedInputs = owned.flatMap { number in InputTopic.allCases.map { InputPartition($0, number) } } }
+    }
+    private var ownedInputs: [InputPartition] = []
+    var positions: InputOffsets = [:]
     var isMember = false
     var isReadingPaused = false
     var isClosed = false
@@ -66,7 +69,7 @@ final class SimulatedLink: LaneLink {
     private var lastPoll: Int64?
     private var hasStoodStill = false
     var isInHook = false
-    var onAssign: (([Int32]) throws -> [Int32: Int64])?
+    var onAssign: (([Int32]) throws -> InputOffsets)?
     var onRevoke: ((_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void)?
 
     init(
@@ -265,13 +268,13 @@ final class SimulatedLink: LaneLink {
 
     private func deliver(
         _ record: LogRecord,
-        _ partition: Int32,
+        _ partition: InputPartition,
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws {
-        try apply(Self.input(rewrite(request: record), of: partition)) {
+        try apply(Self.input(rewrite(input: record, of: partition), of: partition)) {
             KafkaConsumerRecord(
-                topic: configuration.topics.requests,
-                partition: partition,
+                topic: configuration.topics[partition.input],
+                partition: partition.partition,
                 offset: record.offset,
                 timestamp: record.timestamp,
                 key: record.key,
@@ -281,25 +284,30 @@ final class SimulatedLink: LaneLink {
         }
     }
 
-    private func upcoming(of partition: Int32) -> LogRecord? {
-        let log = broker.log(configuration.topics.requests, partition)
+    func log(_ partition: InputPartition) -> PartitionLog {
+        broker.log(configuration.topics[partition.input], partition.partition)
+    }
+
+    private func upcoming(of partition: InputPartition) -> LogRecord? {
+        let log = log(partition)
         let position = positions[partition] ?? log.end
         guard position < log.lastStable, !broker.isAway else { return nil }
         return log.read(from: position, committed: true, atMost: 1).records.first
     }
 
     private var hasRecord: Bool {
-        !isReadingPaused && !isInHook && owned.contains { upcoming(of: $0) != nil }
+        !isReadingPaused && !isInHook && ownedInputs.contains { upcoming(of: $0) != nil }
     }
 
     /// From the partitions in no order that means anything.
-    private func nextRecord() throws -> (Int32, LogRecord)? {
+    private func nextRecord() throws -> (InputPartition, LogRecord)? {
         guard !isReadingPaused, !owned.isEmpty, !isInHook else { return nil }
+        let owned = ownedInputs
         let first = owned.count > 1 ? random.index(owned.count) : 0
         for index in owned.indices {
             let partition = owned[(first + index) % owned.count]
             let position = positions[partition] ?? 0
-            let log = broker.log(configuration.topics.requests, partition)
+            let log = log(partition)
             guard position >= log.start, position <= log.end else { throw KafkaError.offsetOutOfRange }
             if let record = upcoming(of: partition) { return (partition, record) }
         }

@@ -252,7 +252,7 @@ final class SimulatedProducer {
     }
 
     func sendOffsets(
-        _ offsets: [(partition: Int32, offset: Int64)],
+        _ offsets: [GroupOffset],
         from member: TransactionCoordinator.GroupMember
     ) throws(KafkaError) {
         try checkTransaction(in: [.inTransaction])

@@ -196,7 +196,7 @@ package final class ScriptedRun {
         return (
             statuses.reduce(0) { $0 + $1.pending },
             statuses.reduce(0) { $0 + $1.assigned },
-            Set(statuses.flatMap { $0.lag.keys.map(Int.init) })
+            Set(statuses.flatMap { $0.lag.keys.map { Int($0.partition) } })
         )
     }
 

@@ -53,8 +53,9 @@ extension SeededRun {
     /// Whether it tells what is: counts that differ, or another one than the changelog was written with.
     private func isRight(_ refusal: ConsumerRefusal) -> Bool {
         switch refusal {
-        case .partitionCountsDiffer(let requests, let state):
-            hasGrown && requests != state && (requests, state) == counts
+        case .partitionCountsDiffer(let told):
+            hasGrown && counts.requests != counts.state
+                && told == PartitionCounts(state: counts.state) { _ in counts.requests }
         case .partitionCountChanged(_, let marker, let now):
             hasGrown && marker == world.scenario.partitions && now == counts.requests && now != marker
         default: false

@@ -1,3 +1,4 @@
+import Kafka
 import NotificationConsumer
 import NotificationModel
 import ServiceSupport
@@ -182,7 +183,7 @@ final class SeededRun {
             let end = world.broker.log(world.topics.requests, partition).end
             let offset = hazards.pick([nil, 0, end, hazards.number(0...end)])
             world.note("world", "sets the group's offset of \(partition) to \(offset.map { "\($0)" } ?? "none")")
-            world.broker.group.reset(partition, to: offset)
+            world.broker.group.reset(.init(topic: world.topics.requests, partition: partition), to: offset)
         }
     }
 

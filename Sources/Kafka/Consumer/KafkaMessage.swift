@@ -1,4 +1,5 @@
 import CRDKafka
+import Foundation
 
 /// A polled record. It owns librdkafka's message and its bytes; the results of its methods are copies.
 public struct KafkaMessage: ~Copyable {
@@ -10,6 +11,12 @@ public struct KafkaMessage: ~Copyable {
 
     /// The topic's name, decoded on each call.
     public var topic: String { pointer.pointee.rkt.map { String(cString: rd_kafka_topic_name($0)) } ?? "" }
+    /// Whether it is of the topic; decodes nothing.
+    public func isOf(_ topic: String) -> Bool {
+        guard let rkt = pointer.pointee.rkt else { return false }
+        return topic.withCString { strcmp($0, rd_kafka_topic_name(rkt)) == 0 }
+    }
+
     /// The partition's number, from 0.
     public var partition: Int32 { pointer.pointee.partition }
     /// The record's offset in the partition, from 0.

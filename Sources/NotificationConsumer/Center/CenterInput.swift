@@ -1,15 +1,21 @@
 import NotificationModel
 
-/// What a record of `requests` asks of a notification centre.
+/// What a record of an input topic asks of a notification centre.
 enum CenterInput: Sendable {
     case request(Request)
     case removal(Removal)
 
     /// Where a record is, and so what may be left to reading the log again.
     struct Position: Hashable, Sendable {
-        var offset: Int64
-        /// Which life of the topic the offset is of: 0, and one more each time the topic began again.
-        var life: Int64 = 0
+        var input: InputTopic
+        var place: AppliedOffsets.Place
+
+        init(_ input: InputTopic, offset: Int64, life: Int64 = 0) {
+            (self.input, place) = (input, .init(life: life, offset: offset))
+        }
+
+        var offset: Int64 { place.offset }
+        var life: Int64 { place.life }
     }
 
     /// A notification to be scheduled or delivered.

@@ -13,10 +13,14 @@ extension PartitionCenter {
     ///
     /// - Returns: whether the key has an entry, or may have one.
     mutating func hasRoom(for key: NotificationKey, at now: Timestamp, _ reading: Reading) throws -> Bool {
-        guard inUse.totals.entries >= room, reading == .first, try slot(of: key, at: now) == nil else { return true }
+        guard inUse.totals.entries >= room, reading == .first, try !isKept(key, at: now) else { return true }
         _ = try forget(at: now, isForced: true)
         // What is about to leave, or kept a little longer for the replay, may be more than the bound.
         return inUse.totals.pending < limits.maximumEntries || inUse.totals.entries < room
+    }
+
+    private mutating func isKept(_ key: NotificationKey, at now: Timestamp) throws -> Bool {
+        key.isWholeRecipient ? try recipient(of: key) != nil : try slot(of: key, at: now) != nil
     }
 
     /// Forgets what is old, and what is more than the bound; called often, does little at a time.
@@ -25,6 +29,7 @@ extension PartitionCenter {
     mutating func forget(at now: Timestamp, isForced: Bool = false) throws -> Int {
         guard sweep == nil else { return 0 }
         inUse.evict(beyond: limits.maximumResident + inUse.armed)
+        recipients.evict(beyond: 1000)
         guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
         nextForgetting = now.adding(milliseconds: 1000)
         if cutSlots.isEmpty { inUse.shrink() }
@@ -43,7 +48,9 @@ extension PartitionCenter {
                 break
             }
             let key = try NotificationKey(encoded: idle.key)
-            if let slot = inUse.slot(of: key) {
+            if key.isWholeRecipient, let isForgotten = forget(recipient: key, touchedAt: idle.touched) {
+                guard isForgotten else { continue }
+            } else if let slot = inUse.slot(of: key) {
                 let entry = inUse.entry(of: slot)
                 guard entry.isIdle, !entry.isEmpty, entry.touched <= idle.touched else { continue }
                 inUse.forget(slot, at: now)
@@ -59,7 +66,7 @@ extension PartitionCenter {
     /// Whether no record that may be read again concerns what was touched then: it would be met as something new. Where the
     /// clock went back, or the range is the previous owner's, the instant says nothing.
     private func mayForget(_ touched: Timestamp) -> Bool {
-        guard let offset = inUse.lazyOffset, let since = inUse.lazySince else { return true }
-        return offset >= steadyFrom && touched < since.adding(milliseconds: -Self.steadiness)
+        guard let number = inUse.lazyNumber, let since = inUse.lazySince else { return true }
+        return number >= steadyFrom && touched < since.adding(milliseconds: -Self.steadiness)
     }
 }

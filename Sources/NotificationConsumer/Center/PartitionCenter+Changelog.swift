@@ -7,19 +7,24 @@ extension PartitionCenter {
     private static let maximumLazy = 100_000
 
     /// Entries that the next cut must have.
-    var dirtyCount: Int { inUse.dirtyCount + forgottenKeys.count }
-    /// The first request that has finished something which the changelog does not contain yet; nil when it contains all.
+    var dirtyCount: Int { inUse.dirtyCount + recipients.dirtyCount + forgottenKeys.count }
+    /// The first record of an input that has finished something which the changelog does not contain yet; nil when it contains
+    /// all.
     ///
     /// Reading again from there makes it again, exactly: what is read again is applied only when it is timeless, everything
     /// else has its trace in the changelog. What left none, since something decided that is not in the log (a dead letter for
     /// its time or its size, no room), ends the range: see `noteUndecided`. A repeat that was dropped leaves its trace in the
     /// entry that knows it, and no entry is forgotten that the range concerns: see `mayForget`.
-    var replayOffset: Int64? { inUse.lazyOffset }
-    /// Where reading again ends; nil for the next request to read.
-    var replayEnd: Int64? { inUse.lazyOffset == nil ? nil : inUse.lazyEnd }
+    func replayOffset(of input: InputTopic) -> Int64? { inUse.lazyOffset(of: input) }
+    /// Where reading again ends; nil for the next record to read.
+    func replayEnd(of input: InputTopic) -> Int64? {
+        replayOffset(of: input) == nil ? nil : inUse.lazyEnd(of: input)
+    }
+    /// Whether the changelog contains everything.
+    var isWhole: Bool { inUse.lazyNumber == nil }
 
     /// The outcome of a record was decided by something that is neither in the log nor in an entry, and has no trace.
-    mutating func noteUndecided(at offset: Int64) { inUse.endReplay(before: offset) }
+    mutating func noteUndecided(at position: CenterInput.Position) { inUse.endReplay(before: position) }
 
     /// Whether something has waited for its cut for long enough.
     func isImpatient(at now: Timestamp) -> Bool {
@@ -50,6 +55,16 @@ extension PartitionCenter {
             changes.append(change)
             return change.key.count + (change.value?.count ?? 0)
         }
+        recipients.cut { key, record in
+            changes.append(
+                StoreChange(
+                    key: key.encoded,
+                    value: record.isEmpty ? nil : record.json,
+                    due: nil,
+                    touched: record.touched
+                )
+            )
+        }
         if !forgottenKeys.isEmpty {
             // One that came back meanwhile is in the cut already.
             let cut = Set(changes.map(\.key))
@@ -66,6 +81,7 @@ extension PartitionCenter {
         try store.write(changes, position: position)
         inUse.settle(cutSlots, horizon: window.reach)
         cutSlots = []
+        recipients.settle()
     }
 
     // MARK: - Reading again
@@ -73,7 +89,7 @@ extension PartitionCenter {
     /// Applies a request again that the changelog does not contain yet, and discards its effects: its events are published, and
     /// its sends are in the changelog.
     mutating func replay(_ input: CenterInput, at now: Timestamp) throws {
-        steadyFrom = max(steadyFrom, input.position.offset + 1)
+        defer { steadyFrom = inputs }
         // Every other outcome is in the changelog.
         guard input.isTimeless else { return }
         var discarded: [Effect] = []
@@ -86,10 +102,12 @@ extension PartitionCenter {
         }
     }
 
-    /// Everything was read again that may be.
+    /// Everything of an input was read again that may be.
     ///
-    /// - Parameter end: where that ended, and the next request to read; equal when nothing was left out.
-    mutating func endReplay(_ end: (replay: Int64, position: Int64)) {
-        if end.replay < end.position { inUse.endReplay(before: end.replay) }
+    /// - Parameters:
+    ///   - end: where that ended.
+    ///   - next: the next record to read; equal when nothing was left out.
+    mutating func endReplay(before end: CenterInput.Position, of next: Int64) {
+        if end.offset < next { inUse.endReplay(before: end) }
     }
 }

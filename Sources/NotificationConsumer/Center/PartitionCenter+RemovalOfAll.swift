@@ -2,8 +2,8 @@ import NotificationModel
 
 /// A removal of everything a recipient has.
 ///
-/// Its id is remembered in an entry of the recipient's own, under the empty identifier, which is no notification. Where it
-/// is read again in its own place, it passes over what it was applied to; in another place it is a repeat.
+/// Its id is remembered in the recipient's record. Where it is read again in its own place, it passes over what it was applied to;
+/// in another place it is a repeat.
 ///
 /// It goes in pieces, so that no checkpoint is larger than others: each piece is committed with the position that is before the
 /// removal, whoever reads it again goes on where it stopped, and only the last one remembers the id. Nothing else of the
@@ -29,7 +29,7 @@ extension PartitionCenter {
         from cause: WorkingSet.Cause,
         _ reading: Reading
     ) throws -> CenterInput.Outcome {
-        guard try !isRepeat(removal, at: now, from: cause) else { return .duplicate }
+        guard try !turn(ofRecipient: removal.key, at: now, { $0.isRepeat(ofAll: removal) }) else { return .duplicate }
         // By key, so that the order of events is the same however the entries came to be.
         let keys = inUse.slots(ofRecipientOf: removal.key).map { inUse.key(of: $0) }
             .sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
@@ -41,14 +41,14 @@ extension PartitionCenter {
         )
         guard stored.count > limits.entriesPerPiece || keys.count > limits.entriesPerPiece else {
             var all = Set(keys)
-            for entry in stored { all.insert(try bringIn(entry, at: now)) }
+            for entry in stored { if let key = try bringIn(entry, at: now) { all.insert(key) } }
             var found = false
             for key in all.sorted(by: { $0.encoded.lexicographicallyPrecedes($1.encoded) }) {
                 if try take(key, removal, at: now, from: cause) { found = true }
             }
-            return try finish(removal, found: found, at: now, from: cause, reading)
+            return try finish(removal, found: found, at: now, reading)
         }
-        inUse.endReplay(before: removal.position.offset)
+        inUse.endReplay(before: removal.position)
         sweep = Sweep(removal: removal, keys: keys)
         return .unfinished
     }
@@ -73,7 +73,7 @@ extension PartitionCenter {
                 limit: limits.entriesPerPiece
             )
             for entry in stored {
-                let key = try bringIn(entry, at: now)
+                guard let key = try bringIn(entry, at: now) else { continue }
                 if try take(key, sweep.removal, at: now, from: .clock) { sweep.found = true }
             }
             isDone = stored.count < limits.entriesPerPiece
@@ -82,11 +82,13 @@ extension PartitionCenter {
         }
         self.sweep = isDone ? nil : sweep
         guard isDone else { return .unfinished }
-        return try finish(sweep.removal, found: sweep.found, at: now, from: .clock, reading)
+        return try finish(sweep.removal, found: sweep.found, at: now, reading)
     }
 
-    private mutating func bringIn(_ stored: StoredEntry, at now: Timestamp) throws -> NotificationKey {
+    /// - Returns: nil for the recipient's record, which is stored under the same prefix.
+    private mutating func bringIn(_ stored: StoredEntry, at now: Timestamp) throws -> NotificationKey? {
         let key = try NotificationKey(encoded: stored.key)
+        guard !key.isWholeRecipient else { return nil }
         _ = try slot(of: key, at: now)
         return key
     }
@@ -98,7 +100,7 @@ extension PartitionCenter {
         at now: Timestamp,
         from cause: WorkingSet.Cause
     ) throws -> Bool {
-        guard !key.isWholeRecipient, let slot = try slot(of: key, at: now), !inUse.entry(of: slot).isEmpty else {
+        guard let slot = try slot(of: key, at: now), !inUse.entry(of: slot).isEmpty else {
             return false
         }
         return try turn(of: key, at: now, from: cause) { $0.applyToOneOfAll(removal) }
@@ -108,35 +110,15 @@ extension PartitionCenter {
         _ removal: CenterInput.Removal,
         found: Bool,
         at now: Timestamp,
-        from cause: WorkingSet.Cause,
         _ reading: Reading
     ) throws -> CenterInput.Outcome {
         guard try hasRoom(for: removal.key, at: now, reading) else {
             // Its id cannot be remembered.
-            inUse.endReplay(before: removal.position.offset)
+            inUse.endReplay(before: removal.position)
             outsideOfEntries(removal.key, at: now) { $0.finishAll(removal, found: found) }
             return .applied
         }
-        try turn(of: removal.key, at: now, from: cause) { $0.finishAll(removal, found: found) }
+        try turn(ofRecipient: removal.key, at: now) { $0.finishAll(removal, found: found) }
         return .applied
-    }
-
-    /// Whether the removal's id came before, in another place.
-    private mutating func isRepeat(
-        _ removal: CenterInput.Removal,
-        at now: Timestamp,
-        from cause: WorkingSet.Cause
-    ) throws -> Bool {
-        guard let slot = try slot(of: removal.key, at: now) else { return false }
-        let kept = inUse.entry(of: slot)
-        let horizon = rules.horizon(removal.timestamp)
-        guard let known = kept.removals.first(where: { $0.id == removal.id && $0.closed >= horizon }) else {
-            // It left its trace as a repeat, or so many came since that nothing is left for it to do.
-            return kept.hasApplied(removal.position)
-        }
-        // In its own place it is read again.
-        if kept.life == removal.position.life, known.offset >= removal.position.offset { return false }
-        inUse.update(slot, at: now, from: cause) { entry in ((), entry.noteRepeat(removal.position)) }
-        return true
     }
 }

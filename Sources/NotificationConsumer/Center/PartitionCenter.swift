@@ -30,6 +30,7 @@ struct PartitionCenter {
     let limits: Limits
     let rules: LifecycleRules
     var inUse = WorkingSet()
+    var recipients = RecipientSet()
     let store: any EntryStore
     var window: DueWindow
     /// A request that was written before this instant may have been sent by the previous owner.
@@ -43,9 +44,10 @@ struct PartitionCenter {
     var nextForgetting = Timestamp(rawValue: 0)
     /// The removal of everything a recipient has that is under way.
     var sweep: Sweep?
-    /// The clock at the last input, and the first record since which it has only gone forward.
+    /// How many inputs were applied, the clock at the last one, and the first one since which it has only gone forward.
+    var inputs = 0
     private var lastInput = Timestamp.earliest
-    var steadyFrom: Int64 = 0
+    var steadyFrom = 0
     /// Nothing fires, and a request that is due already is armed; see `CatchUp`.
     var holdsTimers = false
     /// Nothing is given to a channel later than this: a marker must say first that it may have been sent.
@@ -155,7 +157,7 @@ struct PartitionCenter {
         return inUse.run(&turn, in: slot, from: cause, body)
     }
 
-    private mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
+    mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
         var turn = Turn(rules: rules, key: key, at: now)
         turn.holdsTimers = holdsTimers
         turn.holdsSends = rules.handover.isBySend && (holdsTimers || now > sendLimit)
@@ -163,7 +165,7 @@ struct PartitionCenter {
         return turn
     }
 
-    private mutating func end(_ turn: inout Turn) {
+    mutating func end(_ turn: inout Turn) {
         swap(&turn.effects, &effects)
         inFlight += turn.sends
     }
@@ -179,9 +181,10 @@ struct PartitionCenter {
         at now: Timestamp,
         _ reading: Reading = .first
     ) throws -> CenterInput.Outcome {
-        if now < lastInput { steadyFrom = input.position.offset }
+        if now < lastInput { steadyFrom = inputs }
         lastInput = now
-        let cause = input.isTimeless ? WorkingSet.Cause.log(input.position.offset) : .clock
+        let cause = input.isTimeless ? WorkingSet.Cause.log(input.position, number: inputs) : .clock
+        inputs += 1
         switch input {
         case .request(let request): return try apply(request, at: now, from: cause, reading)
         case .removal(let removal) where removal.key.isWholeRecipient:
@@ -189,7 +192,7 @@ struct PartitionCenter {
         case .removal(let removal):
             guard try hasRoom(for: removal.key, at: now, reading) else {
                 // Its id cannot be remembered.
-                inUse.endReplay(before: removal.position.offset)
+                inUse.endReplay(before: removal.position)
                 return outsideOfEntries(removal.key, at: now) { $0.apply(removal) }
             }
             return try turn(of: removal.key, at: now, from: cause) { $0.apply(removal) }
@@ -206,7 +209,7 @@ struct PartitionCenter {
         let isCapped = !hasRoom || inUse.totals.pending >= limits.maximumEntries && reading == .first
         if isCapped, try slot(of: request.key, at: now) == nil {
             guard hasRoom else {
-                inUse.endReplay(before: request.position.offset)
+                inUse.endReplay(before: request.position)
                 return outsideOfEntries(request.key, at: now) { $0.refuseCapped(request) }
             }
             // Room, and not the log, has decided.

@@ -6,7 +6,7 @@ extension StateEntry {
     static let maximumKnown = 128
     /// How much longer than they count closed ids are kept, in milliseconds: whether one counts is decided by the time of the
     /// record that repeats it, which is a little before the clock's.
-    private static let slack: Int64 = 3_600_000
+    static let slack: Int64 = 3_600_000
 
     /// True when a record with this id was applied before: pending, being sent, delivered, or closed and not yet forgotten.
     func knows(_ id: RequestID, since horizon: Timestamp) -> Bool {
@@ -29,28 +29,12 @@ extension StateEntry {
         known.append(KnownRequest(id: id, closed: now))
     }
 
-    /// A removal of everything that this recipient has is done.
-    mutating func remember(_ removal: CenterInput.Removal, at now: Timestamp, since horizon: Timestamp) {
-        let oldest = horizon.adding(milliseconds: -Self.slack)
-        removals.removeAll { $0.closed < oldest || $0.id == removal.id }
-        if removals.count >= Self.maximumKnown { removals.removeFirst(Self.maximumKnown / 4) }
-        removals.append(KnownRemoval(id: removal.id, offset: removal.position.offset, closed: now))
-    }
-
     // MARK: - How far the log was applied
 
     /// Whether the record at the position was applied to it, or a later one.
-    func hasApplied(_ position: CenterInput.Position) -> Bool {
-        (life, appliedThrough) >= (position.life, position.offset)
-    }
+    func hasApplied(_ position: CenterInput.Position) -> Bool { applied[position.input] >= position.place }
 
-    mutating func noteApplied(_ position: CenterInput.Position) {
-        if life != position.life {
-            life = position.life
-            for index in removals.indices { removals[index].offset = -1 }
-        }
-        appliedThrough = position.offset
-    }
+    mutating func noteApplied(_ position: CenterInput.Position) { applied[position.input] = position.place }
 
     /// Leaves a trace of a repeat that was dropped: what the log concerns is not forgotten before the log is left behind.
     ///

@@ -30,12 +30,31 @@ extension Turn {
         return found
     }
 
-    /// Ends a removal of everything a recipient has, in the recipient's own entry: repeats are known there.
+    /// Ends a removal of everything a recipient has: repeats are known from the recipient's record.
     mutating func finishAll(_ removal: CenterInput.Removal, found: Bool) {
         if !found { miss(removal.id, removal.trace, known: .unknown) }
-        isChanged = true
-        if !entry.hasApplied(removal.position) { entry.noteApplied(removal.position) }
-        entry.remember(removal, at: now, since: rules.horizon(removal.timestamp))
+        isRecipientChanged = true
+        if !recipient.hasApplied(removal.position) { recipient.noteApplied(removal.position) }
+        recipient.remember(removal, at: now, since: rules.horizon(removal.timestamp))
+    }
+
+    /// Whether a removal of everything a recipient has came before, in another place. Its repeat leaves a trace: what the log
+    /// concerns is not forgotten before the log is left behind.
+    mutating func isRepeat(ofAll removal: CenterInput.Removal) -> Bool {
+        let horizon = rules.horizon(removal.timestamp)
+        guard let known = recipient.removals.first(where: { $0.id == removal.id && $0.closed >= horizon }) else {
+            // It left its trace as a repeat, or so many came since that nothing is left for it to do.
+            return recipient.hasApplied(removal.position)
+        }
+        // In its own place it is read again.
+        if recipient.applied[.requests].life == removal.position.life, known.offset >= removal.position.offset {
+            return false
+        }
+        if !recipient.hasApplied(removal.position) {
+            recipient.noteApplied(removal.position)
+            isRecipientChanged = true
+        }
+        return true
     }
 
     /// Takes away what the removal's scope has.

@@ -11,12 +11,16 @@ struct Turn {
     let key: NotificationKey
     let now: Timestamp
     var entry = StateEntry()
+    /// What is kept of the recipient; only where the turn was begun with it.
+    var recipient = RecipientRecord()
     /// What is to be done, in order.
     var effects: [Effect] = []
     /// How many of the effects are sends.
     private(set) var sends = 0
     /// Whether the entry changed, so that the changelog must learn of it.
     var isChanged = false
+    /// The same of the recipient's record.
+    var isRecipientChanged = false
     /// The previous owner may have sent what this input asks for: it is sent again rather than called expired.
     var mayHaveBeenSent = false
     /// Timers wait until the backlog is read (`CatchUp`): what is due is armed, and fires afterwards.

@@ -13,6 +13,8 @@ struct WorkingSet {
         /// When what is pending is due.
         var due: Timestamp?
         var state: State
+        /// Whose records stand for the change of a lazy one.
+        var lazyInput = InputTopic.requests
         var isUsed = true
         /// Changed since the hand of the eviction passed.
         var isRecent = true
@@ -35,8 +37,9 @@ struct WorkingSet {
 
     /// What an entry changes for.
     enum Cause {
-        /// The record at the offset, which would have the same outcome at another time: the log can stand for the change.
-        case log(Int64)
+        /// The record at the position, which would have the same outcome at another time: the log can stand for the change.
+        /// The number is how many inputs the partition had applied before.
+        case log(CenterInput.Position, number: Int)
         /// Something that the log does not tell.
         case clock
     }

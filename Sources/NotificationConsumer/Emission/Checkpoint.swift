@@ -18,13 +18,13 @@ import ServiceSupport
 ///
 /// A value: it counts and decides, the lane does the I/O.
 struct Checkpoint: Sendable {
-    /// Next offsets to read, of every partition that is written for.
-    typealias Offsets = [Int32: Int64]
-
     enum Action: Equatable, Sendable {
         case writeEntries(of: [Int32])
         case writeMarkers(of: [Int32])
-        case commit(Offsets)
+        /// - Parameters:
+        ///   - offsets: The next to read, of every input.
+        ///   - of: Every partition that was written for.
+        case commit(_ offsets: InputOffsets, of: [Int32])
     }
 
     private enum Phase: Equatable, Sendable {
@@ -50,7 +50,8 @@ struct Checkpoint: Sendable {
     private var outstandingOfCut = 0
     /// Entries, or markers, that are not acknowledged yet.
     private var outstandingState = 0
-    private var offsets: Offsets = [:]
+    private var numbers: [Int32] = []
+    private var offsets: InputOffsets = [:]
 
     init(_ guarantee: DeliveryGuarantee) {
         self.guarantee = guarantee
@@ -85,9 +86,12 @@ struct Checkpoint: Sendable {
     }
 
     /// Closes the epoch; the caller has taken the changes that go with it, and no cut is under way.
-    mutating func cut(_ offsets: Offsets) {
+    ///
+    /// - Parameter offsets: The next to read, of every input of the partitions that are written for.
+    mutating func cut(_ offsets: InputOffsets) {
         guard phase == .collecting, !offsets.isEmpty else { return }
         self.offsets = offsets
+        numbers = Set(offsets.keys.map(\.partition)).sorted()
         outstandingOfCut = outstandingOfEpoch
         outstandingOfEpoch = 0
         epoch += 1
@@ -100,13 +104,13 @@ struct Checkpoint: Sendable {
         switch phase {
         case .draining where isOne || outstandingOfCut == 0:
             phase = .entries
-            return .writeEntries(of: offsets.keys.sorted())
+            return .writeEntries(of: numbers)
         case .entries where isOne || outstandingState == 0:
             phase = .markers
-            return .writeMarkers(of: offsets.keys.sorted())
+            return .writeMarkers(of: numbers)
         case .markers where outstandingState == 0 && outstandingOfCut == 0:
             phase = .committing
-            return .commit(offsets)
+            return .commit(offsets, of: numbers)
         case .committing:
             phase = .collecting
             return nil

@@ -24,9 +24,12 @@ struct CheckpointBudget: Sendable {
     private(set) var published = 0
     /// Of entries that the next cut is to write, as far as can be said.
     private var expected = 0
-    private var began: Instant?
+    private var began: Int64?
     /// The checkpoint that is under way.
-    private var underWay: (bytes: Int, began: Instant, cut: Instant)?
+    private var underWay: (bytes: Int, began: Int64, cut: Int64)?
+    /// Instants are kept as nanoseconds since then: with an instant in it the size of this value, which every record changes, would
+    /// be known only at run time.
+    private static let origin = ContinuousClock.now
 
     /// - Parameter largest: in bytes, 64 KiB or more.
     init(largest: Int) {
@@ -55,13 +58,14 @@ struct CheckpointBudget: Sendable {
             return
         }
         published += count
-        if began == nil { began = now() }
+        if began == nil { began = Self.nanoseconds(now()) }
     }
 
     /// An entry of about so many bytes is to be in the next cut.
     mutating func expect(_ count: Int) { expected += count }
 
     mutating func cut(at now: Instant) {
+        let now = Self.nanoseconds(now)
         underWay = (published, began ?? now, now)
         (published, expected, began) = (0, 0, nil)
     }
@@ -70,11 +74,12 @@ struct CheckpointBudget: Sendable {
     mutating func acknowledged(at now: Instant) {
         guard let (bytes, began, cut) = underWay else { return }
         underWay = nil
-        let took = max(Self.seconds(now - began), 0.001)
+        let now = Self.nanoseconds(now)
+        let took = max(Double(now - began) / 1e9, 0.001)
         let sample = Double(bytes) / took
         // A small one tells how long a reply takes, not how much the broker can do.
         let isTelling = bytes >= limit / 2 || took >= Self.span / 2
-        if isTelling, Self.seconds(now - cut) > took / 2 {
+        if isTelling, Double(now - cut) / 1e9 > took / 2 {
             rate = rate.map { ($0 + sample) / 2 } ?? sample
         } else {
             rate = max(rate ?? Double(limit) / Self.span, sample)
@@ -83,5 +88,5 @@ struct CheckpointBudget: Sendable {
         limit = Int(next)
     }
 
-    private static func seconds(_ duration: Duration) -> Double { Double(duration.nanoseconds) / 1e9 }
+    private static func nanoseconds(_ instant: Instant) -> Int64 { (instant - origin).nanoseconds }
 }

@@ -5,7 +5,9 @@ package enum ConsumerRefusal: Error, Equatable, CustomStringConvertible {
     case noMarker(topic: String, partition: Int32, records: Int64)
     case gap(topic: String, partition: Int32, marker: Int64, low: Int64, high: Int64)
     case partitionCountChanged(Int32, marker: Int32, now: Int32)
-    case partitionCountsDiffer(requests: Int32, state: Int32)
+    case partitionCountsDiffer(PartitionCounts)
+    /// An assignment has not the same partitions of every input.
+    case inputsApart(partition: Int32, missing: [String])
     case changelogCut(topic: String, partition: Int32, low: Int64)
     case stateOfNewerForm(topic: String, partition: Int32, offset: Int64, String)
     /// - Parameter reason: of the first place.
@@ -27,10 +29,13 @@ package enum ConsumerRefusal: Error, Equatable, CustomStringConvertible {
             "the marker of \(topic) partition \(partition) is at \(marker), the topic holds \(low) to \(high): "
                 + "requests are missing; set `consumer.on-gap` to `continue` to go on without them"
         case .partitionCountChanged(let partition, let marker, let now):
-            "the marker of partition \(partition) was written with \(marker) partitions, `requests` has \(now): "
+            "the marker of partition \(partition) was written with \(marker) partitions, the topics have \(now): "
                 + "recipients would move; copy the topics to new ones with the new count instead"
-        case .partitionCountsDiffer(let requests, let state):
-            "`requests` has \(requests) partitions and `state` \(state): make them equal"
+        case .partitionCountsDiffer(let counts):
+            "\(counts): make them equal"
+        case .inputsApart(let partition, let missing):
+            "the group assigned partition \(partition) without that of \(missing.joined(separator: ", ")): all members of the "
+                + "group must read the same topics; end those of another version or with other topic names"
         case .changelogCut(let topic, let partition, let low):
             "partition \(partition) of \(topic) begins at offset \(low): part of the changelog was thrown away, and with it "
                 + "pending notifications. The topic must have `cleanup.policy=compact` and no retention; set "

@@ -10,6 +10,7 @@ package final class KafkaLink: LaneLink {
     private let consumer: KafkaConsumer
     private let producer: KafkaLaneProducer
     private let targets: LaneTargets
+    private let inputs: CoPartitionedInputs
     private let health: HealthComponent
     private let logger: Logger
     /// Read `state`, as committed and as it is; made when first needed.
@@ -55,6 +56,7 @@ package final class KafkaLink: LaneLink {
             return nil
         }
         self.targets = targets
+        inputs = CoPartitionedInputs(configuration.topics)
         do {
             consumer = try KafkaConsumer(configuration: configuration.groupConsumer(lane: lane), logger: logger)
         } catch {
@@ -82,10 +84,10 @@ package final class KafkaLink: LaneLink {
         bell.wait(atMost: time)
     }
 
-    // MARK: - Requests
+    // MARK: - The inputs
 
-    private func request(_ partition: Int32) -> KafkaTopicPartition {
-        KafkaTopicPartition(topic: configuration.topics.requests, partition: partition)
+    private func place(_ partition: InputPartition) -> KafkaTopicPartition {
+        KafkaTopicPartition(topic: configuration.topics[partition.input], partition: partition.partition)
     }
 
     private func state(_ partition: Int32) -> KafkaTopicPartition {
@@ -93,19 +95,19 @@ package final class KafkaLink: LaneLink {
     }
 
     package func subscribe(
-        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onAssign: @escaping ([Int32]) throws -> InputOffsets,
         onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
     ) throws {
         try consumer.subscribe(
-            to: [configuration.topics.requests],
+            to: inputs.topics,
             onAssign: { [unowned self] places in
                 rebalances += 1
-                let starts = try onAssign(places.map(\.partition).sorted())
-                return Dictionary(uniqueKeysWithValues: starts.map { (request($0), $1) })
+                let starts = try onAssign(inputs.numbers(of: places))
+                return Dictionary(uniqueKeysWithValues: starts.map { (place($0), $1) })
             },
             onRevoke: { [unowned self] places, lost, deadline in
                 rebalances += 1
-                onRevoke(places.map(\.partition).sorted(), lost, deadline)
+                onRevoke(Set(places.map(\.partition)).sorted(), lost, deadline)
             }
         )
     }
@@ -115,19 +117,21 @@ package final class KafkaLink: LaneLink {
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws -> Bool {
         // A process that stood still has lost its partitions before librdkafka says so; what it holds may be another's by now.
-        if let lastPoll, now - lastPoll > configuration.sessionTimeout { throw LaneEnd.stoodStill }
-        defer { lastPoll = now }
         let (began, rebalancesBefore) = (now, rebalances)
+        if let lastPoll, began - lastPoll > configuration.sessionTimeout { throw LaneEnd.stoodStill }
         let message = try consumer.poll(within: time)
+        let ended = now
         // It may have stood still in there just as well: timers and sends of its partitions would come next.
-        if rebalances == rebalancesBefore, now - began > configuration.sessionTimeout { throw LaneEnd.stoodStill }
+        if rebalances == rebalancesBefore, ended - began > configuration.sessionTimeout { throw LaneEnd.stoodStill }
+        lastPoll = ended
         guard let message else { return false }
-        try apply(Self.record(of: message)) { message.record() }
+        try apply(record(of: message)) { message.record() }
         return true
     }
 
-    private static func record(of message: borrowing KafkaMessage) -> Intake.Record {
+    private func record(of message: borrowing KafkaMessage) -> Intake.Record {
         Intake.Record(
+            inputs.input(of: message),
             partition: message.partition,
             offset: message.offset,
             timestamp: message.timestamp,
@@ -141,26 +145,19 @@ package final class KafkaLink: LaneLink {
 
     package func resumeReading() { consumer.resume(consumer.assignment) }
 
-    package func requestBounds(
-        of partitions: [Int32],
+    package func inputBounds(
+        of partitions: [InputPartition],
         within time: Duration
-    ) throws -> [Int32: (low: Int64, high: Int64)] {
-        try Self.bounds(consumer.watermarks(of: Set(partitions.map(request)), within: time))
+    ) throws -> [InputPartition: OffsetBounds] {
+        inputs.named(try consumer.watermarks(of: Set(partitions.map(place)), within: time))
     }
 
-    private static func bounds(
-        _ found: [KafkaTopicPartition: (low: Int64, high: Int64)]
-    ) -> [Int32: (low: Int64, high: Int64)] {
-        Dictionary(uniqueKeysWithValues: found.map { ($0.key.partition, $0.value) })
+    package func committedOffsets(of partitions: [InputPartition], within time: Duration) throws -> InputOffsets {
+        inputs.named(try consumer.committed(Set(partitions.map(place)), within: time))
     }
 
-    package func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
-        let found = try consumer.committed(Set(partitions.map(request)), within: time)
-        return Dictionary(uniqueKeysWithValues: found.map { ($0.key.partition, $0.value) })
-    }
-
-    package func lag(of partition: Int32, after position: Int64) -> Int64? {
-        consumer.lag(of: request(partition), after: position)
+    package func lag(of partition: InputPartition, after position: Int64) -> Int64? {
+        consumer.lag(of: place(partition), after: position)
     }
 
     // MARK: - The changelog
@@ -175,12 +172,10 @@ package final class KafkaLink: LaneLink {
         return reader
     }
 
-    package func stateBounds(
-        of partitions: [Int32],
-        within time: Duration
-    ) throws -> [Int32: (low: Int64, high: Int64)] {
+    package func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: OffsetBounds] {
         // Asked as `read_committed` it would be the last stable offset.
-        try Self.bounds(reader(uncommitted: true).watermarks(of: Set(partitions.map(state)), within: time))
+        let found = try reader(uncommitted: true).watermarks(of: Set(partitions.map(state)), within: time)
+        return Dictionary(uniqueKeysWithValues: found.map { ($0.key.partition, $0.value) })
     }
 
     package func readState(
@@ -193,13 +188,20 @@ package final class KafkaLink: LaneLink {
         }
     }
 
-    package func readRequests(
-        of ranges: [Int32: Range<Int64>],
+    package func readInputs(
+        of ranges: [InputPartition: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
-        try read(ranges, at: request, stallingAtMost: time) { message in
-            try apply(Self.record(of: message))
+        for input in InputTopic.allCases {
+            let ranges = ranges.filter { $0.key.input == input }.map { ($0.key.partition, $0.value) }
+            try read(
+                Dictionary(uniqueKeysWithValues: ranges),
+                at: { place(InputPartition(input, $0)) },
+                stallingAtMost: time
+            ) { message in
+                try apply(record(of: message))
+            }
         }
     }
 
@@ -210,6 +212,7 @@ package final class KafkaLink: LaneLink {
         stallingAtMost time: Duration,
         _ apply: (borrowing KafkaMessage) throws -> Void
     ) throws {
+        guard !ranges.isEmpty else { return }
         var left = ranges
         let reader = try reader(uncommitted: false)
         try reader.assign(Dictionary(uniqueKeysWithValues: left.map { (place($0.key), $0.value.lowerBound) }))
@@ -254,12 +257,13 @@ package final class KafkaLink: LaneLink {
 
     // MARK: - Publishing
 
-    package var requestPartitions: Int32 { targets.requestPartitions }
+    package var inputPartitions: Int32 { targets.inputPartitions }
 
-    package func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
+    package func countPartitions(within time: Duration) throws -> PartitionCounts {
         let topics = configuration.topics
-        let requests = try producer.partitionCount(of: topics.requests, within: time)
-        return (requests, try producer.partitionCount(of: topics.state, within: time))
+        return try PartitionCounts(state: producer.partitionCount(of: topics.state, within: time)) { input in
+            try producer.partitionCount(of: topics[input], within: time)
+        }
     }
 
     package func partitionCount(of topic: LaneTopic) -> Int32 { targets[topic].partitions }
@@ -293,11 +297,11 @@ package final class KafkaLink: LaneLink {
 
     // MARK: - Making it durable
 
-    private func places(_ offsets: [Int32: Int64]) -> [KafkaTopicPartition: Int64] {
-        Dictionary(uniqueKeysWithValues: offsets.map { (request($0), $1) })
+    private func places(_ offsets: InputOffsets) -> [KafkaTopicPartition: Int64] {
+        Dictionary(uniqueKeysWithValues: offsets.map { (place($0), $1) })
     }
 
-    package func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+    package func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {
         try consumer.commit(places(offsets), within: time)
     }
 
@@ -307,7 +311,7 @@ package final class KafkaLink: LaneLink {
 
     package func beginTransaction() throws(KafkaError) { try producer.beginTransaction() }
 
-    package func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+    package func sendOffsets(_ offsets: InputOffsets, within time: Duration) throws(KafkaError) {
         try producer.sendOffsets(places(offsets), of: consumer, within: time)
     }
 

@@ -6,7 +6,7 @@ import ServiceSupport
 /// Partitions come and go, inside `poll` and `close`, on this thread.
 extension Lane {
     /// Takes partitions over; see `Restore` for the order.
-    func assign(_ numbers: [Int32]) throws -> [Int32: Int64] {
+    func assign(_ numbers: [Int32]) throws -> InputOffsets {
         defer { link.endReadingState() }
         epoch = context.newEpoch()
         ownedNumbers = []
@@ -43,26 +43,26 @@ extension Lane {
         context.status.update { $0.restoring = nil }
         context.health.ready()
         reportStatus()
-        return Dictionary(uniqueKeysWithValues: numbers.map { ($0, owned[Int($0)]?.position ?? 0) })
+        return Dictionary(
+            uniqueKeysWithValues: InputPartition.all(of: numbers).map { place in
+                (place, owned[Int(place.partition)]?.inputs[place.input].position ?? 0)
+            }
+        )
     }
 
     /// The group shares out again when partitions were added, so nothing is read of what was.
     private func checkCounts(_ numbers: [Int32]) throws {
         guard let first = numbers.first else { return }
-        let counts = try link.countPartitions(within: Restore.brokerDeadline)
-        guard counts.requests == counts.state else {
-            throw ConsumerRefusal.partitionCountsDiffer(requests: counts.requests, state: counts.state)
-        }
-        guard counts.requests == partitions, numbers.allSatisfy({ owned.indices.contains(Int($0)) }) else {
-            throw ConsumerRefusal.partitionCountChanged(first, marker: partitions, now: counts.requests)
+        let count = try link.countPartitions(within: Restore.brokerDeadline).common()
+        guard count == partitions, numbers.allSatisfy({ owned.indices.contains(Int($0)) }) else {
+            throw ConsumerRefusal.partitionCountChanged(first, marker: partitions, now: count)
         }
     }
 
     private func restore(_ stores: [Int32: any EntryStore]) throws -> [Int32: Restore.Result] {
         let restore = Restore(
             rules: .init(
-                requests: configuration.topics.requests,
-                state: configuration.topics.state,
+                topics: configuration.topics,
                 brokers: configuration.bootstrapServers,
                 partitions: partitions,
                 start: configuration.start,
@@ -87,7 +87,7 @@ extension Lane {
         let handover = context.channel.map { LifecycleRules.Handover.bySend(channel: $0.name) }
         var rules = LifecycleRules(retention: configuration.retention.milliseconds)
         if let handover { rules.handover = handover }
-        rules.contentBytes = intake.contentBytes
+        rules.contentBytes = intake.requests.contentBytes
         // What is sent inside of a transaction was not sent when that was not committed.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
         let center = try PartitionCenter(
@@ -104,34 +104,40 @@ extension Lane {
         )
         return OwnedPartition(
             center: center,
-            position: result.offset,
-            life: result.life,
+            inputs: result.inputs.map { InputProgress(position: $0.offset, life: $0.life) },
             lineage: result.lineage,
             stateEnd: context.guarantee == .atLeastOnce ? result.stateEnd : nil,
             firedThrough: result.marker?.firedThrough,
             // The marker of an earlier life may fit the log again, once that has grown. And after this instance was fenced only a
             // commit shows that nobody else has its id by now.
-            hasMarker: result.marker != nil && result.life == result.marker?.lives[configuration.topics.requests] ?? 0
+            hasMarker: result.marker != nil && result.inputs.allSatisfy { !$1.isReborn }
                 && (context.fenced == nil || commits > 0),
-            catchUp: result.offset < result.end
-                ? CatchUp(end: result.end, deadline: link.now.advanced(by: CatchUp.bound)) : nil
+            catchUp: result.inputs.allSatisfy { $1.offset >= $1.end }
+                ? nil : CatchUp(ends: result.inputs.map(\.end), deadline: link.now.advanced(by: CatchUp.bound))
         )
     }
 
     /// Reads again what was finished at once and is not in the changelog yet.
     private func replay(_ results: [Int32: Restore.Result]) throws {
-        let ranges = results.mapValues(\.replay).filter { !$0.value.isEmpty }
+        var ranges: [InputPartition: Range<Int64>] = [:]
+        for place in InputPartition.all(of: results.keys.sorted()) {
+            guard let replay = results[place.partition]?.inputs[place.input].replay, !replay.isEmpty else { continue }
+            ranges[place] = replay
+        }
         guard !ranges.isEmpty else { return }
-        try link.readRequests(of: ranges, stallingAtMost: Restore.brokerDeadline) { record in
+        try link.readInputs(of: ranges, stallingAtMost: Restore.brokerDeadline) { record in
             guard let result = results[record.partition], let then = result.marker?.wallTime else { return }
+            let life = result.inputs[record.input].life
             // What is a dead letter is one already, and none of these was for its time.
-            guard let input = try? intake.input(from: record, life: result.life, at: then, isReadAgain: true) else {
-                return
-            }
+            guard let input = try? intake.input(from: record, life: life, at: then, isReadAgain: true) else { return }
             try owned[Int(record.partition)]?.center.replay(input, at: then)
         }
-        for (number, range) in ranges {
-            owned[Int(number)]?.center.endReplay((range.upperBound, results[number]?.offset ?? range.upperBound))
+        for (place, range) in ranges {
+            guard let start = results[place.partition]?.inputs[place.input] else { continue }
+            owned[Int(place.partition)]?.center.endReplay(
+                before: .init(place.input, offset: range.upperBound, life: start.life),
+                of: start.offset
+            )
         }
     }
 
@@ -216,7 +222,7 @@ extension Lane {
         // Of an assignment that was refused nothing is owned.
         guard owned.indices.contains(Int(number)), let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
-        if unfinished == number { unfinished = nil }
+        if unfinished?.partition == number { unfinished = nil }
         if isStoreSound {
             context.stores.giveBack(partition.center.store, of: number, at: link.now)
         } else {
@@ -278,20 +284,19 @@ extension Lane {
             status.outstanding = link.outstanding
             status.sends = sends?.count ?? 0
             for number in ownedNumbers {
-                let lag = owned[Int(number)].flatMap { link.lag(of: number, after: $0.position) }
-                status.add(number, &owned[Int(number)], lag: lag, now)
+                status.add(&owned[Int(number)], now)
+                for input in InputTopic.allCases {
+                    guard let position = owned[Int(number)]?.inputs[input].position else { continue }
+                    let place = InputPartition(input, number)
+                    status.lag[place] = link.lag(of: place, after: position)
+                }
             }
         }
     }
 }
 
 extension LaneStatus.Snapshot {
-    fileprivate mutating func add(
-        _ number: Int32,
-        _ partition: inout OwnedPartition?,
-        lag: Int64?,
-        _ now: Timestamp
-    ) {
+    fileprivate mutating func add(_ partition: inout OwnedPartition?, _ now: Timestamp) {
         guard partition != nil else { return }
         assigned += 1
         pending += partition?.center.pendingCount ?? 0
@@ -300,6 +305,5 @@ extension LaneStatus.Snapshot {
         unwritten += partition?.center.unwritten ?? 0
         troubledStores += partition?.center.storeTrouble == nil ? 0 : 1
         if let due = partition?.center.nextDue() { oldestDueAge = max(oldestDueAge, now.rawValue - due.rawValue) }
-        if let lag { self.lag[number] = lag }
     }
 }

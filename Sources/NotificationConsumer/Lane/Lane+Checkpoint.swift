@@ -17,18 +17,19 @@ extension Lane {
     /// - Parameter all: with what could wait: this lane's work ends.
     func cut(all: Bool = false) {
         let now = context.clock()
-        var offsets: Checkpoint.Offsets = [:]
+        var offsets: InputOffsets = [:]
         // What could wait fills what is left of the checkpoint, and has a share of each: it is bounded, too.
         var room = max(ledger.budget.limit / 2, ledger.budget.limit - ledger.budget.bytes)
         for number in ownedNumbers where wantsCut(number, at: now, all: all) {
-            offsets[number] = owned[Int(number)]?.takeCut(
-                requests: configuration.topics.requests,
+            let next = owned[Int(number)]?.takeCut(
+                topics: configuration.topics,
                 partitions: partitions,
                 timeZoneDataVersion: TimeZone.timeZoneDataVersion,
                 at: now,
                 all: all,
                 room: &room
             )
+            for input in InputTopic.allCases { offsets[InputPartition(input, number)] = next?[input].position }
         }
         ledger.budget.cut(at: link.now)
         guard !offsets.isEmpty else { return }
@@ -56,10 +57,10 @@ extension Lane {
                     guard let marker = owned[Int(number)]?.marker else { continue }
                     try emission.publish(marker, partition: number)
                 }
-            case .commit(let offsets):
+            case .commit(let offsets, let numbers):
                 ledger.budget.acknowledged(at: link.now)
                 try commit(offsets, waiting: waiting)
-                for number in offsets.keys.sorted() {
+                for number in numbers {
                     let marker = ledger.markerOffsets[number] ?? -1
                     try usingStore { try owned[Int(number)]?.commit(markerAt: marker) }
                 }
@@ -72,7 +73,7 @@ extension Lane {
     }
 
     /// The last step, and the only one in which the guarantees differ.
-    private func commit(_ offsets: Checkpoint.Offsets, waiting: Bool) throws {
+    private func commit(_ offsets: InputOffsets, waiting: Bool) throws {
         switch context.guarantee {
         case .atLeastOnce:
             // They only show lag: a failure is logged by the client, and the next checkpoint commits later ones.

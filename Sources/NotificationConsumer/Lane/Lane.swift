@@ -51,8 +51,8 @@ package final class Lane<Link: LaneLink> {
     /// Since when a bound is reached; nil when none is.
     var heldSince: ContinuousClock.Instant?
     var isPaused = false
-    /// The partition in which a removal of everything a recipient has is applied in pieces; nothing is read meanwhile.
-    var unfinished: Int32?
+    /// Where the record is whose removal of everything a recipient has is applied in pieces; nothing is read meanwhile.
+    var unfinished: InputPartition?
     var areStoresHurried = false
     /// Records applied and timers fired so far.
     private(set) var work = 0
@@ -74,7 +74,7 @@ package final class Lane<Link: LaneLink> {
         self.link = link
         configuration = context.configuration
         logger = context.logger
-        let count = link.requestPartitions
+        let count = link.inputPartitions
         partitions = count
         ledger = DeliveryLedger(
             context.guarantee,
@@ -82,11 +82,13 @@ package final class Lane<Link: LaneLink> {
         )
         owned = Array(repeating: nil, count: Int(count))
         intake = Intake(
-            topic: configuration.topics.requests,
-            bound: RecordBound(link.maximumRecordBytes),
-            // A channel can have one content of an entry while another waits.
-            contents: context.channel == nil ? 1 : 2,
-            partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
+            requests: RequestIntake(
+                topic: configuration.topics.requests,
+                bound: RecordBound(link.maximumRecordBytes),
+                // A channel can have one content of an entry while another waits.
+                contents: context.channel == nil ? 1 : 2,
+                partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
+            )
         )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
         sends = Self.sideWork(of: context, waking: link)
@@ -181,16 +183,19 @@ package final class Lane<Link: LaneLink> {
     }
 
     /// A piece of what is unfinished; the group is served, and nothing is read.
-    private func proceed(in number: Int32, isHeld: Bool) throws {
+    private func proceed(in unfinished: InputPartition, isHeld: Bool) throws {
         _ = try link.poll(within: isHeld ? .milliseconds(2) : .zero) { record, copy in
             // None is to come while reading is paused. If one does, what was before it is before it.
-            while unfinished != nil { try takePiece(of: number) }
+            while self.unfinished != nil { try takePiece(of: unfinished) }
             try apply(record, at: context.clock(), copy)
         }
-        if !isHeld, !isCheckpointFull, mustRestart == nil, unfinished == number { try takePiece(of: number) }
+        if !isHeld, !isCheckpointFull, mustRestart == nil, self.unfinished == unfinished {
+            try takePiece(of: unfinished)
+        }
     }
 
-    private func takePiece(of number: Int32) throws {
+    private func takePiece(of place: InputPartition) throws {
+        let number = place.partition
         let now = context.clock()
         let before = ledger.budget.published
         let outcome = try usingStore { try owned[Int(number)]?.center.proceed(at: now) }
@@ -201,7 +206,7 @@ package final class Lane<Link: LaneLink> {
         owned[Int(number)]?.isTouched = true
         guard outcome != .unfinished else { return }
         if let outcome { context.metrics.count(outcome) }
-        owned[Int(number)]?.position += 1
+        owned[Int(number)]?.inputs[place.input].position += 1
         unfinished = nil
         if !isPaused { link.resumeReading() }
     }
@@ -210,15 +215,16 @@ package final class Lane<Link: LaneLink> {
         let index = Int(record.partition)
         // A record that was fetched before its partition left belongs to the next owner.
         guard owned.indices.contains(index), owned[index] != nil else { return }
+        let life = owned[index]?.inputs[record.input].life ?? 0
         let input: CenterInput?
         do throws(ModelError) {
-            input = try intake.input(from: record, life: owned[index]?.life ?? 0, at: now)
+            input = try intake.input(from: record, life: life, at: now)
         } catch {
             input = nil
             try bury(record, copy, because: error)
             // Read again at another time, or with other settings, it might be none.
             if error.reason == .inFuture || error.reason == .tooLarge {
-                owned[index]?.center.noteUndecided(at: record.offset)
+                owned[index]?.center.noteUndecided(at: .init(record.input, offset: record.offset, life: life))
             }
         }
         var isUnfinished = false
@@ -244,10 +250,10 @@ package final class Lane<Link: LaneLink> {
         try carryOut(of: record.partition, at: now, written: record.timestamp)
         work += 1
         // What is half done is read again by whoever comes next.
-        owned[index]?.position = isUnfinished ? record.offset : record.offset + 1
+        owned[index]?.inputs[record.input].position = isUnfinished ? record.offset : record.offset + 1
         owned[index]?.isTouched = true
         guard isUnfinished else { return }
-        unfinished = record.partition
+        unfinished = InputPartition(record.input, record.partition)
         link.pauseReading()
     }
 
@@ -267,11 +273,10 @@ package final class Lane<Link: LaneLink> {
 
     private func endCatchUps(isReadingHeld: Bool) {
         for number in ownedNumbers {
-            guard owned[Int(number)]?.isCatchingUp == true, let position = owned[Int(number)]?.position else {
-                continue
+            guard owned[Int(number)]?.isCatchingUp == true else { continue }
+            owned[Int(number)]?.endCatchUp(isReadingHeld: isReadingHeld, at: link.now) { input, position in
+                link.lag(of: InputPartition(input, number), after: position)
             }
-            let lag = link.lag(of: number, after: position)
-            owned[Int(number)]?.endCatchUp(lag: lag, isReadingHeld: isReadingHeld, at: link.now)
         }
     }
 

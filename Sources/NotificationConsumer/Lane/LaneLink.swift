@@ -1,4 +1,5 @@
 package import Kafka
+import NotificationModel
 
 /// What a lane needs of Kafka: one consumer, one producer, and a reader of the changelog. The shipping one is `KafkaLink`; a
 /// simulation brings its own, so that everything above runs unchanged against a simulated broker.
@@ -19,16 +20,17 @@ package protocol LaneLink: AnyObject {
     /// Lets time pass until the link is woken, at most so long.
     func waitUntilWoken(_ time: Duration)
 
-    // MARK: Reading requests
+    // MARK: Reading the inputs
 
-    /// Joins the group. Hooks run inside `poll` and `close`: `onAssign` gives each partition the offset to start at, `onRevoke`
-    /// is told whether the partitions are lost already, and until when it may take.
+    /// Joins the group, which assigns the same partition numbers of every input. Hooks run inside `poll` and `close`: `onAssign`
+    /// gives each partition of an input the offset to start at, `onRevoke` gets whether the partitions are lost already, and
+    /// until when it may take.
     func subscribe(
-        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onAssign: @escaping ([Int32]) throws -> InputOffsets,
         onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
     ) throws
 
-    /// The next record of `requests`, if one comes in time; the second argument copies the whole record, for a dead letter.
+    /// The next record of an input, if one comes in time; the second argument copies the whole record, for a dead letter.
     ///
     /// - Returns: false when none came, or the link was woken.
     func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
@@ -37,23 +39,22 @@ package protocol LaneLink: AnyObject {
     func pauseReading()
     func resumeReading()
 
-    /// The first offset that each partition of `requests` holds and the one after its last, asked from the broker.
-    func requestBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)]
+    /// What each partition of an input holds, asked from the broker.
+    func inputBounds(of partitions: [InputPartition], within time: Duration) throws -> [InputPartition: OffsetBounds]
 
-    /// What the group has committed for partitions of `requests`; one without an offset is missing.
-    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64]
+    /// What the group has committed for partitions of inputs; one without an offset is missing.
+    func committedOffsets(of partitions: [InputPartition], within time: Duration) throws -> InputOffsets
 
-    /// Records of a partition of `requests` that are still to be read, as last told; nil when not told yet. What no reader is
-    /// shown (the markers that end transactions) is none.
+    /// Records of a partition that are still to be read, as last told; nil when not told yet. What no reader is shown (the
+    /// markers that end transactions) is none.
     ///
     /// - Parameter position: the offset after the last record that was read.
-    func lag(of partition: Int32, after position: Int64) -> Int64?
+    func lag(of partition: InputPartition, after position: Int64) -> Int64?
 
     // MARK: Reading the changelog
 
-    /// The first offset that each partition of `state` holds and the one after its last, as a `read_uncommitted` client sees
-    /// it.
-    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)]
+    /// What each partition of `state` holds, as a `read_uncommitted` client sees it.
+    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: OffsetBounds]
 
     /// Reads committed records of `state`, of all given partitions at once, each from the start of its range, which is not
     /// empty, until the position reaches its end: transactions that are open before it are waited for, at most so long
@@ -66,9 +67,9 @@ package protocol LaneLink: AnyObject {
         _ apply: (_ partition: Int32, _ offset: Int64, _ key: [UInt8]?, _ value: [UInt8]?) throws -> Void
     ) throws
 
-    /// Reads committed records of `requests` again, up to an earlier end than the partition's, apart from what `poll` reads.
-    func readRequests(
-        of ranges: [Int32: Range<Int64>],
+    /// Reads committed records of inputs again, up to an earlier end than the partition's, apart from what `poll` reads.
+    func readInputs(
+        of ranges: [InputPartition: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws
@@ -78,11 +79,11 @@ package protocol LaneLink: AnyObject {
 
     // MARK: Publishing
 
-    /// How many partitions `requests` has, and so `state`, as of the start.
-    var requestPartitions: Int32 { get }
+    /// How many partitions each input has, and so `state`, as of the start.
+    var inputPartitions: Int32 { get }
 
     /// How many they have now, asked from the broker.
-    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32)
+    func countPartitions(within time: Duration) throws -> PartitionCounts
 
     /// How many partitions the topic has.
     func partitionCount(of topic: LaneTopic) -> Int32
@@ -113,12 +114,12 @@ package protocol LaneLink: AnyObject {
     /// Commits group offsets outside of a transaction: they show lag.
     ///
     /// - Parameter time: nil not to wait for the answer.
-    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError)
+    func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError)
 
     /// The calls of a transaction; `KafkaTransactionPolicy` says which may be repeated.
     func initTransactions(within time: Duration) throws(KafkaError)
     func beginTransaction() throws(KafkaError)
-    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError)
+    func sendOffsets(_ offsets: InputOffsets, within time: Duration) throws(KafkaError)
     func commitTransaction(within time: Duration) throws(KafkaError)
     func abortTransaction(within time: Duration) throws(KafkaError)
 

@@ -18,8 +18,8 @@ package final class LaneStatus: Sendable {
         var outstanding = 0
         /// Sends that have no outcome yet.
         var sends = 0
-        /// Records behind the end of the log, by partition.
-        package internal(set) var lag: [Int32: Int64] = [:]
+        /// Records behind the end of the log, where known.
+        package internal(set) var lag: [InputPartition: Int64] = [:]
         /// How late the oldest due timer is, in milliseconds; 0 when none is due.
         var oldestDueAge: Int64 = 0
     }

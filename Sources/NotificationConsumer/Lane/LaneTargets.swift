@@ -11,7 +11,8 @@ struct LaneTargets {
         var partitions: Int32
     }
 
-    var requestPartitions: Int32
+    /// Of each input.
+    var inputPartitions: Int32
     /// In the order of `LaneTopic`.
     private var targets: [Target]
 
@@ -37,13 +38,12 @@ struct LaneTargets {
                 let count = try producer.partitionCount(of: name, within: .seconds(2))
                 return .init(handle: try producer.topic(name), partitions: count)
             }
-            let requests = try producer.partitionCount(of: topics.requests, within: .seconds(2))
             let state = try target(topics.state)
-            guard state.partitions == requests else {
-                throw ConsumerRefusal.partitionCountsDiffer(requests: requests, state: state.partitions)
+            let counts = try PartitionCounts(state: state.partitions) { input in
+                try producer.partitionCount(of: topics[input], within: .seconds(2))
             }
             return LaneTargets(
-                requestPartitions: requests,
+                inputPartitions: try counts.common(),
                 targets: [try target(topics.deliveries), try target(topics.deadLetters), state]
             )
         }

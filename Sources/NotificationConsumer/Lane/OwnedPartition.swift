@@ -1,5 +1,13 @@
 import NotificationModel
 
+/// How far an input of a partition was read.
+struct InputProgress: Sendable {
+    /// The next record to read.
+    var position: Int64
+    /// Which life of the topic the position is of.
+    let life: Int64
+}
+
 /// A partition that a lane owns: its centre, how far it was read, and how far its timers may fire.
 ///
 /// ## Fired through
@@ -15,10 +23,8 @@ struct OwnedPartition {
     static let leadTime: Int64 = 500
 
     var center: PartitionCenter
-    /// The next request to read.
-    var position: Int64
-    /// Which life of `requests` the position is of.
-    let life: Int64
+    /// How far each input was read.
+    var inputs: PerInput<InputProgress>
     /// Names the changelog.
     let lineage: String
     /// Where the next record of the changelog is; nil where a fence keeps others from writing to it.
@@ -43,8 +49,7 @@ struct OwnedPartition {
 
     init(
         center: PartitionCenter,
-        position: Int64,
-        life: Int64 = 0,
+        inputs: PerInput<InputProgress>,
         lineage: String,
         stateEnd: Int64? = nil,
         firedThrough: Timestamp?,
@@ -52,8 +57,7 @@ struct OwnedPartition {
         catchUp: CatchUp? = nil
     ) {
         self.center = center
-        self.position = position
-        self.life = life
+        self.inputs = inputs
         self.lineage = lineage
         self.stateEnd = stateEnd
         self.catchUp = catchUp
@@ -69,13 +73,19 @@ struct OwnedPartition {
     }
 
     /// Whether the changelog knows everything.
-    var isWhole: Bool { center.replayOffset == nil }
+    var isWhole: Bool { center.isWhole }
 
     var isCatchingUp: Bool { catchUp != nil }
 
     /// Lets timers fire once the backlog is read, or reading has stopped.
-    mutating func endCatchUp(lag: Int64?, isReadingHeld: Bool, at now: ContinuousClock.Instant) {
-        guard let catchUp, isReadingHeld || catchUp.isOver(position: position, lag: lag, at: now) else { return }
+    ///
+    /// - Parameter lag: Records of an input that are still to be read after a position, nil when unknown.
+    mutating func endCatchUp(
+        isReadingHeld: Bool,
+        at now: ContinuousClock.Instant,
+        lag: (InputTopic, _ position: Int64) -> Int64?
+    ) {
+        guard let catchUp, isReadingHeld || catchUp.isOver(inputs, at: now, lag: lag) else { return }
         self.catchUp = nil
         center.holdsTimers = false
     }
@@ -106,37 +116,37 @@ struct OwnedPartition {
 
     // MARK: - Checkpoint
 
-    /// Takes what changed; the offset goes to the group.
+    /// Takes what changed; the positions go to the group.
     ///
     /// - Parameters:
     ///   - all: with what could wait: this owner's work ends.
     ///   - room: bytes that what could wait may fill; what of it was taken is taken off.
     mutating func takeCut(
-        requests: String,
+        topics: TopicNames,
         partitions: Int32,
         timeZoneDataVersion: String,
         at now: Timestamp,
         all: Bool,
         room: inout Int
-    ) -> Int64 {
+    ) -> PerInput<InputProgress> {
         let next = now.adding(milliseconds: Self.aheadOfClock)
         let told = max(next, fireLimit)
         fireLimit = min(fireLimit, next)
         let changes = center.cut(at: now, all: all, room: &room)
         let marker = StateMarker(
-            offsets: [requests: position],
+            offsets: inputs.named(topics) { $0.position },
             wallTime: now,
             partitions: partitions,
             timeZoneDataVersion: timeZoneDataVersion,
             firedThrough: told,
             lineage: lineage,
-            replay: center.replayOffset.map { [requests: $0] } ?? [:],
-            replayEnd: center.replayEnd.map { [requests: $0] } ?? [:],
-            lives: life > 0 ? [requests: life] : [:]
+            replay: PerInput(center.replayOffset).named(topics) { $0 },
+            replayEnd: PerInput(center.replayEnd).named(topics) { $0 },
+            lives: inputs.named(topics) { $0.life > 0 ? $0.life : nil }
         )
         cut = Cut(marker: marker, changes: changes)
         isTouched = false
-        return position
+        return inputs
     }
 
     /// What goes to the changelog before the marker.

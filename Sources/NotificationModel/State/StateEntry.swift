@@ -10,17 +10,10 @@ public struct StateEntry: Sendable, Hashable {
     public var delivered: Delivered?
     /// Closed requests and removals, to recognize repeated records; the newest last.
     public var known: [KnownRequest] = []
-    /// In a recipient's own entry, which has an empty identifier: removals of all of the recipient's notifications; the
-    /// newest last.
-    public var removals: [KnownRemoval] = []
     /// The highest `version` seen, and its request.
     public var version: Version?
-    /// The offset of the last applied record of `requests`; -1 for none. Reading records up to it again changes
-    /// nothing.
-    public var appliedThrough: Int64 = -1
-    /// The life of `requests` that the offset belongs to: 0, plus one each time the service found a new topic under the
-    /// name.
-    public var life: Int64 = 0
+    /// How far each input topic was applied to it.
+    public var applied = AppliedOffsets()
     /// When a record or timer was last applied to it.
     public var touched = Timestamp(rawValue: 0)
 
@@ -47,18 +40,18 @@ extension StateEntry {
 
     /// True when the entry holds nothing to keep.
     public var isEmpty: Bool {
-        isIdle && delivered == nil && known.isEmpty && version == nil && removals.isEmpty
+        isIdle && delivered == nil && known.isEmpty && version == nil
     }
 }
 
 extension StateEntry: StatePart {
     private enum Field: FieldName {
-        case form, touched, due, offset, life, version, pending, sending, delivered, known, knownTexts, removals
+        case form, touched, due, offset, life, version, pending, sending, delivered, known, knownTexts
     }
 
     var form: Int {
         let now = max(version.form, max(pending.form, sending.form))
-        return max(max(now, delivered.form), max(known.form, removals.form))
+        return max(max(now, delivered.form), known.form)
     }
 
     /// Reads an entry; ignores unknown fields.
@@ -80,8 +73,8 @@ extension StateEntry: StatePart {
             switch try scanner.field(name, of: Field.self) {
             case .form: form = try StateForm.read(&scanner, of: "entry")
             case .touched: entry.touched = try scanner.timestamp()
-            case .offset: entry.appliedThrough = try scanner.integer(in: -1...Int64.max)
-            case .life: entry.life = try scanner.integer(in: 0...Int64.max)
+            case .offset: entry.applied[.requests].offset = try scanner.integer(in: -1...Int64.max)
+            case .life: entry.applied[.requests].life = try scanner.integer(in: 0...Int64.max)
             case .version: entry.version = try Version(&scanner)
             case .pending: entry.pending = try Pending(&scanner, of: source)
             case .sending: entry.sending = try Sending(&scanner, of: source)
@@ -90,9 +83,6 @@ extension StateEntry: StatePart {
             case .knownTexts:
                 hasTexts = true
                 try KnownRequest.readTexts(&scanner, into: &entry.known)
-            case .removals:
-                entry.removals.removeAll()
-                try scanner.array { scanner, _ throws(ModelError) in entry.removals.append(try KnownRemoval(&scanner)) }
             // Only for the head: it is derived from the pending and sending parts.
             case .due, nil: try scanner.skipValue()
             }
@@ -111,8 +101,8 @@ extension StateEntry: StatePart {
         object.member(Field.form, Int64(form), &out)
         object.member(Field.touched, touched, &out)
         object.member(Field.due, dueAfterRestart, &out)
-        object.member(Field.offset, appliedThrough, &out)
-        if life > 0 { object.member(Field.life, life, &out) }
+        object.member(Field.offset, applied[.requests].offset, &out)
+        if applied[.requests].life > 0 { object.member(Field.life, applied[.requests].life, &out) }
         object.member(Field.version, version, &out)
         object.member(Field.pending, pending, &out)
         object.member(Field.sending, sending, &out)
@@ -124,7 +114,6 @@ extension StateEntry: StatePart {
                 KnownRequest.writeTexts(known, to: &out)
             }
         }
-        if !removals.isEmpty { object.member(Field.removals, removals, &out) }
         object.end(&out)
     }
 

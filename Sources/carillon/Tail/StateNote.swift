@@ -7,6 +7,9 @@ enum StateNote {
     static func pieces(_ record: KafkaConsumerRecord) -> [String]? {
         guard let value = record.value, record.header("ce_type") == nil else { return nil }
         if record.key == StateMarker.key { return (try? StateMarker(json: value)).map(pieces) }
+        if let key = record.key.flatMap({ try? NotificationKey(encoded: $0) }), key.isWholeRecipient {
+            return (try? RecipientRecord(json: value)).map(pieces)
+        }
         return (try? StateEntry(json: value)).map(pieces)
     }
 
@@ -49,11 +52,14 @@ enum StateNote {
         if !entry.known.isEmpty {
             pieces.append("\(entry.known.count) closed id\(entry.known.count == 1 ? "" : "s") known")
         }
-        if !entry.removals.isEmpty {
-            pieces.append("\(entry.removals.count) removal\(entry.removals.count == 1 ? "" : "s") of everything known")
-        }
         pieces.append("touched \(moment(entry.touched))")
         return pieces
+    }
+
+    /// What is kept of a recipient.
+    private static func pieces(_ record: RecipientRecord) -> [String] {
+        let count = record.removals.count
+        return ["\(count) removal\(count == 1 ? "" : "s") of everything known", "touched \(moment(record.touched))"]
     }
 
     private static func wait(of pending: StateEntry.Pending) -> String {

@@ -225,7 +225,7 @@ struct ChangelogFaultTests {
         let key = key("order", recipient: "r")
         let partition = kafka.partition(of: key)
         var entry = StateEntry()
-        entry.appliedThrough = 900
+        entry.applied[.requests].offset = 900
         let now = SystemClock.now()
         for offset in 0..<3 {
             let old = RequestID.derive(topic: kafka.topics.requests, partition: partition, offset: Int64(offset))

@@ -33,12 +33,12 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.enqueue(to: topic, partition: partition, key: key, value: value, headers: headers, tag: tag)
     }
 
-    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+    func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {
         before(.offsets)
         try base.commitOffsets(offsets, within: time)
     }
 
-    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+    func sendOffsets(_ offsets: InputOffsets, within time: Duration) throws(KafkaError) {
         before(.offsets)
         try base.sendOffsets(offsets, within: time)
     }
@@ -56,7 +56,7 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
     func waitUntilWoken(_ time: Duration) { base.waitUntilWoken(time) }
 
     func subscribe(
-        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onAssign: @escaping ([Int32]) throws -> InputOffsets,
         onRevoke: @escaping ([Int32], Bool, ContinuousClock.Instant) -> Void
     ) throws {
         try base.subscribe(onAssign: onAssign, onRevoke: onRevoke)
@@ -72,20 +72,20 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
     func pauseReading() { base.pauseReading() }
     func resumeReading() { base.resumeReading() }
 
-    func requestBounds(
-        of partitions: [Int32],
+    func inputBounds(
+        of partitions: [InputPartition],
         within time: Duration
-    ) throws -> [Int32: (low: Int64, high: Int64)] {
-        try base.requestBounds(of: partitions, within: time)
+    ) throws -> [InputPartition: OffsetBounds] {
+        try base.inputBounds(of: partitions, within: time)
     }
 
-    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
+    func committedOffsets(of partitions: [InputPartition], within time: Duration) throws -> InputOffsets {
         try base.committedOffsets(of: partitions, within: time)
     }
 
-    func lag(of partition: Int32, after position: Int64) -> Int64? { base.lag(of: partition, after: position) }
+    func lag(of partition: InputPartition, after position: Int64) -> Int64? { base.lag(of: partition, after: position) }
 
-    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
+    func stateBounds(of partitions: [Int32], within time: Duration) throws -> [Int32: OffsetBounds] {
         try base.stateBounds(of: partitions, within: time)
     }
 
@@ -97,18 +97,18 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.readState(of: ranges, stallingAtMost: time, apply)
     }
 
-    func readRequests(
-        of ranges: [Int32: Range<Int64>],
+    func readInputs(
+        of ranges: [InputPartition: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
-        try base.readRequests(of: ranges, stallingAtMost: time, apply)
+        try base.readInputs(of: ranges, stallingAtMost: time, apply)
     }
 
     func endReadingState() { base.endReadingState() }
-    var requestPartitions: Int32 { base.requestPartitions }
+    var inputPartitions: Int32 { base.inputPartitions }
 
-    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
+    func countPartitions(within time: Duration) throws -> PartitionCounts {
         try base.countPartitions(within: time)
     }
 

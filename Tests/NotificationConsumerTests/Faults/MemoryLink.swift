@@ -20,7 +20,7 @@ final class MemoryBroker {
     var state: [Log]
     var deliveries: [[UInt8]] = []
     /// Of the group.
-    var committed: [Int32: Int64] = [:]
+    var committed: InputOffsets = [:]
     /// What it acknowledges in a second.
     var bytesPerSecond = 1_000_000_000.0
     /// Transactions that it gave up, since they were open for longer than their timeout.
@@ -74,8 +74,8 @@ final class MemoryLink: LaneLink {
     let broker: MemoryBroker
     private let transactionTimeout: Duration?
     private var assigned: [Int32] = []
-    private var positions: [Int32: Int64] = [:]
-    private var onAssign: (([Int32]) throws -> [Int32: Int64])?
+    private var positions: InputOffsets = [:]
+    private var onAssign: (([Int32]) throws -> InputOffsets)?
     private var onRevoke: (([Int32], Bool, ContinuousClock.Instant) -> Void)?
     private var queue: [Outgoing] = []
     private var head = 0
@@ -83,10 +83,10 @@ final class MemoryLink: LaneLink {
     private var staged: [Outgoing] = []
     private var stagedOfState: [Int32: Int64] = [:]
     private var began: ContinuousClock.Instant?
-    private var offsets: [Int32: Int64] = [:]
+    private var offsets: InputOffsets = [:]
     /// What the group gives it at the first poll.
     var share: [Int32]
-    let requestPartitions: Int32
+    let inputPartitions: Int32
     /// What enqueue finds no room beyond, in bytes.
     var queueBytes = 256 * 1024 * 1024
 
@@ -94,8 +94,8 @@ final class MemoryLink: LaneLink {
     init(_ broker: MemoryBroker, transactionTimeout: Duration? = nil, share: [Int32]? = nil) {
         self.broker = broker
         self.transactionTimeout = transactionTimeout
-        requestPartitions = Int32(broker.requests.count)
-        self.share = share ?? Array(0..<requestPartitions)
+        inputPartitions = Int32(broker.requests.count)
+        self.share = share ?? Array(0..<inputPartitions)
     }
 
     var now: ContinuousClock.Instant { broker.now }
@@ -120,12 +120,12 @@ final class MemoryLink: LaneLink {
     }
 
     /// What the lane has read of a partition.
-    func position(of partition: Int32) -> Int64 { positions[partition] ?? 0 }
+    func position(of partition: Int32) -> Int64 { positions[InputPartition(.requests, partition)] ?? 0 }
 
     // MARK: - The group
 
     func subscribe(
-        onAssign: @escaping ([Int32]) throws -> [Int32: Int64],
+        onAssign: @escaping ([Int32]) throws -> InputOffsets,
         onRevoke: @escaping ([Int32], Bool, ContinuousClock.Instant) -> Void
     ) throws {
         (self.onAssign, self.onRevoke) = (onAssign, onRevoke)
@@ -140,9 +140,9 @@ final class MemoryLink: LaneLink {
             isReadingPaused = false
         }
         for partition in assigned where !isReadingPaused {
-            let (log, position) = (broker.requests[Int(partition)], positions[partition] ?? 0)
+            let (log, position) = (broker.requests[Int(partition)], position(of: partition))
             guard position < log.high else { continue }
-            positions[partition] = position + 1
+            positions[InputPartition(.requests, partition)] = position + 1
             try apply(record(partition, position)) { fatalRecord(partition, position) }
             return true
         }
@@ -159,6 +159,7 @@ final class MemoryLink: LaneLink {
         let log = broker.requests[Int(partition)]
         let (key, value) = log.records[Int(offset - log.low)]
         return .init(
+            .requests,
             partition: partition,
             offset: offset,
             timestamp: at(0).rawValue,
@@ -184,22 +185,25 @@ final class MemoryLink: LaneLink {
     func pauseReading() { isReadingPaused = true }
     func resumeReading() { isReadingPaused = false }
 
-    func requestBounds(of partitions: [Int32], within: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
-        bounds(of: partitions, broker.requests)
+    func inputBounds(
+        of partitions: [InputPartition],
+        within: Duration
+    ) throws -> [InputPartition: OffsetBounds] {
+        Dictionary(uniqueKeysWithValues: partitions.map { ($0, bounds(broker.requests[Int($0.partition)])) })
     }
 
-    private func bounds(of partitions: [Int32], _ logs: [MemoryBroker.Log]) -> [Int32: (low: Int64, high: Int64)] {
-        Dictionary(uniqueKeysWithValues: partitions.map { ($0, (logs[Int($0)].low, logs[Int($0)].high)) })
-    }
+    private func bounds(_ log: MemoryBroker.Log) -> OffsetBounds { (log.low, log.high) }
 
-    func committedOffsets(of partitions: [Int32], within time: Duration) throws -> [Int32: Int64] {
+    func committedOffsets(of partitions: [InputPartition], within time: Duration) throws -> InputOffsets {
         broker.committed.filter { partitions.contains($0.key) }
     }
 
-    func lag(of partition: Int32, after position: Int64) -> Int64? { broker.requests[Int(partition)].high - position }
+    func lag(of partition: InputPartition, after position: Int64) -> Int64? {
+        broker.requests[Int(partition.partition)].high - position
+    }
 
-    func stateBounds(of partitions: [Int32], within: Duration) throws -> [Int32: (low: Int64, high: Int64)] {
-        bounds(of: partitions, broker.state)
+    func stateBounds(of partitions: [Int32], within: Duration) throws -> [Int32: OffsetBounds] {
+        Dictionary(uniqueKeysWithValues: partitions.map { ($0, bounds(broker.state[Int($0)])) })
     }
 
     func readState(
@@ -216,13 +220,13 @@ final class MemoryLink: LaneLink {
         }
     }
 
-    func readRequests(
-        of ranges: [Int32: Range<Int64>],
+    func readInputs(
+        of ranges: [InputPartition: Range<Int64>],
         stallingAtMost time: Duration,
         _ apply: (Intake.Record) throws -> Void
     ) throws {
         for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
-            for offset in range { try apply(record(partition, offset)) }
+            for offset in range { try apply(record(partition.partition, offset)) }
         }
     }
 
@@ -230,13 +234,13 @@ final class MemoryLink: LaneLink {
 
     // MARK: - Publishing
 
-    func countPartitions(within time: Duration) throws -> (requests: Int32, state: Int32) {
-        (Int32(broker.requests.count), Int32(broker.state.count))
+    func countPartitions(within time: Duration) throws -> PartitionCounts {
+        PartitionCounts(state: Int32(broker.state.count)) { _ in Int32(broker.requests.count) }
     }
 
     var maximumRecordBytes: Int { 1_000_000 }
 
-    func partitionCount(of topic: LaneTopic) -> Int32 { topic == .state ? requestPartitions : 1 }
+    func partitionCount(of topic: LaneTopic) -> Int32 { topic == .state ? inputPartitions : 1 }
 
     func enqueue(
         to topic: LaneTopic,
@@ -307,14 +311,14 @@ final class MemoryLink: LaneLink {
 
     // MARK: - Making it durable
 
-    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+    func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {
         broker.committed.merge(offsets) { $1 }
         began = nil
     }
 
     func initTransactions(within time: Duration) throws(KafkaError) {}
     func beginTransaction() throws(KafkaError) { (began, staged, stagedOfState) = (nil, [], [:]) }
-    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) { self.offsets = offsets }
+    func sendOffsets(_ offsets: InputOffsets, within time: Duration) throws(KafkaError) { self.offsets = offsets }
 
     func commitTransaction(within time: Duration) throws(KafkaError) {
         if let transactionTimeout, let began, now - began > transactionTimeout {

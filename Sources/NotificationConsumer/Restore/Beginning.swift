@@ -6,7 +6,7 @@ import NotificationModel
 /// Each partition decides for itself, since lanes take their partitions at different times: the first marker of one lane must
 /// not make another refuse. What has to hold:
 ///
-/// 1. Its part of `requests` still begins at offset 0.
+/// 1. Its part of the input still begins at offset 0.
 /// 2. Its part of `state` begins at offset 0 and holds no committed record.
 /// 3. The group has committed no offset for it. Every checkpoint leaves one; with one, `state` was made again.
 struct Beginning {
@@ -15,19 +15,22 @@ struct Beginning {
 
     /// What is known of a partition without a marker.
     struct Partition {
-        var requests: (low: Int64, high: Int64)
+        var input: OffsetBounds
         var stateLow: Int64
         /// Committed records that its part of `state` holds.
         var stateRecords: Int64
 
         /// Points 1 and 2.
-        var isUntouched: Bool { requests.low == 0 && stateLow == 0 && stateRecords == 0 }
+        var isUntouched: Bool { input.low == 0 && stateLow == 0 && stateRecords == 0 }
     }
 
     let rules: Restore.Rules
 
     /// - Returns: the partitions, of those given, that may be read from offset 0 on.
-    func partitions(_ found: [Int32: Partition], over link: some LaneLink) throws -> Set<Int32> {
+    func partitions(
+        _ found: [InputPartition: Partition],
+        over link: some LaneLink
+    ) throws -> Set<InputPartition> {
         let untouched = found.filter { $0.value.isUntouched }.map(\.key).sorted()
         guard !untouched.isEmpty else { return [] }
         let committed = try link.committedOffsets(of: untouched, within: Restore.brokerDeadline)

@@ -12,27 +12,21 @@ import ServiceSupport
 ///    emptied and the changelog is read from its beginning, which must not have been thrown away.
 /// 3. Committed records from there to the end go into the store; the last marker counts. What is left at the end that cannot
 ///    be read, not replaced and not removed by a later record of its key, refuses.
-/// 4. The marker is checked against the topic of requests: partition count, and whether what comes after it is still there.
+/// 4. The marker is checked against the input topics: partition count, and whether what comes after it is still there.
 ///    Without one, no other partition may have a marker of another partition count; then an empty topic begins, one that
-///    nothing was ever done with begins at its first request (`Beginning`), and any other begins only as told.
+///    nothing was ever done with begins at its first record (`Beginning`), and any other begins only as told.
 ///    A topic that ends before the marker has begun again: in a new life of it, which the next marker names, all offsets are new.
-/// 5. The centre begins. Requests from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished
+/// 5. The centre begins. Records from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished
 ///    at once and the changelog was not told is made again, and nothing of it is published.
 /// 6. What may have been sent is in doubt (`firedThrough`); everything else waits for its time.
 struct Restore {
     /// What is found of a partition.
     struct Result {
         var store: any EntryStore
-        /// The next request to read.
-        var offset: Int64
-        /// Which life of the topic of requests that offset is of.
-        var life: Int64
-        /// The offset after the last request that the topic held.
-        var end: Int64
+        /// Where reading each input begins.
+        var inputs: PerInput<InputStart>
         /// The offset after the last record of the changelog.
         var stateEnd: Int64
-        /// Requests to read again in silence; empty when there are none.
-        var replay: Range<Int64>
         /// nil when a first one is yet to be written.
         var marker: StateMarker?
         /// As of the changelog, or made now.
@@ -45,8 +39,7 @@ struct Restore {
 
     /// What it asks before it goes on.
     struct Rules {
-        var requests: String
-        var state: String
+        var topics: TopicNames
         /// Of the cluster, for who is told what to do.
         var brokers: [String]
         var partitions: Int32
@@ -76,7 +69,7 @@ struct Restore {
         let bounds = try link.stateBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
         var found = ChangelogReplay(
             stores: stores,
-            topic: rules.state,
+            topic: rules.topics.state,
             brokers: rules.brokers,
             unwritten: rules.unwritten,
             progress: progress
@@ -89,21 +82,25 @@ struct Restore {
         if stores.keys.contains(where: { found[$0].marker == nil }) {
             try Beginning(rules: rules).checkCount(without: stores.keys.sorted(), over: link)
         }
-        let held = try link.requestBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
-        let untouched = try untouched(bounds, held, found, over: link)
+        let starts = try InputStarts(rules: rules, logger: logger).find(
+            stores.keys.sorted().map { number in
+                .init(
+                    number: number,
+                    marker: found[number].marker,
+                    state: bounds[number] ?? (0, 0),
+                    records: found[number].records
+                )
+            },
+            over: link
+        )
         var results: [Int32: Result] = [:]
         for (number, store) in stores.sorted(by: { $0.key < $1.key }) {
-            let (marker, held) = (found[number].marker, held[number] ?? (0, 0))
-            let (offset, isReborn) =
-                untouched.contains(number) ? (held.low, false) : try start(of: number, marker, held: held)
-            let life = (marker?.lives[rules.requests] ?? 0) + (isReborn ? 1 : 0)
+            guard let inputs = starts[number] else { continue }
+            let marker = found[number].marker
             results[number] = Result(
                 store: store,
-                offset: offset,
-                life: life,
-                end: held.high,
+                inputs: inputs,
                 stateEnd: bounds[number]?.high ?? 0,
-                replay: replay(of: number, after: marker, from: held.low, to: offset, isReborn: isReborn),
                 marker: marker,
                 lineage: marker?.lineage ?? newLineage(),
                 records: found[number].records,
@@ -113,7 +110,8 @@ struct Restore {
                 logger.error(
                     "records without a key in the changelog are passed over: something else writes to its topic",
                     metadata: [
-                        "topic": "\(rules.state)", "partition": "\(number)", "records": "\(found[number].keyless)",
+                        "topic": "\(rules.topics.state)", "partition": "\(number)",
+                        "records": "\(found[number].keyless)",
                     ]
                 )
             }
@@ -178,7 +176,7 @@ struct Restore {
             guard let (low, high) = bounds[number] else { continue }
             if low > 0 {
                 guard rules.gap == .continue else {
-                    throw ConsumerRefusal.changelogCut(topic: rules.state, partition: number, low: low)
+                    throw ConsumerRefusal.changelogCut(topic: rules.topics.state, partition: number, low: low)
                 }
                 logger.error(
                     "part of the changelog is lost, and with it pending notifications; going on as configured",
@@ -205,113 +203,5 @@ struct Restore {
             return "it is older than the changelog keeps deletions"
         }
         return nil
-    }
-
-    // MARK: - The marker
-
-    /// - Returns: the next request to read, and whether the topic has begun again since the marker: its offsets count from the
-    ///   start, and nothing that is told of the ones before is of these.
-    private func start(
-        of partition: Int32,
-        _ marker: StateMarker?,
-        held: (low: Int64, high: Int64)
-    ) throws -> (offset: Int64, isReborn: Bool) {
-        guard let marker, let offset = marker.offsets[rules.requests] else {
-            return (try startWithoutMarker(of: partition, held: held), false)
-        }
-        guard marker.partitions == rules.partitions else {
-            throw ConsumerRefusal.partitionCountChanged(partition, marker: marker.partitions, now: rules.partitions)
-        }
-        guard offset >= held.low, offset <= held.high else {
-            guard rules.gap == .continue else {
-                throw ConsumerRefusal.gap(
-                    topic: rules.requests,
-                    partition: partition,
-                    marker: offset,
-                    low: held.low,
-                    high: held.high
-                )
-            }
-            let isReborn = offset > held.high
-            logger.error(
-                isReborn
-                    ? "requests before the marker are lost: the topic has begun again, and is read from its beginning as configured"
-                    : "requests between the marker and what the topic still holds are lost; going on as configured",
-                metadata: [
-                    "partition": "\(partition)", "marker": "\(offset)", "low": "\(held.low)", "high": "\(held.high)",
-                ]
-            )
-            return (held.low, isReborn)
-        }
-        return (offset, false)
-    }
-
-    /// Partitions without a marker that begin at their first request.
-    private func untouched(
-        _ bounds: [Int32: (low: Int64, high: Int64)],
-        _ held: [Int32: (low: Int64, high: Int64)],
-        _ found: ChangelogReplay,
-        over link: some LaneLink
-    ) throws -> Set<Int32> {
-        guard rules.start == .refuse else { return [] }
-        var candidates: [Int32: Beginning.Partition] = [:]
-        for (number, requests) in held where found[number].marker == nil && requests.low < requests.high {
-            guard let state = bounds[number] else { continue }
-            candidates[number] = Beginning.Partition(
-                requests: requests,
-                stateLow: state.low,
-                stateRecords: found[number].records
-            )
-        }
-        let untouched = try Beginning(rules: rules).partitions(candidates, over: link)
-        if !untouched.isEmpty {
-            logger.notice(
-                "nothing was ever done with these partitions: they are read from their first request on",
-                metadata: ["partitions": "\(untouched.sorted())"]
-            )
-        }
-        return untouched
-    }
-
-    private func startWithoutMarker(of partition: Int32, held: (low: Int64, high: Int64)) throws -> Int64 {
-        if held.low == held.high { return held.high }
-        switch rules.start {
-        case .earliest: return held.low
-        case .latest: return held.high
-        case .refuse:
-            throw ConsumerRefusal.noMarker(
-                topic: rules.requests,
-                partition: partition,
-                records: held.high - held.low
-            )
-        }
-    }
-
-    /// Requests that were finished at once and are not in the changelog yet.
-    private func untold(_ marker: StateMarker?) -> Range<Int64> {
-        guard let marker, let first = marker.replay[rules.requests], let next = marker.offsets[rules.requests] else {
-            return 0..<0
-        }
-        return first..<max(first, min(marker.replayEnd[rules.requests] ?? next, next))
-    }
-
-    /// Those of them that are read again: what the topic still has.
-    private func replay(
-        of number: Int32,
-        after marker: StateMarker?,
-        from low: Int64,
-        to offset: Int64,
-        isReborn: Bool
-    ) -> Range<Int64> {
-        let untold = untold(marker)
-        let first = max(untold.lowerBound, low)
-        let replay = isReborn ? 0..<0 : first..<max(first, min(untold.upperBound, offset))
-        if replay.count < untold.count {
-            logger.error(
-                "what became of the last requests before the marker is forgotten, since they are gone: repeats of them are not known",
-                metadata: ["partition": "\(number)", "requests": "\(untold.count - replay.count)"]
-            )
-        }
-        return replay
     }
 }

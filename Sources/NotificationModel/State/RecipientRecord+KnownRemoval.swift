@@ -1,4 +1,4 @@
-extension StateEntry {
+extension RecipientRecord {
     /// An applied removal of all of a recipient's notifications.
     public struct KnownRemoval: Sendable, Hashable {
         /// Its id.
@@ -16,7 +16,7 @@ extension StateEntry {
     }
 }
 
-extension StateEntry.KnownRemoval: StatePart, JSONWritable {
+extension RecipientRecord.KnownRemoval: StatePart, JSONWritable {
     private enum Field: FieldName {
         case id, offset, closed
     }

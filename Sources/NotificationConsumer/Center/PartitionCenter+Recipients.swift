@@ -1,0 +1,43 @@
+import NotificationModel
+
+/// The recipients' records: found, changed and committed like entries, under the key with an empty identifier.
+extension PartitionCenter {
+    /// What is kept of the key's recipient, brought in from the store if it is there.
+    mutating func recipient(of key: NotificationKey) throws -> RecipientRecord? {
+        if let record = recipients.record(of: key) { return record }
+        guard let stored = try store.entry(of: key.encoded), !forgottenKeys.contains(key.encoded) else { return nil }
+        let record = try RecipientRecord(json: stored.value)
+        recipients.load(key, record)
+        return record
+    }
+
+    /// Runs a turn over the record of a recipient.
+    ///
+    /// - Parameter key: with an empty identifier.
+    mutating func turn<Result>(
+        ofRecipient key: NotificationKey,
+        at now: Timestamp,
+        _ body: (inout Turn) -> Result
+    ) throws -> Result {
+        let record = try recipient(of: key) ?? RecipientRecord()
+        var turn = beginTurn(of: key, at: now)
+        defer { end(&turn) }
+        turn.recipient = record
+        let result = body(&turn)
+        if turn.isRecipientChanged {
+            turn.recipient.touched = now
+            inUse.totals.entries += recipients.set(turn.recipient, of: key)
+        }
+        return result
+    }
+
+    /// Forgets a recipient's record that is in use, if nothing was applied to it since.
+    ///
+    /// - Returns: false when something was; nil when it is not in use.
+    mutating func forget(recipient key: NotificationKey, touchedAt touched: Timestamp) -> Bool? {
+        guard let record = recipients.record(of: key) else { return nil }
+        guard !record.isEmpty, record.touched <= touched else { return false }
+        inUse.totals.entries += recipients.set(RecipientRecord(), of: key)
+        return true
+    }
+}

@@ -1,0 +1,22 @@
+import NotificationModel
+
+/// The memory of removals of everything that a recipient has.
+extension RecipientRecord {
+    /// A removal of everything that this recipient has is done.
+    mutating func remember(_ removal: CenterInput.Removal, at now: Timestamp, since horizon: Timestamp) {
+        let oldest = horizon.adding(milliseconds: -StateEntry.slack)
+        removals.removeAll { $0.closed < oldest || $0.id == removal.id }
+        if removals.count >= StateEntry.maximumKnown { removals.removeFirst(StateEntry.maximumKnown / 4) }
+        removals.append(KnownRemoval(id: removal.id, offset: removal.position.offset, closed: now))
+    }
+
+    /// Whether the record at the position was applied to it, or a later one.
+    func hasApplied(_ position: CenterInput.Position) -> Bool { applied[position.input] >= position.place }
+
+    mutating func noteApplied(_ position: CenterInput.Position) {
+        if applied[position.input].life != position.life {
+            for index in removals.indices { removals[index].offset = -1 }
+        }
+        applied[position.input] = position.place
+    }
+}

@@ -1,0 +1,165 @@
+import Logging
+import NotificationModel
+import ServiceSupport
+
+/// Where reading an input of a partition begins.
+struct InputStart {
+    /// The next record to read.
+    var offset: Int64
+    /// Which life of the topic that offset is of.
+    var life: Int64
+    /// Whether that life began since the marker: what the marker says of offsets is not of these.
+    var isReborn = false
+    /// The offset after the last record that the topic held.
+    var end: Int64
+    /// Records to read again in silence; empty when there are none.
+    var replay: Range<Int64> = 0..<0
+}
+
+/// Checks the markers of partitions against what the input topics hold, and says where reading begins: step 4 of `Restore`.
+struct InputStarts {
+    /// What is known of a partition.
+    struct Partition {
+        var number: Int32
+        var marker: StateMarker?
+        /// What its part of `state` holds, and how many committed records of it were read.
+        var state: OffsetBounds
+        var records: Int64
+    }
+
+    let rules: Restore.Rules
+    let logger: Logger
+
+    /// - Throws: `ConsumerRefusal` when going on would lose or guess something; what the link throws.
+    func find(_ partitions: [Partition], over link: some LaneLink) throws -> [Int32: PerInput<InputStart>] {
+        let places = InputPartition.all(of: partitions.map(\.number))
+        let held = try link.inputBounds(of: places, within: Restore.brokerDeadline)
+        for partition in partitions { try checkCount(partition) }
+        let untouched = try untouched(partitions, held, over: link)
+        var starts: [Int32: PerInput<InputStart>] = [:]
+        for partition in partitions {
+            starts[partition.number] = try PerInput { input in
+                let place = InputPartition(input, partition.number)
+                let held = held[place] ?? (0, 0)
+                guard untouched.contains(place) else { return try start(at: place, partition.marker, held: held) }
+                return InputStart(offset: held.low, life: 0, end: held.high)
+            }
+        }
+        return starts
+    }
+
+    private func checkCount(_ partition: Partition) throws {
+        guard let marker = partition.marker, marker.partitions != rules.partitions else { return }
+        throw ConsumerRefusal.partitionCountChanged(
+            partition.number,
+            marker: marker.partitions,
+            now: rules.partitions
+        )
+    }
+
+    private func start(at place: InputPartition, _ marker: StateMarker?, held: OffsetBounds) throws -> InputStart {
+        let topic = rules.topics[place.input]
+        guard let marker, let offset = marker.offsets[topic] else {
+            return InputStart(offset: try startWithoutMarker(at: place, held: held), life: 0, end: held.high)
+        }
+        var start = InputStart(offset: offset, life: marker.lives[topic] ?? 0, end: held.high)
+        if offset < held.low || offset > held.high {
+            guard rules.gap == .continue else {
+                throw ConsumerRefusal.gap(
+                    topic: topic,
+                    partition: place.partition,
+                    marker: offset,
+                    low: held.low,
+                    high: held.high
+                )
+            }
+            start.offset = held.low
+            start.isReborn = offset > held.high
+            if start.isReborn { start.life += 1 }
+            logger.error(
+                start.isReborn
+                    ? "records before the marker are lost: the topic has begun again, and is read from its beginning as configured"
+                    : "records between the marker and what the topic still holds are lost; going on as configured",
+                metadata: [
+                    "topic": "\(topic)", "partition": "\(place.partition)", "marker": "\(offset)",
+                    "low": "\(held.low)", "high": "\(held.high)",
+                ]
+            )
+        }
+        start.replay = replay(at: place, after: marker, of: start, from: held.low)
+        return start
+    }
+
+    // MARK: - Without an offset in the marker
+
+    /// Where reading begins with the first record: nothing was ever done with these.
+    private func untouched(
+        _ partitions: [Partition],
+        _ held: [InputPartition: OffsetBounds],
+        over link: some LaneLink
+    ) throws -> Set<InputPartition> {
+        guard rules.start == .refuse else { return [] }
+        var candidates: [InputPartition: Beginning.Partition] = [:]
+        for partition in partitions {
+            for input in InputTopic.allCases where partition.marker?.offsets[rules.topics[input]] == nil {
+                let place = InputPartition(input, partition.number)
+                guard let held = held[place], held.low < held.high else { continue }
+                // A marker that does not name the input is of a version that did not read it: its state says nothing of it.
+                let isNew = partition.marker != nil
+                candidates[place] = Beginning.Partition(
+                    input: held,
+                    stateLow: isNew ? 0 : partition.state.low,
+                    stateRecords: isNew ? 0 : partition.records
+                )
+            }
+        }
+        let untouched = try Beginning(rules: rules).partitions(candidates, over: link)
+        if !untouched.isEmpty {
+            logger.notice(
+                "nothing was ever done with these partitions: they are read from their first record on",
+                metadata: ["partitions": "\(Set(untouched.map(\.partition)).sorted())"]
+            )
+        }
+        return untouched
+    }
+
+    private func startWithoutMarker(at place: InputPartition, held: OffsetBounds) throws -> Int64 {
+        if held.low == held.high { return held.high }
+        switch rules.start {
+        case .earliest: return held.low
+        case .latest: return held.high
+        case .refuse:
+            throw ConsumerRefusal.noMarker(
+                topic: rules.topics[place.input],
+                partition: place.partition,
+                records: held.high - held.low
+            )
+        }
+    }
+
+    // MARK: - Reading again
+
+    /// Records that were finished at once and are not in the changelog yet, as far as the topic still has them.
+    private func replay(
+        at place: InputPartition,
+        after marker: StateMarker,
+        of start: InputStart,
+        from low: Int64
+    ) -> Range<Int64> {
+        let topic = rules.topics[place.input]
+        guard let from = marker.replay[topic], let next = marker.offsets[topic] else { return 0..<0 }
+        let unlogged = from..<max(from, min(marker.replayEnd[topic] ?? next, next))
+        let first = max(unlogged.lowerBound, low)
+        let replay = start.isReborn ? 0..<0 : first..<max(first, min(unlogged.upperBound, start.offset))
+        if replay.count < unlogged.count {
+            logger.error(
+                "what became of the last records before the marker is forgotten, since they are gone: repeats of them are not known",
+                metadata: [
+                    "topic": "\(topic)", "partition": "\(place.partition)",
+                    "records": "\(unlogged.count - replay.count)",
+                ]
+            )
+        }
+        return replay
+    }
+}

@@ -1,0 +1,17 @@
+/// A topic whose records the consumer service applies to its state.
+///
+/// All have the same number of partitions, and the records of one recipient have the same partition number in each: they
+/// meet in one partition center.
+public enum InputTopic: Int, CaseIterable, Sendable {
+    /// Notification requests and removals.
+    case requests
+}
+
+extension TopicNames {
+    /// The name of an input topic.
+    public subscript(_ input: InputTopic) -> String {
+        switch input {
+        case .requests: requests
+        }
+    }
+}

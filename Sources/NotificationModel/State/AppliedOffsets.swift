@@ -1,0 +1,37 @@
+/// How far each input topic was applied to a part of the state: reading records up to there again changes nothing.
+public struct AppliedOffsets: Sendable, Hashable {
+    /// A place in a topic, in the order in which records are applied.
+    public struct Place: Sendable, Hashable, Comparable {
+        /// The topic's life: 0, plus one each time the service found a new topic under the name.
+        public var life: Int64
+        /// The record's offset; -1 for none.
+        public var offset: Int64
+
+        /// A place; by default the one before every record.
+        public init(life: Int64 = 0, offset: Int64 = -1) { (self.life, self.offset) = (life, offset) }
+
+        /// Whether it comes first.
+        public static func < (one: Place, other: Place) -> Bool {
+            (one.life, one.offset) < (other.life, other.offset)
+        }
+    }
+
+    private var requests = Place()
+
+    /// Nothing was applied.
+    public init() {}
+
+    /// The last record of the topic that was applied.
+    public subscript(input: InputTopic) -> Place {
+        get {
+            switch input {
+            case .requests: requests
+            }
+        }
+        set {
+            switch input {
+            case .requests: requests = newValue
+            }
+        }
+    }
+}

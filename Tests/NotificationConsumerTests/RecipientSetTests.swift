@@ -1,0 +1,65 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// The recipients' records in use, from a change to the commit of its cut.
+struct RecipientSetTests {
+    private static let ana = key("", recipient: "ana")
+
+    private static func record(_ count: Int) -> RecipientRecord {
+        var record = RecipientRecord()
+        record.removals = (0..<count).map { .init(id: id("r\($0)"), offset: Int64($0), closed: at(0)) }
+        return record
+    }
+
+    private static func cut(_ set: inout RecipientSet) -> [Int] {
+        var found: [Int] = []
+        set.cut { _, record in found.append(record.removals.count) }
+        return found
+    }
+
+    @Test func `a change is in one cut, and may leave memory when that is committed`() {
+        var set = RecipientSet()
+        #expect(set.set(Self.record(1), of: Self.ana) == 1)
+        #expect(set.set(Self.record(2), of: Self.ana) == 0)
+        #expect(Self.cut(&set) == [2])
+        #expect(Self.cut(&set) == [])
+        set.evict(beyond: 0)
+        #expect(set.record(of: Self.ana)?.removals.count == 2)
+        set.settle()
+        set.evict(beyond: 0)
+        #expect(set.record(of: Self.ana) == nil && set.count == 0)
+    }
+
+    @Test func `what changes while its cut is under way stays, and is in the next one`() {
+        var set = RecipientSet()
+        _ = set.set(Self.record(1), of: Self.ana)
+        #expect(Self.cut(&set) == [1])
+        #expect(set.set(Self.record(3), of: Self.ana) == 0)
+        set.settle()
+        #expect(set.record(of: Self.ana)?.removals.count == 3)
+        set.evict(beyond: 0)
+        #expect(Self.cut(&set) == [3])
+    }
+
+    @Test func `the changelog gets a tombstone for what it has, and nothing for what it never had`() {
+        var set = RecipientSet()
+        _ = set.set(Self.record(1), of: Self.ana)
+        #expect(set.set(Self.record(0), of: Self.ana) == -1)
+        #expect(Self.cut(&set) == [])
+        set.settle()
+        set.load(Self.ana, Self.record(2))
+        #expect(set.set(Self.record(0), of: Self.ana) == -1)
+        #expect(Self.cut(&set) == [0])
+    }
+
+    @Test func `what was only looked at is dropped beyond the bound`() {
+        var set = RecipientSet()
+        set.load(Self.ana, Self.record(1))
+        set.evict(beyond: 1)
+        #expect(set.count == 1)
+        set.evict(beyond: 0)
+        #expect(set.count == 0)
+    }
+}
