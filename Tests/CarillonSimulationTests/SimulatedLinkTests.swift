@@ -81,7 +81,9 @@ struct SimulatedLinkTests {
         try a.link.sendOffsets([InputPartition(.requests, 0): 1], within: .seconds(10))
         try a.link.commitTransaction(within: .seconds(10))
         #expect(cluster.state() == ["unheard"])
-        #expect(throws: KafkaError.self) { try a.link.committedOffsets(of: [InputPartition(.requests, 0)], within: .seconds(1)) }
+        #expect(throws: KafkaError.self) {
+            try a.link.committedOffsets(of: [InputPartition(.requests, 0)], within: .seconds(1))
+        }
         try a.poll(seconds: 20)
         #expect(a.hooks == ["assign [0, 1]", "lost [0, 1]"])
         #expect(a.link.isOutOfTouch)

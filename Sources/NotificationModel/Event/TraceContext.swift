@@ -31,7 +31,8 @@ public struct TraceContext: Sendable, Hashable {
         guard (55...256).contains(bytes.count), bytes[2] == 0x2D, bytes[35] == 0x2D, bytes[52] == 0x2D else {
             return false
         }
-        guard isLowerHex(bytes, 0..<2), isLowerHex(bytes, 3..<35), isLowerHex(bytes, 36..<52), isLowerHex(bytes, 53..<55)
+        guard isLowerHex(bytes, 0..<2), isLowerHex(bytes, 3..<35), isLowerHex(bytes, 36..<52),
+            isLowerHex(bytes, 53..<55)
         else { return false }
         // A later version may append fields.
         guard bytes.count == 55 || bytes[55] == 0x2D, bytes[55...].allSatisfy({ isLowerHex($0) || $0 == 0x2D }) else {

@@ -25,7 +25,9 @@ struct DrainTests {
         for _ in 0..<100 where channel.sends.isEmpty { try lane.turn() }
         let commits = lane.commits
         lane.drain()
-        #expect(lane.commits > commits && broker.committed == [InputPartition(.requests, 0): 1] && channel.sends.count == 1)
+        #expect(
+            lane.commits > commits && broker.committed == [InputPartition(.requests, 0): 1] && channel.sends.count == 1
+        )
         lane.close()
         #expect(channel.cancelled == 1)
     }
