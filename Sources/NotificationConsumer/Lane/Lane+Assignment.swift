@@ -31,7 +31,7 @@ extension Lane {
             throw error
         }
         ownedNumbers = numbers
-        (heldSince, isPaused, unfinished) = (nil, false, nil)
+        (backPressure, unfinished) = (BackPressure(), nil)
         if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
             guard case .safe = try finishCheckpoint(by: deadline, waiting: false) else {

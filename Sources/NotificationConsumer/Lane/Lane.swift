@@ -48,9 +48,7 @@ package final class Lane<Link: LaneLink> {
     var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
     var isInTransaction = false
     var transactionBegan: ContinuousClock.Instant
-    /// Since when a bound is reached; nil when none is.
-    var heldSince: ContinuousClock.Instant?
-    var isPaused = false
+    var backPressure = BackPressure()
     /// Where the record is whose removal of everything a recipient has is applied in pieces; nothing is read meanwhile.
     var unfinished: InputPartition?
     var areStoresHurried = false
@@ -123,7 +121,7 @@ package final class Lane<Link: LaneLink> {
         let isHeld = held != .nothing
         tendStores()
         if ledger.checkpoint.allowsWork {
-            if isHeld, !isPaused {
+            if isHeld, !backPressure.isPaused {
                 try settle(within: .milliseconds(2))
             } else if let unfinished {
                 try proceed(in: unfinished, isHeld: isHeld)
@@ -208,7 +206,7 @@ package final class Lane<Link: LaneLink> {
         if let outcome { context.metrics.count(outcome) }
         owned[Int(number)]?.inputs[place.input].position += 1
         unfinished = nil
-        if !isPaused { link.resumeReading() }
+        if !backPressure.isPaused { link.resumeReading() }
     }
 
     private func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
