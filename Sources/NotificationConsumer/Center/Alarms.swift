@@ -1,8 +1,8 @@
 import HeapModule
 import NotificationModel
 
-/// The due times of slots, the earliest first. A slot that is moved or disarmed leaves its alarm behind; `isCurrent` tells such
-/// an alarm, and it is dropped when it comes up.
+/// The due times of slots, earliest first. Moving or disarming a slot leaves its alarm stale; `next` drops a stale
+/// alarm when it reaches the front.
 struct Alarms {
     struct Alarm: Comparable {
         var due: Timestamp
@@ -11,11 +11,12 @@ struct Alarms {
     }
 
     private var heap = Heap<Alarm>()
-    /// Slots that have an alarm which is current.
+    /// Slots with a current alarm.
     private(set) var count = 0
     private var stale = 0
 
-    /// Whether most alarms are stale: the heap stays within about twice what is armed, however often requests are replaced.
+    /// Whether most alarms are stale. Rebuilding then bounds the heap to about twice the armed slots, however often
+    /// requests are replaced.
     var isStale: Bool { stale > count + 1024 }
 
     mutating func insert(_ alarm: Alarm) {
@@ -34,7 +35,7 @@ struct Alarms {
         (count, stale) = (current.count, 0)
     }
 
-    /// The earliest alarm that is current.
+    /// The earliest current alarm.
     mutating func next(_ isCurrent: (Alarm) -> Bool) -> Alarm? {
         while let alarm = heap.min {
             if isCurrent(alarm) { return alarm }

@@ -1,11 +1,11 @@
 import NotificationModel
 
-/// What a record of an input topic asks of a notification centre.
+/// The request or removal in a record of an input topic.
 enum CenterInput: Sendable {
     case request(Request)
     case removal(Removal)
 
-    /// Where a record is, and so what may be left to reading the log again.
+    /// The position of a record in its input topic.
     struct Position: Hashable, Sendable {
         var input: InputTopic
         var place: AppliedOffsets.Place
@@ -29,19 +29,19 @@ enum CenterInput: Sendable {
         var plan: Plan
         var expiration: Timestamp?
         var trace: CarriedTrace
-        /// The record's.
+        /// The record's timestamp.
         var timestamp: Timestamp
     }
 
-    /// What a trigger asks for, seen from the request record.
+    /// When to deliver, derived from the trigger.
     enum Plan: Sendable {
-        /// Now, or after a collapse window of so many milliseconds.
+        /// Now, or after a collapse window of this many milliseconds.
         case immediate(collapseWindow: Int64)
         /// At the occurrences of a schedule.
         case scheduled(Schedule)
     }
 
-    /// A removal of one identifier, or of all of a recipient's when the key's identifier is empty.
+    /// Removes one identifier, or all identifiers of a recipient when the key's identifier is empty.
     struct Removal: Sendable {
         var id: RequestID
         var key: NotificationKey
@@ -49,18 +49,17 @@ enum CenterInput: Sendable {
         var scope: RemovalScope
         var version: Int64?
         var trace: CarriedTrace
-        /// The record's.
+        /// The record's timestamp.
         var timestamp: Timestamp
     }
 
-    /// What became of an input, for counting.
+    /// The outcome of an input, for the counters.
     enum Outcome: Hashable, Sendable {
         case applied, duplicate, superseded
-        /// A removal of everything a recipient has is larger than one piece: `PartitionCenter.proceed` continues it.
+        /// The removal of all entries of a recipient exceeds one piece: `PartitionCenter.proceed` continues it.
         case unfinished
     }
 
-    /// The record's.
     var position: Position {
         switch self {
         case .request(let request): request.position
@@ -68,7 +67,7 @@ enum CenterInput: Sendable {
         }
     }
 
-    /// What its repeats are known by.
+    /// Identifies repeats.
     var id: RequestID {
         switch self {
         case .request(let request): request.id
@@ -76,8 +75,8 @@ enum CenterInput: Sendable {
         }
     }
 
-    /// Whether its outcome follows from the log and the entry alone. What has a trigger, a collapse window or an expiration is
-    /// decided by the clock.
+    /// Whether the log and the entry alone determine the outcome. With a trigger, a collapse window or an expiration,
+    /// the outcome depends on the clock.
     var isTimeless: Bool {
         guard case .request(let request) = self else { return true }
         return request.isTimeless

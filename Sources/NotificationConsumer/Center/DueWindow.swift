@@ -1,29 +1,29 @@
 import NotificationModel
 
-/// How far ahead of the clock timers are in use: what is due later is in the store alone. The window moves in steps; while it
-/// does, timers up to its target are brought in.
+/// The time range for which timers are kept in memory; later timers exist only in the store. The window advances in
+/// steps: each step loads the timers up to `target`.
 struct DueWindow {
-    /// How far ahead of the clock it reaches, in milliseconds, and how much of that is left when it moves on.
+    /// How far the window reaches ahead of the clock, and the remainder at which it advances, in milliseconds.
     private static let ahead: Int64 = 10_000
     private static let refillAhead: Int64 = 5_000
-    /// Timers brought in at a time, and at most in use.
+    /// Timers loaded at a time, and the maximum number of timers in memory.
     static let loadedAtATime = 256
     static let maximumArmed = 200_000
 
-    /// Everything due at or before it is in use.
+    /// All timers due at or before this instant are in memory.
     private var end: Timestamp
     private(set) var target: Timestamp
-    /// How far the store was read.
+    /// The read position in the store.
     var cursor = DueCursor(before: Timestamp.earliest)
 
     init(from end: Timestamp) { (self.end, target) = (end, end) }
 
-    /// What is due later may leave memory.
+    /// Entries due later may be evicted.
     var reach: Timestamp { max(end, target) }
 
     var nextRefill: Timestamp { end.adding(milliseconds: -Self.refillAhead) }
 
-    /// Whether timers are to be brought in up to the target, which is set when the time has come.
+    /// Whether to load timers up to the target. Sets a new target when it is time for the next step.
     mutating func moves(at now: Timestamp) -> Bool {
         if target <= end {
             guard now >= nextRefill else { return false }

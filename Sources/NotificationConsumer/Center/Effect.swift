@@ -1,16 +1,16 @@
 import NotificationModel
 
-/// What a turn asks the lane to do, in this order.
+/// An action that a turn requests from the lane. The lane executes effects in order.
 enum Effect: Sendable {
-    /// Publish an event that continues a trace.
+    /// Publish an event that continues the trace.
     case publish(DeliveryEvent, CarriedTrace)
-    /// Begin one attempt of a channel.
+    /// Start one attempt on the channel.
     case send(SendAttempt)
-    /// Do not begin an attempt that waits for its turn; one that has begun goes on.
+    /// Cancel an attempt that is still queued; an attempt that has started continues.
     case withdraw(SendID, NotificationKey)
 }
 
-/// One attempt at a notification or a recall, as the lifecycle sees it.
+/// One attempt to send a notification or a recall.
 struct SendAttempt: Hashable, Sendable {
     var id: SendID
     var key: NotificationKey

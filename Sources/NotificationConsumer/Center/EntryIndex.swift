@@ -1,7 +1,7 @@
 import NotificationModel
 
-/// Finds slots by key and by recipient. Two dictionaries map a hash to the first slot of a chain, and the full key is
-/// compared, so that a key is kept once. Slots are numbered from 0 and used again.
+/// Finds slots by key and by recipient. Two dictionaries map a hash to the first slot of a chain. Lookups compare the
+/// full key, so each key is stored only once. Slots are numbered from 0 and reused.
 struct EntryIndex {
     typealias Slot = Int32
 
@@ -22,7 +22,7 @@ struct EntryIndex {
 
     /// Slots in use.
     var count: Int { links.count - free.count }
-    /// Slots, taken or free.
+    /// Slots, used or free.
     var slotCount: Int { links.count }
 
     func key(of slot: Slot) -> NotificationKey { keys[Int(slot)] }
@@ -47,7 +47,7 @@ struct EntryIndex {
         return found
     }
 
-    /// Gives a key that is not here a slot; a new one has the number `slotCount` had before.
+    /// Assigns a slot to a key that has none. A new slot has the number that `slotCount` had before.
     mutating func insert(_ key: NotificationKey) -> Slot {
         var link = Link(keyHash: Self.hash(of: key), recipientHash: Self.recipientHash(of: key))
         let slot = free.popLast() ?? Slot(links.count)
@@ -89,10 +89,10 @@ struct EntryIndex {
         free.append(slot)
     }
 
-    /// Fills the lowest free slots first from here on, so that more is free at the end the next time.
+    /// Uses the lowest free slots first from now on, so that more slots at the end become free.
     mutating func fillFromTheStart() { free.sort(by: >) }
 
-    /// Gives back the room of the slots from `end` on, which are free.
+    /// Releases the memory of the slots from `end` on; all of them must be free.
     mutating func truncate(to end: Int) {
         (keys, links) = (Array(keys.prefix(end)), Array(links.prefix(end)))
         free = Array(free.drop { $0 >= end })
@@ -101,7 +101,7 @@ struct EntryIndex {
 
     // MARK: - Hashes
 
-    /// Each process has its own seed, so that keys cannot be made to collide.
+    /// Each process has its own seed, so an attacker cannot construct colliding keys.
     private static func hash(of key: NotificationKey) -> Int {
         var hasher = Hasher()
         key.encoded.withUnsafeBytes { hasher.combine(bytes: $0) }

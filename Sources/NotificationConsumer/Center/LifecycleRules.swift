@@ -1,24 +1,24 @@
 import NotificationModel
 
-/// The settings by which notifications live, the same for every turn of a partition.
+/// The settings of the notification lifecycle, equal for every turn of a partition.
 struct LifecycleRules: Sendable {
-    /// How long closed and delivered ones are remembered, in milliseconds.
+    /// How long closed and delivered notifications are remembered, in milliseconds.
     var retention: Int64
     /// How notifications reach a device.
     var handover: Handover = .inEvent(channel: EventsChannel.name)
     var retry = RetryPolicy()
-    /// Bytes of content that events and entries have room for.
+    /// The maximum bytes of content that fit events and entries.
     var contentBytes = Int.max
 
-    /// How notifications leave.
+    /// How notifications are handed over.
     enum Handover: Sendable {
         /// The `delivered` event carries the notification and is the hand-over.
         case inEvent(channel: String)
-        /// A channel sends and answers later; the event reports its answer.
+        /// A channel sends the notification and answers later; the event reports the answer.
         case bySend(channel: String)
     }
 
-    /// What was closed before it is forgotten.
+    /// Notifications closed before this instant are forgotten.
     func horizon(_ now: Timestamp) -> Timestamp { now.adding(milliseconds: -retention) }
 }
 

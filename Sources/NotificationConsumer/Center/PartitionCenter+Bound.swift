@@ -1,21 +1,21 @@
 import NotificationModel
 
-/// What a partition does at the bound of entries, and with what is old.
+/// The limit on entries, and the removal of old entries.
 extension PartitionCenter {
-    /// Timers fire by a clock that may be as far behind, in milliseconds.
+    /// The tolerated clock lag when timers fire, in milliseconds.
     private static let steadiness: Int64 = 60_000
 
-    /// Entries that may be kept: the bound, and a tenth of it for what is closed even while all of that is pending, so that
-    /// repeats of what had no room are known.
+    /// The maximum number of entries: the limit, and a tenth of it for closed entries even when all others are pending.
+    /// Without that tenth, repeats of capped requests would not be recognized.
     private var room: Int { max(limits.maximumEntries, inUse.totals.pending + limits.maximumEntries / 10) }
 
-    /// Forgets something when a key has no entry and there is no room for another one.
+    /// Forgets old entries when the key has no entry and the partition is full.
     ///
-    /// - Returns: whether the key has an entry, or may have one.
+    /// - Returns: whether the key has an entry or may get one.
     mutating func hasRoom(for key: NotificationKey, at now: Timestamp, _ reading: Reading) throws -> Bool {
         guard inUse.totals.entries >= room, reading == .first, try !isKept(key, at: now) else { return true }
         _ = try forget(at: now, isForced: true)
-        // What is about to leave, or kept a little longer for the replay, may be more than the bound.
+        // Entries that are about to be evicted, or that the replay still needs, may exceed the limit.
         return inUse.totals.pending < limits.maximumEntries || inUse.totals.entries < room
     }
 
@@ -23,9 +23,9 @@ extension PartitionCenter {
         key.isWholeRecipient ? try recipient(of: key) != nil : try slot(of: key, at: now) != nil
     }
 
-    /// Forgets what is old, and what is more than the bound; called often, does little at a time.
+    /// Forgets old entries, and entries beyond the limit. Called often; each call does a bounded amount of work.
     ///
-    /// - Returns: how many were forgotten before their time.
+    /// - Returns: how many entries were forgotten before their retention ended.
     mutating func forget(at now: Timestamp, isForced: Bool = false) throws -> Int {
         guard sweep == nil else { return 0 }
         inUse.evict(beyond: limits.maximumResident + inUse.armed)
@@ -33,10 +33,10 @@ extension PartitionCenter {
         guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
         nextForgetting = now.adding(milliseconds: 1000)
         if cutSlots.isEmpty { inUse.shrink() }
-        // What the store does not contain yet is found at the next call.
+        // The next call finds entries that the store does not contain yet.
         guard forgottenKeys.isEmpty else { return 0 }
         let old = now.adding(milliseconds: -limits.retention)
-        // Mostly there is nothing to forget, and the longest untouched one tells.
+        // Usually there is nothing to forget; the least recently touched entry shows it.
         let isFull = inUse.totals.entries >= room
         guard try isFull || store.idle(limit: 1).contains(where: { $0.touched < old }) else { return 0 }
         var early = 0
@@ -63,8 +63,8 @@ extension PartitionCenter {
         return early
     }
 
-    /// Whether no record that may be read again concerns what was touched then: it would be met as something new. Where the
-    /// clock went back, or the range is the previous owner's, the instant says nothing.
+    /// Whether no record of the replay range concerns an entry touched at that instant: the replay would treat the
+    /// record as new. After the clock went back, or when the range is the previous owner's, the instant proves nothing.
     private func mayForget(_ touched: Timestamp) -> Bool {
         guard let number = inUse.lazyNumber, let since = inUse.lazySince else { return true }
         return number >= steadyFrom && touched < since.adding(milliseconds: -Self.steadiness)

@@ -1,50 +1,50 @@
 import NotificationModel
 
-/// What the changelog is to contain, and what reading the requests again adds to it.
+/// The entries to write to the changelog, and the replay of requests that it does not contain yet.
 extension PartitionCenter {
-    /// How long a finished entry may wait for its place in the changelog, in milliseconds, and how many may.
+    /// How long a finished entry may wait for the changelog, in milliseconds, and how many entries may wait.
     private static let patience: Int64 = 10_000
     private static let maximumLazy = 100_000
 
-    /// Entries that the next cut must have.
+    /// Entries that the next cut must contain.
     var dirtyCount: Int { inUse.dirtyCount + recipients.dirtyCount + forgottenKeys.count }
-    /// The first record of an input that has finished something which the changelog does not contain yet; nil when it contains
-    /// all.
+    /// The first record of an input that finished an entry which the changelog does not contain yet; nil when the
+    /// changelog is complete.
     ///
-    /// Reading again from there makes it again, exactly: what is read again is applied only when it is timeless, everything
-    /// else has its trace in the changelog. What left none, since something decided that is not in the log (a dead letter for
-    /// its time or its size, no room), ends the range: see `noteUndecided`. A repeat that was dropped leaves its trace in the
-    /// entry that knows it, and no entry is forgotten that the range concerns: see `mayForget`.
+    /// A replay from there reproduces these entries exactly: it applies only timeless inputs, and every other input has
+    /// left a trace in the changelog. A record without a trace, decided by something outside the log (a dead letter
+    /// because of its time or size, a full partition), ends the range: see `noteUndecided`. A dropped repeat leaves a
+    /// trace in the entry that knows its id, and no entry that the range concerns is forgotten: see `mayForget`.
     func replayOffset(of input: InputTopic) -> Int64? { inUse.lazyOffset(of: input) }
-    /// Where reading again ends; nil for the next record to read.
+    /// Where the replay ends; nil for the next record to read.
     func replayEnd(of input: InputTopic) -> Int64? {
         replayOffset(of: input) == nil ? nil : inUse.lazyEnd(of: input)
     }
     /// Whether the changelog contains everything.
     var isWhole: Bool { inUse.lazyNumber == nil }
 
-    /// The outcome of a record was decided by something that is neither in the log nor in an entry, and has no trace.
+    /// Something that is neither in the log nor in an entry decided the outcome of this record, and it left no trace.
     mutating func noteUndecided(at position: CenterInput.Position) { inUse.endReplay(before: position) }
 
-    /// Whether something has waited for its cut for long enough.
+    /// Whether an entry has waited long enough for its cut.
     func isImpatient(at now: Timestamp) -> Bool {
         inUse.lazySince.map { $0 < now.adding(milliseconds: -Self.patience) } ?? false
     }
 
-    /// Takes what the changelog is to have now: everything unfinished that changed. What was finished at once can be read again
-    /// from `replayOffset` on, and follows after a while, however often it changed. The same changes go to `settle` once they
-    /// are committed.
+    /// Returns the changes to write now: all changed entries that are unfinished. Entries finished at once can be
+    /// replayed from `replayOffset`, and follow later, however often they change. Pass the same changes to `settle`
+    /// once they are committed.
     ///
     /// - Parameters:
-    ///   - all: nothing waits.
-    ///   - room: bytes that what could wait may fill; what was taken is subtracted.
+    ///   - all: include the entries that could wait.
+    ///   - room: the maximum bytes for entries that could wait; the bytes used are subtracted.
     mutating func cut(at now: Timestamp, all: Bool, room: inout Int) -> [StoreChange] {
         var changes: [StoreChange] = []
         changes.reserveCapacity(dirtyCount)
         let patience = all ? Timestamp.latest : now.adding(milliseconds: -Self.patience)
         inUse.cut(patience: patience, maximumLazy: Self.maximumLazy, room: &room) { slot, key, entry, isLogged in
             cutSlots.append(slot)
-            // Born and gone since the last cut: the changelog never had it.
+            // Created and removed since the last cut: the changelog never had it.
             guard !entry.isEmpty || isLogged else { return 0 }
             let change = StoreChange(
                 key: key.encoded,
@@ -66,7 +66,7 @@ extension PartitionCenter {
             )
         }
         if !forgottenKeys.isEmpty {
-            // One that came back meanwhile is in the cut already.
+            // A key that was added again meanwhile is already in the cut.
             let cut = Set(changes.map(\.key))
             for key in forgottenKeys where !cut.contains(key) {
                 changes.append(StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0)))
@@ -76,7 +76,7 @@ extension PartitionCenter {
         return changes
     }
 
-    /// The cut is committed: the store takes it, and what is far leaves memory.
+    /// The cut is committed: writes it to the store and evicts entries that are due later than the window.
     mutating func settle(_ changes: [StoreChange], position: StorePosition) throws {
         try store.write(changes, position: position)
         inUse.settle(cutSlots, horizon: window.reach)
@@ -86,11 +86,11 @@ extension PartitionCenter {
 
     // MARK: - Reading again
 
-    /// Applies a request again that the changelog does not contain yet, and discards its effects: its events are published, and
-    /// its sends are in the changelog.
+    /// Reapplies a request that the changelog does not contain yet, discarding its effects: its events are published,
+    /// and its sends are in the changelog.
     mutating func replay(_ input: CenterInput, at now: Timestamp) throws {
         defer { steadyFrom = inputs }
-        // Every other outcome is in the changelog.
+        // The changelog contains every other outcome.
         guard input.isTimeless else { return }
         var discarded: [Effect] = []
         var outcome = try apply(input, at: now, .again)
@@ -102,11 +102,11 @@ extension PartitionCenter {
         }
     }
 
-    /// Everything of an input was read again that may be.
+    /// The replay of an input is complete.
     ///
     /// - Parameters:
-    ///   - end: where that ended.
-    ///   - next: the next record to read; equal when nothing was left out.
+    ///   - end: where the replay ended.
+    ///   - next: the next record to read; equal to `end` when the replay omitted no record.
     mutating func endReplay(before end: CenterInput.Position, of next: Int64) {
         if end.offset < next { inUse.endReplay(before: end) }
     }

@@ -1,8 +1,8 @@
 import NotificationModel
 
-/// The recipients' records: found, changed and committed like entries, under the key with an empty identifier.
+/// Recipient records: found, changed and committed like entries, under the key with an empty identifier.
 extension PartitionCenter {
-    /// What is kept of the key's recipient, brought in from the store if it is there.
+    /// The record of the key's recipient, loaded from the store if necessary.
     mutating func recipient(of key: NotificationKey) throws -> RecipientRecord? {
         if let record = recipients.record(of: key) { return record }
         guard let stored = try store.entry(of: key.encoded), !forgottenKeys.contains(key.encoded) else { return nil }
@@ -31,9 +31,9 @@ extension PartitionCenter {
         return result
     }
 
-    /// Forgets a recipient's record that is in use, if nothing was applied to it since.
+    /// Forgets a recipient's record in memory, unless something was applied to it since.
     ///
-    /// - Returns: false when something was; nil when it is not in use.
+    /// - Returns: false when something was applied since; nil when the record is not in memory.
     mutating func forget(recipient key: NotificationKey, touchedAt touched: Timestamp) -> Bool? {
         guard let record = recipients.record(of: key) else { return nil }
         guard !record.isEmpty, record.touched <= touched else { return false }

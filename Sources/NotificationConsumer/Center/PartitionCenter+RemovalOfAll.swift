@@ -1,26 +1,27 @@
 import NotificationModel
 
-/// A removal of everything a recipient has.
+/// The removal of all entries of a recipient.
 ///
-/// Its id is remembered in the recipient's record. Where it is read again in its own place, it passes over what it was applied to;
-/// in another place it is a repeat.
+/// The recipient's record remembers its id. A removal that is read again at its own position skips the entries it was
+/// already applied to; at another position it is a repeat.
 ///
-/// It goes in pieces, so that no checkpoint is larger than others: each piece is committed with the position that is before the
-/// removal, whoever reads it again goes on where it stopped, and only the last one remembers the id. Nothing else of the
-/// partition is applied meanwhile, nor fired.
+/// It is applied in pieces, so that no checkpoint becomes too large. Each piece is committed with the position before
+/// the removal, so a new owner that reads it again continues with the remaining entries. Only the last piece remembers
+/// the id. Meanwhile the partition applies no other input and fires no timer.
 extension PartitionCenter {
-    /// A removal that is under way.
+    /// A removal in progress.
     struct Sweep {
         let removal: CenterInput.Removal
-        /// What was in use when it began, in order, and how much of it is done; after it comes what is in the store alone.
+        /// The keys in memory when the removal began, in order, and how many are done. The entries that only the store
+        /// has come afterwards.
         let keys: [NotificationKey]
         var next = 0
         var cursor = RecipientCursor()
-        /// Whether anything was removed so far.
+        /// Whether the removal has found an entry so far.
         var found = false
     }
 
-    /// Whether a removal waits for `proceed`.
+    /// Whether a removal has to be continued by `proceed`.
     var isUnfinished: Bool { sweep != nil }
 
     mutating func applyToAll(
@@ -30,7 +31,7 @@ extension PartitionCenter {
         _ reading: Reading
     ) throws -> CenterInput.Outcome {
         guard try !turn(ofRecipient: removal.key, at: now, { $0.isRepeat(ofAll: removal) }) else { return .duplicate }
-        // By key, so that the order of events is the same however the entries came to be.
+        // In key order, so that the order of events does not depend on how the entries were created.
         let keys = inUse.slots(ofRecipientOf: removal.key).map { inUse.key(of: $0) }
             .sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
         var cursor = RecipientCursor()
@@ -53,13 +54,13 @@ extension PartitionCenter {
         return .unfinished
     }
 
-    /// Continues a removal that is unfinished, by a piece.
+    /// Applies the next piece of an unfinished removal.
     ///
-    /// - Returns: `unfinished`, or its outcome; its position may be committed then.
+    /// - Returns: `unfinished`, or the outcome; after that its position may be committed.
     mutating func proceed(at now: Timestamp, _ reading: Reading = .first) throws -> CenterInput.Outcome {
         guard var sweep else { return .applied }
         var isDone = false
-        // Half of it is nothing that the log could stand for: the cause is the clock.
+        // The log cannot represent half a removal: the cause is the clock.
         if sweep.next < sweep.keys.count {
             let end = min(sweep.next + limits.entriesPerPiece, sweep.keys.count)
             for key in sweep.keys[sweep.next..<end] {
@@ -77,7 +78,7 @@ extension PartitionCenter {
                 if try take(key, sweep.removal, at: now, from: .clock) { sweep.found = true }
             }
             isDone = stored.count < limits.entriesPerPiece
-            // What the piece before brought in was committed, or soon is.
+            // The entries loaded by the previous piece are committed, or soon will be.
             for _ in 0..<8 { inUse.evict(beyond: limits.maximumResident + inUse.armed) }
         }
         self.sweep = isDone ? nil : sweep
@@ -85,7 +86,7 @@ extension PartitionCenter {
         return try finish(sweep.removal, found: sweep.found, at: now, reading)
     }
 
-    /// - Returns: nil for the recipient's record, which is stored under the same prefix.
+    /// - Returns: nil for the recipient's record, which has the same key prefix.
     private mutating func bringIn(_ stored: StoredEntry, at now: Timestamp) throws -> NotificationKey? {
         let key = try NotificationKey(encoded: stored.key)
         guard !key.isWholeRecipient else { return nil }
@@ -93,7 +94,7 @@ extension PartitionCenter {
         return key
     }
 
-    /// - Returns: whether it found anything under the key.
+    /// - Returns: whether the key had an entry to remove.
     private mutating func take(
         _ key: NotificationKey,
         _ removal: CenterInput.Removal,
@@ -113,7 +114,7 @@ extension PartitionCenter {
         _ reading: Reading
     ) throws -> CenterInput.Outcome {
         guard try hasRoom(for: removal.key, at: now, reading) else {
-            // Its id cannot be remembered.
+            // There is no room to remember its id.
             inUse.endReplay(before: removal.position)
             outsideOfEntries(removal.key, at: now) { $0.finishAll(removal, found: found) }
             return .applied

@@ -1,29 +1,29 @@
 import NotificationModel
 
-/// The notification centres of one partition: turns over entries in use (`WorkingSet`) and those that are committed and far
-/// (`EntryStore`). It finds the entry that an input concerns, lets a `Turn` change it, and keeps what the turn asks for until the
-/// lane takes it.
+/// The notification centers of one partition. Entries in use are in memory (`WorkingSet`); all other committed entries
+/// are in the store (`EntryStore`). The center finds the entry of an input, lets a `Turn` change it, and collects the
+/// effects until the lane takes them.
 ///
-/// What is due within the window (`DueWindow`) is in use, what is due later is in the store alone.
+/// Entries due within the window (`DueWindow`) are in memory; entries due later are only in the store.
 struct PartitionCenter {
-    /// Bounds on what one partition keeps.
+    /// The limits of one partition.
     struct Limits: Sendable {
-        /// Entries, pending and remembered. Beyond it the longest unused are forgotten; when all are pending a new
-        /// request is answered `suppressed` with reason `capped`.
+        /// Entries, pending and remembered. Beyond this, the least recently touched are forgotten; when all are
+        /// pending, a new request is answered `suppressed` with reason `capped`.
         var maximumEntries = 1_000_000
-        /// Entries with nothing near that are kept in use.
+        /// Entries without a timer that are kept in memory.
         var maximumResident = 20_000
-        /// Milliseconds for which closed and delivered ones are remembered.
+        /// How long closed and delivered notifications are remembered, in milliseconds.
         var retention: Int64 = 7 * 24 * 3600 * 1000
-        /// Entries that a removal of everything a recipient has changes at a time.
+        /// Entries that the removal of all entries of a recipient changes at a time.
         var entriesPerPiece = 1000
     }
 
-    /// How a record is read.
+    /// Whether a record is read for the first time or replayed.
     enum Reading {
-        /// To decide what becomes of it.
+        /// To decide its outcome.
         case first
-        /// To make again what the changelog does not contain: it had room then, and its events are published.
+        /// To reproduce what the changelog does not contain: there was room then, and its events are published.
         case again
     }
 
@@ -33,34 +33,35 @@ struct PartitionCenter {
     var recipients = RecipientSet()
     let store: any EntryStore
     var window: DueWindow
-    /// A request that was written before this instant may have been sent by the previous owner.
+    /// The previous owner may have sent a request written up to this instant.
     private let doubtThrough: Timestamp?
-    /// What turns ask for, until the lane takes it.
+    /// The effects of turns, until the lane takes them.
     private var effects: [Effect] = []
-    /// Entries of the cut that is under way.
+    /// The slots of the current cut.
     var cutSlots: [WorkingSet.Slot] = []
-    /// Forgotten in the store, and not cut yet.
+    /// Keys of forgotten entries that are only in the store, until the next cut.
     var forgottenKeys: [[UInt8]] = []
     var nextForgetting = Timestamp(rawValue: 0)
-    /// The removal of everything a recipient has that is under way.
+    /// The removal of all entries of a recipient that is in progress.
     var sweep: Sweep?
-    /// How many inputs were applied, the clock at the last one, and the first one since which it has only gone forward.
+    /// The number of inputs applied, the clock at the last one, and the first input since which the clock has not gone
+    /// back.
     var inputs = 0
     private var lastInput = Timestamp.earliest
     var steadyFrom = 0
-    /// Nothing fires, and a request that is due already is armed; see `CatchUp`.
+    /// No timer fires, and a request that is already due is armed; see `CatchUp`.
     var holdsTimers = false
-    /// Nothing is given to a channel later than this: a marker must say first that it may have been sent.
+    /// Nothing is sent after this instant: first, a marker must record that it may have been sent.
     var sendLimit = Timestamp.latest
-    /// Sends that a channel has.
+    /// Sends that the channel has not answered yet.
     private(set) var inFlight = 0
 
-    /// Takes over a partition whose changelog was read to its end.
+    /// Takes over a partition after its changelog was read to the end.
     ///
     /// - Parameters:
-    ///   - store: holds every committed entry.
-    ///   - firedThrough: no timer beyond it has fired; what was due before may be on a device, is in doubt, and comes in
-    ///     first. Nil when nothing can be in doubt.
+    ///   - store: contains every committed entry.
+    ///   - firedThrough: no timer due later has fired. Entries due up to this instant may be on a device: they are put
+    ///     in doubt, and loaded first. Nil when nothing can be in doubt.
     init(
         rules: LifecycleRules,
         limits: Limits,
@@ -89,30 +90,31 @@ struct PartitionCenter {
     var residentCount: Int { inUse.count }
     /// Changes that the store has not written yet.
     var unwritten: Int { store.unwritten }
-    /// Why the store does not write, while that is so.
+    /// Why the store currently cannot write; nil when it can.
     var storeTrouble: String? { store.trouble }
 
-    /// Gives what turns asked for since the last call, in exchange for an empty buffer.
+    /// Swaps the effects collected since the last call with an empty buffer.
     mutating func exchangeEffects(with buffer: inout [Effect]) { swap(&effects, &buffer) }
 
     // MARK: - Finding
 
-    /// The entry's slot, brought in from the store if it is there.
+    /// The slot of the key's entry, which is loaded from the store if necessary.
     mutating func slot(of key: NotificationKey, at now: Timestamp) throws -> WorkingSet.Slot? {
         if let slot = inUse.slot(of: key) { return slot }
         guard let stored = try store.entry(of: key.encoded), !forgottenKeys.contains(key.encoded) else { return nil }
         return try bringIn(key, stored.value, at: now)
     }
 
-    /// Brings an entry in from the store. An entry with a send in flight stays in use, so one that is found in the store is the
-    /// previous owner's, and its outcome is lost: `firedThrough` covers timers only.
+    /// Loads an entry from the store. An entry with a send in flight stays in memory, so such an entry in the store was
+    /// sent by the previous owner and its outcome is lost: `firedThrough` covers timers only.
     @discardableResult
     mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
         let entry = try StateEntry(json: json)
         let slot = inUse.load(key, entry)
         let isDue = entry.pending?.due.map { $0 <= now } ?? false
         if let pending = entry.pending, pending.content.count > rules.contentBytes, !isDue {
-            // It cannot be written again, so it is suppressed before the next cut: timers up to the last marker may fire by then.
+            // The entry is too large to be written again, so suppress it before the next cut: timers up to the last
+            // marker may fire by then.
             inUse.update(slot, at: now, from: .clock) { entry in
                 entry.pending?.due = min(now, entry.touched)
                 return ((), changed: true)
@@ -127,7 +129,7 @@ struct PartitionCenter {
         return slot
     }
 
-    /// What is kept of a key.
+    /// The entry of a key, in memory or in the store.
     func entry(of key: NotificationKey) throws -> StateEntry? {
         if let slot = inUse.slot(of: key) { return inUse.entry(of: slot) }
         return try store.entry(of: key.encoded).map { try StateEntry(json: $0.value) }
@@ -137,7 +139,7 @@ struct PartitionCenter {
 
     /// Runs a turn over the entry of a key.
     ///
-    /// - Parameter cause: whether reading the log again makes the change again.
+    /// - Parameter cause: whether a replay of the log reproduces the change.
     mutating func turn<Result>(
         of key: NotificationKey,
         at now: Timestamp,
@@ -174,8 +176,9 @@ struct PartitionCenter {
 
     /// Applies one input, in the order of the log.
     ///
-    /// - Returns: `unfinished` for a removal of everything a recipient has that is larger than one piece: `proceed` continues it.
-    /// - Throws: what makes the store unusable.
+    /// - Returns: `unfinished` for the removal of all entries of a recipient that exceeds one piece: `proceed`
+    ///   continues it.
+    /// - Throws: errors that make the store unusable.
     mutating func apply(
         _ input: CenterInput,
         at now: Timestamp,
@@ -191,7 +194,7 @@ struct PartitionCenter {
             return try applyToAll(removal, at: now, from: cause, reading)
         case .removal(let removal):
             guard try hasRoom(for: removal.key, at: now, reading) else {
-                // Its id cannot be remembered.
+                // There is no room to remember its id.
                 inUse.endReplay(before: removal.position)
                 return outsideOfEntries(removal.key, at: now) { $0.apply(removal) }
             }
@@ -212,14 +215,14 @@ struct PartitionCenter {
                 inUse.endReplay(before: request.position)
                 return outsideOfEntries(request.key, at: now) { $0.refuseCapped(request) }
             }
-            // Room, and not the log, has decided.
+            // The limit decided, not the log.
             return try turn(of: request.key, at: now, from: .clock) { $0.refuseCapped(request) }
         }
         let isInDoubt = reading == .again || doubtThrough.map { request.timestamp <= $0 } ?? false
         return try turn(of: request.key, at: now, from: cause, mayHaveBeenSent: isInDoubt) { $0.apply(request) }
     }
 
-    /// A turn whose entry has no room: its effects count, the entry is dropped.
+    /// Runs a turn whose entry has no room: its effects count, but the entry is dropped.
     @discardableResult
     mutating func outsideOfEntries<Result>(
         _ key: NotificationKey,
@@ -231,9 +234,9 @@ struct PartitionCenter {
         return body(&turn)
     }
 
-    /// Applies what a channel answered.
+    /// Applies the answer of a channel.
     ///
-    /// - Returns: false when it is late, or came twice.
+    /// - Returns: false for a late or duplicate answer.
     mutating func apply(_ outcome: ChannelOutcome, at now: Timestamp) throws -> Bool {
         guard try slot(of: outcome.send.key, at: now) != nil else { return false }
         let isCurrent = try turn(of: outcome.send.key, at: now, from: .clock) { $0.apply(outcome) }
@@ -243,15 +246,15 @@ struct PartitionCenter {
 
     // MARK: - Time
 
-    /// When the next timer is due; nil when none is near.
+    /// When the next timer is due; nil when no timer is in memory.
     mutating func nextDue() -> Timestamp? { inUse.nextDue() }
 
-    /// When the window is to move on; nil when the store holds nothing pending beyond it.
+    /// When the window advances; nil when the store holds no pending entry beyond it.
     var nextRefill: Timestamp? { inUse.totals.pending > inUse.armed + inFlight ? window.nextRefill : nil }
 
-    /// Brings in a bounded number of the timers that come near.
+    /// Loads a bounded number of the next timers from the store.
     ///
-    /// - Returns: how many came; where keys are due at one instant they may be more than `limit`.
+    /// - Returns: how many were loaded; may exceed `limit` when several keys are due at the same instant.
     @discardableResult
     mutating func refill(at now: Timestamp, limit: Int = DueWindow.loadedAtATime) throws -> Int {
         guard window.moves(at: now), limit > 0, inUse.armed < DueWindow.maximumArmed else { return 0 }
@@ -260,7 +263,7 @@ struct PartitionCenter {
         return count
     }
 
-    /// - Returns: how many came, and whether nothing is left up to the instant.
+    /// - Returns: how many were loaded, and whether these were all up to the instant.
     private mutating func load(
         through instant: Timestamp,
         limit: Int = DueWindow.loadedAtATime,
@@ -274,17 +277,17 @@ struct PartitionCenter {
         return (found.count, found.count < limit)
     }
 
-    /// Fires at most `limit` of what is due, the earliest first; what is too late or expired is so by the clock.
+    /// Fires at most `limit` of the due timers, earliest first. The clock decides what is too late or expired.
     ///
-    /// - Parameter end: nothing that is due later is sent; nil for `now`.
-    /// - Returns: how many fired; `lateness` is called with how late each was, in milliseconds.
+    /// - Parameter end: nothing due after it is sent; nil for `now`.
+    /// - Returns: how many fired. `lateness` is called with the lateness of each in milliseconds.
     mutating func fireDue(
         at now: Timestamp,
         through end: Timestamp? = nil,
         limit: Int,
         lateness: (Int64) -> Void = { _ in }
     ) -> Int {
-        // What a removal is about to take must not be sent before it gets there.
+        // Do not send entries that the removal in progress has not reached yet.
         guard sweep == nil, !holdsTimers else { return 0 }
         var fired = 0
         let end = min(now, end ?? now)
@@ -298,12 +301,11 @@ struct PartitionCenter {
         return fired
     }
 
-    /// Ends the use of the store.
     func close(flushing: Bool) { store.close(flushing: flushing) }
 }
 
 extension StateEntry {
-    /// What was pending up to the instant, or being sent, may be on the device.
+    /// Marks what was pending up to the instant, or being sent, as possibly on the device.
     mutating func putInDoubt(through instant: Timestamp, at now: Timestamp) {
         if let due = pending?.due, due <= instant { self.pending?.isInDoubt = true }
         guard sending != nil else { return }

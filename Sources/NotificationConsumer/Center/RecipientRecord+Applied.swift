@@ -1,8 +1,8 @@
 import NotificationModel
 
-/// The memory of removals of everything that a recipient has.
+/// The remembered removals of all entries of a recipient.
 extension RecipientRecord {
-    /// A removal of everything that this recipient has is done.
+    /// Remembers a completed removal of all entries of this recipient.
     mutating func remember(_ removal: CenterInput.Removal, at now: Timestamp, since horizon: Timestamp) {
         let oldest = horizon.adding(milliseconds: -StateEntry.slack)
         removals.removeAll { $0.closed < oldest || $0.id == removal.id }
@@ -10,7 +10,7 @@ extension RecipientRecord {
         removals.append(KnownRemoval(id: removal.id, offset: removal.position.offset, closed: now))
     }
 
-    /// Whether the record at the position was applied to it, or a later one.
+    /// Whether the record at the position, or a later one, was applied.
     func hasApplied(_ position: CenterInput.Position) -> Bool { applied[position.input] >= position.place }
 
     mutating func noteApplied(_ position: CenterInput.Position) {

@@ -10,16 +10,16 @@ extension Turn {
         entry.noteApplied(removal.position)
         guard isCurrent(removal.version, of: removal.id, removal.trace) else { return .superseded }
         if !take(removal) { miss(removal.id, removal.trace, known: entry.delivered == nil ? .unknown : .delivered) }
-        // Also when it found nothing: a repeat must not find what came meanwhile.
+        // Also when it found nothing: a repeat must not remove a notification that arrived meanwhile.
         close(removal.id)
         return .applied
     }
 
-    /// Applies a removal of everything a recipient has to one of its entries; a miss is answered once for all of them.
+    /// Applies the removal of all entries of a recipient to one of them. A miss is answered once for all entries.
     ///
-    /// - Returns: whether it found anything, now or when it was applied before.
+    /// - Returns: whether it found anything, now or in an earlier application.
     mutating func applyToOneOfAll(_ removal: CenterInput.Removal) -> Bool {
-        // Only an entry in which it found something remembers it.
+        // Only an entry in which the removal found something remembers it.
         let isKnown = entry.remembers(removal.id, since: rules.horizon(removal.timestamp))
         guard !isKnown, !entry.hasApplied(removal.position) else { return isKnown }
         if let version = removal.version, let newest = entry.version, version < newest.number { return false }
@@ -30,7 +30,7 @@ extension Turn {
         return found
     }
 
-    /// Ends a removal of everything a recipient has: repeats are known from the recipient's record.
+    /// Completes the removal of all entries of a recipient: the recipient's record identifies repeats.
     mutating func finishAll(_ removal: CenterInput.Removal, found: Bool) {
         if !found { miss(removal.id, removal.trace, known: .unknown) }
         isRecipientChanged = true
@@ -38,15 +38,15 @@ extension Turn {
         recipient.remember(removal, at: now, since: rules.horizon(removal.timestamp))
     }
 
-    /// Whether a removal of everything a recipient has came before, in another place. Its repeat leaves a trace: what the log
-    /// concerns is not forgotten before the log is left behind.
+    /// Whether the removal of all entries of a recipient was already applied at another position. The repeat leaves a
+    /// trace: the record is not forgotten while the replay range contains a record that concerns it.
     mutating func isRepeat(ofAll removal: CenterInput.Removal) -> Bool {
         let horizon = rules.horizon(removal.timestamp)
         guard let known = recipient.removals.first(where: { $0.id == removal.id && $0.closed >= horizon }) else {
-            // It left its trace as a repeat, or so many came since that nothing is left for it to do.
+            // It left its trace as a repeat, or so many removals followed that nothing is left for it to do.
             return recipient.hasApplied(removal.position)
         }
-        // In its own place it is read again.
+        // At its own position, it is read again.
         if recipient.applied[.requests].life == removal.position.life, known.offset >= removal.position.offset {
             return false
         }
@@ -57,7 +57,7 @@ extension Turn {
         return true
     }
 
-    /// Takes away what the removal's scope has.
+    /// Removes what is in the removal's scope.
     ///
     /// - Returns: whether there was anything.
     private mutating func take(_ removal: CenterInput.Removal) -> Bool {
@@ -65,7 +65,7 @@ extension Turn {
         if removal.scope != .delivered { (found, leavesDoubt) = cancel(removal) }
         if removal.scope != .pending {
             if let delivered = entry.delivered {
-                // With its occurrence, since each one of a repeat can be removed.
+                // Include the occurrence: each occurrence of a repeating notification can be removed.
                 publish(.removed, of: delivered.requestID, closes: false, removal.trace) {
                     $0.occurrence = delivered.occurrence
                     $0.by = removal.id
@@ -75,10 +75,11 @@ extension Turn {
                 }
                 entry.delivered = nil
                 (found, recalls) = (true, true)
-                // Between two attempts the device shows what is removed: as with what is in doubt, the end must leave nothing.
+                // Between two attempts the device shows what is removed: treat the send as in doubt, so that the device
+                // shows nothing in the end.
                 if let sending = entry.sending, case .waiting = sending.phase { entry.sending?.isInDoubt = true }
             }
-            // Answered at the end of the send, and so by one removal only: the next finds nothing that is left to recall.
+            // The end of the send answers one removal only: the next finds nothing left to recall.
             if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase,
                 sending.recalledBy == nil
             {
@@ -92,7 +93,7 @@ extension Turn {
         return found
     }
 
-    /// Takes away what waits; what is in flight is answered when the channel has answered.
+    /// Cancels what waits; a send in flight is answered when the channel has answered.
     private mutating func cancel(_ removal: CenterInput.Removal) -> (found: Bool, leavesDoubt: Bool) {
         var (found, leavesDoubt) = (false, false)
         if let pending = entry.pending {
@@ -112,7 +113,7 @@ extension Turn {
                 }
             } else {
                 giveUp(sending, as: .cancelled, by: removal.id, removal.trace)
-                // Otherwise the event names a removal before this one.
+                // Otherwise the event names an earlier removal.
                 if sending.cancelledBy == nil { found = true }
                 leavesDoubt = leavesDoubt || sending.isInDoubt
             }
@@ -120,7 +121,7 @@ extension Turn {
         return (found, leavesDoubt)
     }
 
-    /// The answer to a removal that found nothing: a cancel is never silent.
+    /// Answers a removal that found nothing: every removal is answered.
     mutating func miss(_ removal: RequestID, _ trace: CarriedTrace, known: DeliveryEvent.Known) {
         publish(.cancellationMissed, of: removal, closes: false, trace) { $0.known = known }
     }

@@ -3,11 +3,11 @@ import NotificationModel
 extension Turn {
     /// Applies a request to the entry of its key.
     mutating func apply(_ request: CenterInput.Request) -> CenterInput.Outcome {
-        // Read again after a restart: the entry has its outcome.
+        // Read again after a restart: the entry contains its outcome.
         guard !entry.hasApplied(request.position) else {
             return drop(repeatAt: request.position, isTimeless: request.isTimeless)
         }
-        // By the record's own time, so that it is a repeat, or none, whenever it is read.
+        // Use the record's timestamp, so that the result does not depend on when the record is read.
         guard !entry.knows(request.id, since: rules.horizon(request.timestamp)) else {
             return drop(repeatAt: request.position, isTimeless: request.isTimeless)
         }
@@ -27,12 +27,12 @@ extension Turn {
             case .scheduled(let schedule): arm(request, schedule, replacing: replaced)
             }
         }
-        // What may be on the device was replaced by something that is not sent now.
+        // The device may show a replaced notification, and nothing is sent now: recall it.
         if leavesDoubt, entry.sending == nil, !isNextToBeSent { recall(by: request.id, request.trace) }
         return .applied
     }
 
-    /// The partition has no room for another pending notification: the request is answered, and its id remembered.
+    /// The partition has no room for another pending notification: answers the request and remembers its id.
     mutating func refuseCapped(_ request: CenterInput.Request) -> CenterInput.Outcome {
         isChanged = true
         publish(.suppressed, of: request.id, closes: true, request.trace) { $0.reason = .capped }
@@ -41,7 +41,7 @@ extension Turn {
         return .applied
     }
 
-    /// Closes what waits under the key: pending, or between two attempts.
+    /// Closes what is pending under the key, or waits between two attempts.
     ///
     /// - Returns: true when the device may show it.
     private mutating func supersede(by request: CenterInput.Request) -> Bool {
@@ -69,12 +69,14 @@ extension Turn {
         if case .turn? = entry.pending?.timer { true } else { false }
     }
 
-    /// Sends at once, or after what is in flight under the key: sends of one key never overlap. Nothing is given to a channel
+    /// Sends at once, or after the send in flight: sends of one key never overlap. Nothing is sent
     ///
-    /// - while the backlog is read: what the previous owner superseded while another one was in flight must not be sent now;
-    /// - beyond the marker's `firedThrough`: the next owner must know that it may have been sent, or a removal would not recall it.
+    /// - while the backlog is read: a request that the previous owner superseded during another send must not be sent
+    ///   now;
+    /// - beyond the marker's `firedThrough`: the next owner must know that it may have been sent, or a removal would
+    ///   not recall it.
     ///
-    /// - Parameter leavesDoubt: the device may show what was superseded.
+    /// - Parameter leavesDoubt: the device may show the superseded notification.
     private mutating func send(_ request: CenterInput.Request, leavesDoubt: Bool) {
         var waits = holdsSends
         if let sending = entry.sending, case .inFlight = sending.phase { waits = true }
@@ -102,7 +104,7 @@ extension Turn {
     ) {
         let occurrence = schedule.first
         let due = schedule.due(for: occurrence, of: request.id)
-        // What can never be sent is answered at once, not when it would be due.
+        // A request that can never be sent is answered at once, not when it would be due.
         if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
         wait(
             request,
@@ -123,7 +125,7 @@ extension Turn {
         replacing replaced: StateEntry.Pending?
     ) {
         var due = now.adding(milliseconds: window)
-        // A stream of updates must not move the end of the window for ever.
+        // A stream of updates must not postpone the end of the window forever.
         if let replaced, case .held = replaced.timer, let end = replaced.due { due = min(due, max(now, end)) }
         if let expiration = request.expiration, expiration <= due { return expire(request.id, request.trace) }
         wait(request, for: .held, until: due, isInDoubt: mayHaveBeenSent)

@@ -1,13 +1,14 @@
 import NotificationModel
 
-/// The hand-over: at once in an event, or by a channel that answers later.
+/// The hand-over: in an event at once, or by a channel that answers later.
 extension Turn {
     /// Hands a notification over.
     mutating func deliver(_ sending: StateEntry.Sending) {
         if rules.handover.isBySend { begin(sending) } else { delivered(sending) }
     }
 
-    /// Asks the device to show nothing under the key any more. What it showed is no longer delivered, but its id is known.
+    /// Asks the device to remove what it shows under the key. That notification no longer counts as delivered, but its
+    /// id stays known.
     mutating func recall(by id: RequestID, _ trace: CarriedTrace) {
         if let delivered = entry.delivered, entry.pending?.requestID != delivered.requestID {
             close(delivered.requestID)
@@ -26,8 +27,8 @@ extension Turn {
         )
     }
 
-    /// Ends what waits for its next attempt. A removal that came while it was in flight, with an owner that did not learn the
-    /// outcome, is answered now.
+    /// Ends a send that waits for its next attempt. Also answers a removal that arrived during an attempt whose outcome
+    /// the previous owner did not learn.
     mutating func giveUp(
         _ sending: StateEntry.Sending,
         as name: DeliveryEventName,
@@ -49,7 +50,7 @@ extension Turn {
         entry.sending = nil
     }
 
-    /// The next attempt, when its pause is over.
+    /// Starts the next attempt after the pause.
     mutating func retry(_ sending: StateEntry.Sending) {
         if let expiration = sending.expiration, expiration <= now, !sending.isInDoubt {
             entry.sending = nil
@@ -61,9 +62,9 @@ extension Turn {
         begin(next)
     }
 
-    /// Applies what a channel answered.
+    /// Applies the answer of a channel.
     ///
-    /// - Returns: false when the entry awaits no such answer: it is late, or came twice.
+    /// - Returns: false when the entry expects no such answer: it is late, or a duplicate.
     mutating func apply(_ outcome: ChannelOutcome) -> Bool {
         let send = outcome.send
         guard let sending = entry.sending, case .inFlight = sending.phase, sending.attempt == send.attempt,
@@ -96,7 +97,7 @@ extension Turn {
     }
 
     private mutating func rejected(_ sending: StateEntry.Sending, _ reason: ReasonCode) {
-        // Nothing more can be done about a refused recall: trying again would have the same answer.
+        // A refused recall is final: another attempt would get the same answer.
         guard sending.content != nil else { return }
         if let removal = sending.cancelledBy {
             end(.cancelled, sending) { $0.by = removal }
@@ -106,7 +107,7 @@ extension Turn {
         answerRecall(sending)
     }
 
-    /// - Parameter asked: the pause that the channel asked for, in milliseconds.
+    /// - Parameter asked: the pause requested by the channel, in milliseconds.
     private mutating func failed(_ sending: StateEntry.Sending, _ asked: Int64?) {
         let newer = entry.pending.flatMap { $0.requestID != sending.requestID ? $0.requestID : nil }
         if sending.content != nil, let removal = sending.cancelledBy {
@@ -124,8 +125,8 @@ extension Turn {
         answerRecall(sending)
     }
 
-    /// A removal of what is delivered, whose notification was not delivered in the end. What is in doubt is recalled all the
-    /// same, unless it is tried again or something newer is sent at once.
+    /// Answers a removal of a delivered notification that was not delivered in the end. A notification in doubt is
+    /// recalled anyway, unless it is retried or a newer one is sent at once.
     private mutating func answerRecall(_ sending: StateEntry.Sending) {
         if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }
         guard sending.isInDoubt, sending.content != nil, entry.sending == nil else { return }
@@ -133,7 +134,7 @@ extension Turn {
         recall(by: sending.requestID, sending.trace)
     }
 
-    /// The end of a send without a delivery.
+    /// Ends a send without a delivery.
     private mutating func end(
         _ name: DeliveryEventName,
         _ sending: StateEntry.Sending,

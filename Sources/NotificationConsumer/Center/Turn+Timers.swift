@@ -1,22 +1,23 @@
 import NotificationModel
 
 extension Turn {
-    /// Lateness, in milliseconds, up to which an occurrence counts as on time for the policies `next` and `drop`: a busy
-    /// second is not an outage.
+    /// The lateness, in milliseconds, up to which an occurrence counts as on time for the policies `next` and `drop`: a
+    /// busy second is not an outage.
     static let onTimeGrace: Int64 = 10_000
-    /// A repeat without a policy fires once when it is less late than this, as in UserNotifications (15 minutes).
+    /// A repeating schedule without a policy fires once when it is less late than this, as in UserNotifications (15
+    /// minutes).
     static let repeatGrace: Int64 = 15 * 60 * 1000
 
-    /// Fires what is due in the entry; nothing when it is not. A repeat is armed again.
+    /// Fires the entry if it is due. A repeating schedule is armed again.
     ///
-    /// - Parameter end: no occurrence that is due later is sent or missed; nil for `now`.
+    /// - Parameter end: no occurrence due after it is sent or reported as missed; nil for `now`.
     mutating func fire(through end: Timestamp? = nil) {
         guard let due = entry.due, due <= now else { return }
         isChanged = true
         if let sending = entry.sending { return retry(sending) }
         guard let pending = entry.pending else { return }
         guard pending.content.count <= rules.contentBytes else { return refuseTooLarge(pending) }
-        // In doubt, it is sent again under the same ids whatever the time: the device may show it.
+        // A notification in doubt is sent again under the same ids even if it is expired: the device may show it.
         if let expiration = pending.expiration, expiration <= now, !pending.isInDoubt {
             entry.pending = nil
             return expire(pending.requestID, pending.trace)
@@ -30,7 +31,7 @@ extension Turn {
         }
     }
 
-    /// The request was taken while records could be larger (`message.max.bytes`): no event has room for it.
+    /// The request was accepted when records could be larger (`message.max.bytes`): no event has room for it.
     private mutating func refuseTooLarge(_ pending: StateEntry.Pending) {
         entry.pending = nil
         publish(.suppressed, of: pending.requestID, closes: true, inDoubt: pending.isInDoubt, pending.trace) {
@@ -39,8 +40,9 @@ extension Turn {
         close(pending.requestID)
     }
 
-    /// `first` to `last` are the occurrences that are due, each by its own jitter. More than one only when nobody ran, or the
-    /// machine slept: while the first is on time it is sent by itself, and the next is judged in its own turn.
+    /// `first` to `last` are the due occurrences, each with its own jitter. There is more than one only after an
+    /// outage, or after the machine slept. While the first is on time, it is sent by itself, and the next is judged
+    /// separately.
     private mutating func fire(
         _ pending: StateEntry.Pending,
         _ schedule: Schedule,
@@ -48,7 +50,7 @@ extension Turn {
         due firstDue: Timestamp,
         through end: Timestamp
     ) {
-        // An occurrence in doubt is sent by itself, too; those after it are judged afterwards.
+        // An occurrence in doubt is also sent by itself; later occurrences are judged afterwards.
         let isAlone = pending.isInDoubt || now.rawValue - firstDue.rawValue <= Self.onTimeGrace
         let last = isAlone ? first : schedule.lastDue(at: end, from: first, of: pending.requestID)
         let due = last == first ? firstDue : schedule.due(for: last, of: pending.requestID)
@@ -56,7 +58,7 @@ extension Turn {
         if !sendsLast || last > first {
             let lastMissed = sendsLast ? schedule.previous(through: last.adding(milliseconds: -1), from: first) : last
             publish(.missed, of: pending.requestID, closes: false, pending.trace) {
-                // A repeat can miss more than one run: the first occurrence tells their events apart.
+                // A repeating schedule can miss several runs: the first occurrence distinguishes their events.
                 $0.occurrence = first
                 $0.first = first
                 $0.last = lastMissed
@@ -67,11 +69,11 @@ extension Turn {
         entry.pending = nil
         if let next { rearm(pending, schedule, at: next) }
         if sendsLast { deliver(pending, occurrence: last, closes: next == nil) }
-        // Nothing left to wait for: a last occurrence that the policy drops, or a next one that comes after the expiration.
+        // Nothing is left to wait for: the policy drops the last occurrence, or the next one is after the expiration.
         if entry.pending == nil, next != nil || !sendsLast { expire(pending.requestID, pending.trace) }
     }
 
-    /// The misfire policy, for the last occurrence that is due, and was at that instant.
+    /// Applies the misfire policy to the last due occurrence, for which `due` is the due time.
     private func isSent(_ due: Timestamp, of schedule: Schedule) -> Bool {
         let late = now.rawValue - due.rawValue
         switch schedule.misfire {

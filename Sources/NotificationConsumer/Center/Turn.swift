@@ -1,31 +1,31 @@
 import NotificationModel
 
-/// The lifecycle of a notification: one input, timer or channel answer, applied to the entry of one key. The operations are
-/// the mutating methods of `Turn+Requests`, `Turn+Removals`, `Turn+Timers` and `Turn+Sends`; each changes the entry and adds
-/// effects. A turn does no I/O and reads no clock; turns of a key follow the log, and how inputs are batched never changes an
-/// outcome.
+/// The lifecycle of a notification: applies one input, timer or channel answer to the entry of one key. The operations
+/// are the mutating methods of `Turn+Requests`, `Turn+Removals`, `Turn+Timers` and `Turn+Sends`; each changes the entry
+/// and adds effects. A turn does no I/O and reads no clock. Turns of a key follow the log, and the batching of inputs
+/// never changes an outcome.
 ///
-/// Every request ends in exactly one event with `closes: true`, unless it was a duplicate, which is only counted.
+/// Every request ends in exactly one event with `closes: true`, except a duplicate, which is only counted.
 struct Turn {
     let rules: LifecycleRules
     let key: NotificationKey
     let now: Timestamp
     var entry = StateEntry()
-    /// What is kept of the recipient; only where the turn was begun with it.
+    /// The record of the recipient; set only for turns that begin with it.
     var recipient = RecipientRecord()
-    /// What is to be done, in order.
+    /// The effects of the turn, in order.
     var effects: [Effect] = []
-    /// How many of the effects are sends.
+    /// The number of sends among the effects.
     private(set) var sends = 0
-    /// Whether the entry changed, so that the changelog must learn of it.
+    /// Whether the entry changed and must be written to the changelog.
     var isChanged = false
-    /// The same of the recipient's record.
+    /// Whether the recipient's record changed.
     var isRecipientChanged = false
-    /// The previous owner may have sent what this input asks for: it is sent again rather than called expired.
+    /// The previous owner may have sent this input's notification: send it again instead of expiring it.
     var mayHaveBeenSent = false
-    /// Timers wait until the backlog is read (`CatchUp`): what is due is armed, and fires afterwards.
+    /// Timers wait until the backlog is read (`CatchUp`): due requests are armed, and fire afterwards.
     var holdsTimers = false
-    /// Sends wait, too: for the backlog, or for a marker that says that they may have begun.
+    /// Sends wait too: for the backlog, or for a marker that records that they may have begun.
     var holdsSends = false
 
     init(rules: LifecycleRules, key: NotificationKey, at now: Timestamp) {
@@ -34,7 +34,7 @@ struct Turn {
 
     // MARK: - Steps that the operations share
 
-    /// - Parameter trace: of what caused the event.
+    /// - Parameter trace: the trace of the cause of the event.
     mutating func publish(
         _ name: DeliveryEventName,
         of id: RequestID,
@@ -60,13 +60,13 @@ struct Turn {
         sends += 1
     }
 
-    /// Asks not to begin what the channel does not have yet; it is answered as a send that failed.
+    /// Cancels a send that the channel has not received yet; it is answered as a failed send.
     mutating func withdraw(_ sending: StateEntry.Sending) {
         let id = SendID(requestID: sending.requestID, occurrence: sending.occurrence)
         effects.append(.withdraw(id, key))
     }
 
-    /// Notes that a request, or a removal, has ended.
+    /// Records that a request or a removal ended.
     mutating func close(_ id: RequestID) {
         entry.remember(id, at: now, since: rules.horizon(now))
     }
@@ -76,13 +76,13 @@ struct Turn {
         close(id)
     }
 
-    /// A record whose id is known is dropped; the entry keeps a trace of it when only the log tells of the repeat.
+    /// Drops a record whose id is known. The entry keeps a trace of it when only the log contains the repeat.
     mutating func drop(repeatAt position: CenterInput.Position, isTimeless: Bool) -> CenterInput.Outcome {
         isChanged = isTimeless && entry.noteRepeat(position)
         return .duplicate
     }
 
-    /// Refuses a version that is older than the newest: `superseded`, and the id is remembered.
+    /// Refuses a version older than the newest: publishes `superseded` and remembers the id.
     mutating func isCurrent(_ version: Int64?, of id: RequestID, _ trace: CarriedTrace) -> Bool {
         guard let version else { return true }
         if let newest = entry.version, version < newest.number {

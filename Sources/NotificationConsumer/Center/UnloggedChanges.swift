@@ -1,26 +1,26 @@
 import DequeModule
 import NotificationModel
 
-/// Which slots the changelog does not contain as they are, in the order in which cuts take them.
+/// The slots whose current contents the changelog does not have, in the order in which cuts take them.
 struct UnloggedChanges {
-    /// A change that may wait: reading the log from its record on makes it again.
+    /// A change that may wait: a replay of the log from its record reproduces it.
     struct Lazy {
         var slot: EntryIndex.Slot
         var position: CenterInput.Position
         var since: Timestamp
-        /// How many inputs the partition had applied before.
+        /// The number of inputs the partition had applied before.
         var number: Int
     }
 
-    /// In the next cut.
+    /// Slots in the next cut.
     var dirty: [EntryIndex.Slot] = []
-    /// In later ones, in the order in which they changed; an entry that became urgent since is skipped.
+    /// Changes for later cuts, in the order in which they occurred; an entry that became urgent since is skipped.
     private(set) var lazy: Deque<Lazy> = []
-    /// How many of them each input has.
+    /// The number of lazy changes per input.
     private var counts = PerInput { _ in 0 }
-    /// Where reading again must end; what changes from there on is in the next cut. Nil while nothing bounds it.
+    /// Where the replay must end; changes from there on are in the next cut. Nil when there is no limit.
     private(set) var lazyEnd = PerInput<Int64?> { _ in nil }
-    /// The next cut takes what it can of what could wait.
+    /// The next cut takes as many lazy changes as it can.
     var isHurried = false
 
     mutating func append(_ change: Lazy) {
@@ -32,35 +32,35 @@ struct UnloggedChanges {
         counts[lazy.removeFirst().position.input] -= 1
     }
 
-    /// The first record of an input that has finished something which is not in the changelog.
+    /// The first record of an input that finished an entry which the changelog does not contain.
     func firstOffset(of input: InputTopic) -> Int64? {
         guard counts[input] > 0 else { return nil }
         return lazy.first { $0.position.input == input }?.position.offset
     }
 
-    /// Reading again must not reach the record at the position: its outcome depends on something that is not in the log.
+    /// The replay must not reach this record: its outcome depends on something outside the log.
     mutating func endReplay(before position: CenterInput.Position) {
         guard counts[position.input] > 0, lazyEnd[position.input] == nil else { return }
         lazyEnd[position.input] = position.offset
     }
 
-    /// Whether reading an input again has an end.
+    /// Whether the replay of any input is limited.
     var hasEnd: Bool { !lazyEnd.allSatisfy { $1 == nil } }
 
     mutating func noteCut() {
         for input in InputTopic.allCases where counts[input] == 0 { lazyEnd[input] = nil }
     }
 
-    /// -1 for none.
+    /// -1 if there is none.
     var lastLazySlot: Int { lazy.lazy.map { Int($0.slot) }.max() ?? -1 }
 
     mutating func giveBackRoom() { dirty = [] }
 }
 
 extension WorkingSet {
-    /// How many are in the next cut.
+    /// The number of entries in the next cut.
     var dirtyCount: Int { unlogged.dirty.count }
-    /// How many are in later ones, and since when and from which record on.
+    /// The number of entries in later cuts, and the time and record of the first of them.
     var lazyCount: Int { unlogged.lazy.count }
     var lazySince: Timestamp? { unlogged.lazy.first?.since }
     var lazyNumber: Int? { unlogged.lazy.first?.number }
@@ -70,10 +70,11 @@ extension WorkingSet {
     /// See `UnloggedChanges`.
     mutating func endReplay(before position: CenterInput.Position) { unlogged.endReplay(before: position) }
 
-    /// What could wait is in the way.
+    /// Makes the next cut take lazy changes as well.
     mutating func hurry() { unlogged.isHurried = true }
 
-    /// What is finished can wait: it is in the log, and is made again from there. What is not, or was not, cannot.
+    /// Schedules a change for a cut. A finished entry can wait, because a replay of the log reproduces it. An entry
+    /// that is unfinished, or was, cannot.
     mutating func noteChange(_ slot: Slot, at now: Timestamp, from cause: Cause) {
         let place = Int(slot)
         var source: (position: CenterInput.Position, number: Int)?
@@ -91,16 +92,16 @@ extension WorkingSet {
         }
     }
 
-    /// Whether reading a record again makes the change of an entry again, and with it every other one that waits.
+    /// Whether a replay of the record reproduces the change, and all other waiting changes of the entry.
     private func canWait(_ place: Int, for position: CenterInput.Position?) -> Bool {
         guard let position, unlogged.lazyEnd[position.input] == nil else { return false }
         return !standings[place].state.contains(.lazy) || standings[place].lazyInput == position.input
     }
 
-    /// Takes what is urgent, and of the rest what is older than `patience` or more than `maximumLazy`, a bounded number of it
-    /// and until `room` is taken; each entry is kept here until `settle`.
+    /// Takes all urgent changes. Of the others it takes those older than `patience` or beyond `maximumLazy`: a bounded
+    /// number, until `room` is used up. Each entry is kept here until `settle`.
     ///
-    /// - Parameter body: returns how much of the room the entry takes.
+    /// - Parameter body: returns how much of the room the entry uses.
     mutating func cut(
         patience: Timestamp,
         maximumLazy: Int,
@@ -110,14 +111,15 @@ extension WorkingSet {
         for slot in unlogged.dirty { _ = cut(slot, body) }
         unlogged.dirty.removeAll(keepingCapacity: true)
         var limit = max(1000, unlogged.lazy.count / 16)
-        // Where reading again has an end, everything else goes to the next cut, which costs more: the end is reached soon.
+        // While the replay is limited, all other changes go to the next cut, which costs more: take lazy changes to
+        // reach the limit soon.
         let isHurried = unlogged.isHurried || unlogged.hasEnd
         unlogged.isHurried = false
         while limit > 0, room > 0, let first = unlogged.lazy.first,
             isHurried || first.since < patience || unlogged.lazy.count > maximumLazy
         {
             unlogged.removeFirst()
-            // It became urgent since, or was taken under an earlier change.
+            // It became urgent since, or an earlier change already took it.
             guard standings[Int(first.slot)].state.contains(.lazy) else { continue }
             limit -= 1
             standings[Int(first.slot)].state.remove(.lazy)

@@ -1,46 +1,46 @@
 import NotificationModel
 
-/// The entries of one partition that are in use, in memory, with the timers of what is pending. What is committed and far away is
-/// in an `EntryStore` instead.
+/// The entries of one partition in memory, with the timers of pending ones. All other committed entries are in an
+/// `EntryStore`.
 ///
-/// Entries are named by their slot (`EntryIndex`). What is known of a slot without its entry is apart, so that looking at it
-/// copies no references.
+/// Entries are identified by their slot (`EntryIndex`). The state of a slot is separate from its entry, so that reading
+/// it copies no references.
 struct WorkingSet {
     typealias Slot = EntryIndex.Slot
 
-    /// What is known of a slot without its entry.
+    /// The state of a slot, without its entry.
     struct Standing {
-        /// When what is pending is due.
+        /// When the pending notification is due.
         var due: Timestamp?
         var state: State
-        /// Whose records stand for the change of a lazy one.
+        /// The input whose log represents a lazy change.
         var lazyInput = InputTopic.requests
         var isUsed = true
-        /// Changed since the hand of the eviction passed.
+        /// Changed since the eviction hand last passed.
         var isRecent = true
     }
 
-    /// How an entry stands to the changelog.
+    /// The state of an entry relative to the changelog.
     struct State: OptionSet {
         let rawValue: UInt8
-        /// Changed, and in the next cut.
+        /// Changed; in the next cut.
         static let dirty = State(rawValue: 1)
         /// In a cut that is not committed yet.
         static let cut = State(rawValue: 2)
-        /// The changelog has it, in some form.
+        /// The changelog contains it, in some form.
         static let logged = State(rawValue: 4)
-        /// It is unfinished, or was when it was last cut: changes are in the next cut.
+        /// Unfinished, or was at its last cut: changes go to the next cut.
         static let urgent = State(rawValue: 8)
-        /// Changed by nothing but requests and removals that were finished at once; in a later cut.
+        /// Changed only by requests and removals that finished at once; in a later cut.
         static let lazy = State(rawValue: 16)
     }
 
-    /// What an entry changes for.
+    /// The cause of a change.
     enum Cause {
-        /// The record at the position, which would have the same outcome at another time: the log can stand for the change.
-        /// The number is how many inputs the partition had applied before.
+        /// The record at the position, whose outcome does not depend on time: a replay reproduces the change. The
+        /// number is how many inputs the partition had applied before.
         case log(CenterInput.Position, number: Int)
-        /// Something that the log does not tell.
+        /// Something outside the log.
         case clock
     }
 
@@ -50,16 +50,16 @@ struct WorkingSet {
     private var alarms = Alarms()
     /// What the changelog does not contain yet.
     var unlogged = UnloggedChanges()
-    /// Where the eviction looks next.
+    /// The next slot the eviction examines.
     private var hand = 0
-    /// Of the whole partition, in use or in the store.
+    /// Totals of the whole partition, in memory or in the store.
     var totals = StoreCounts()
 
-    /// How many entries are here.
+    /// The number of entries in memory.
     var count: Int { index.count }
-    /// How many places there are for them, taken or free.
+    /// The number of slots, used or free.
     var slotCount: Int { index.slotCount }
-    /// How many entries have a timer.
+    /// The number of entries with a timer.
     var armed: Int { alarms.count }
 
     // MARK: - Finding
@@ -86,16 +86,16 @@ struct WorkingSet {
         _ body: (inout Turn) -> Result
     ) -> Result {
         update(slot, at: turn.now, from: cause) { entry in
-            // Moved, not copied: the turn is its only owner meanwhile.
+            // Move instead of copy: meanwhile the turn is the only owner.
             swap(&entry, &turn.entry)
             defer { swap(&entry, &turn.entry) }
             return (body(&turn), changed: turn.isChanged)
         }
     }
 
-    /// Changes the entry in a slot, in place, and arms its timer again.
+    /// Changes the entry in a slot in place, and rearms its timer.
     ///
-    /// - Parameter change: returns also whether it changed anything that must outlive the process.
+    /// - Parameter change: also returns whether it changed anything that must outlive the process.
     @discardableResult
     mutating func update<Result>(
         _ slot: Slot,
@@ -116,7 +116,7 @@ struct WorkingSet {
         return result
     }
 
-    /// Empties an entry; no input says so, hence it cannot wait.
+    /// Empties an entry. No input causes this, so it cannot wait.
     mutating func forget(_ slot: Slot, at now: Timestamp) {
         standings[Int(slot)].state.insert(.urgent)
         update(slot, at: now, from: .clock) { entry in
@@ -125,7 +125,7 @@ struct WorkingSet {
         }
     }
 
-    /// Adds what became of an entry that is not here yet, if there is something to keep.
+    /// Adds a new entry, unless it is empty.
     mutating func insert(_ key: NotificationKey, _ entry: StateEntry, at now: Timestamp, from cause: Cause) {
         guard !entry.isEmpty else { return }
         var entry = entry
@@ -135,7 +135,7 @@ struct WorkingSet {
         noteChange(add(key, entry, state: []), at: now, from: cause)
     }
 
-    /// Brings an entry in that the store has.
+    /// Adds an entry that was loaded from the store.
     @discardableResult
     mutating func load(_ key: NotificationKey, _ entry: StateEntry) -> Slot {
         add(key, entry, state: entry.isIdle ? .logged : [.logged, .urgent])
@@ -155,7 +155,7 @@ struct WorkingSet {
 
     // MARK: - Time
 
-    /// Follows what became of the entry's timer.
+    /// Updates the alarm of the entry's timer.
     private mutating func track(_ slot: Slot) {
         let (before, after) = (standings[Int(slot)].due, entries[Int(slot)].due)
         guard before != after else { return }
@@ -177,10 +177,10 @@ struct WorkingSet {
         alarms.next { [standings] in standings[Int($0.slot)].due == $0.due }
     }
 
-    /// The earliest instant at which something is due.
+    /// The earliest due time.
     mutating func nextDue() -> Timestamp? { nextAlarm()?.due }
 
-    /// The next slot that is due; its timer is armed again by the update that fires it.
+    /// The next due slot; the update that fires it rearms its timer.
     mutating func popDue(at now: Timestamp) -> Slot? {
         guard let alarm = nextAlarm(), alarm.due <= now else { return nil }
         return alarm.slot
@@ -188,9 +188,9 @@ struct WorkingSet {
 
     // MARK: - Leaving
 
-    /// The cut is committed: what of it is not needed here may leave.
+    /// The cut is committed: evicts its entries that are not needed in memory.
     ///
-    /// - Parameter horizon: what is due later is far, and in the store.
+    /// - Parameter horizon: entries due later are only kept in the store.
     mutating func settle(_ slots: [Slot], horizon: Timestamp) {
         for slot in slots {
             let place = Int(slot)
@@ -200,8 +200,8 @@ struct WorkingSet {
         }
     }
 
-    /// Lets entries leave that are in the store and have no timer, those first that were not changed for a round, until no more
-    /// than `maximum` are here. Looks at a bounded number at each call.
+    /// Evicts entries that are in the store and have no timer, until at most `maximum` remain. Entries that did not
+    /// change during a whole round go first. Each call examines a bounded number.
     mutating func evict(beyond maximum: Int) {
         var looked = 0
         while count > maximum, looked < 256 {
@@ -218,7 +218,7 @@ struct WorkingSet {
         }
     }
 
-    /// Gives back the room of a burst: the slots at the end, once most are free. Not while slots are in a cut.
+    /// Releases the memory of a burst: the slots at the end, once most are free. Must not run while slots are in a cut.
     mutating func shrink() {
         guard slotCount > 1024, count < slotCount / 4 else { return }
         index.fillFromTheStart()

@@ -5,7 +5,7 @@ extension CarriedTrace {
     private static let traceparentName: KafkaHeaderName = "traceparent"
     private static let tracestateName: KafkaHeaderName = "tracestate"
 
-    /// The trace headers of a record that was read, within the bounds of W3C.
+    /// The trace headers of a record, within the limits of W3C.
     init(_ message: borrowing KafkaMessage) {
         self = message.withHeaderValue(Self.traceparentName) { traceparent in
             guard let traceparent else { return .none }

@@ -11,16 +11,16 @@ package struct InputPartition: Hashable, Comparable, Sendable {
         (one.partition, one.input.rawValue) < (other.partition, other.input.rawValue)
     }
 
-    /// Every input topic's, of the given partition numbers.
+    /// The given partitions of every input topic.
     static func all(of numbers: some Sequence<Int32>) -> [InputPartition] {
         numbers.flatMap { number in InputTopic.allCases.map { InputPartition($0, number) } }
     }
 }
 
-/// The next offset to read, or the one to commit, of each partition.
+/// The next offset to read, or the offset to commit, of each partition.
 package typealias InputOffsets = [InputPartition: Int64]
 
-/// The first offset that a partition holds, and the one after its last.
+/// The first offset that a partition holds, and the offset after its last record.
 package typealias OffsetBounds = (low: Int64, high: Int64)
 
 /// A value for each input topic.
@@ -42,7 +42,7 @@ struct PerInput<Value> {
         InputTopic.allCases.allSatisfy { condition($0, self[$0]) }
     }
 
-    /// By topic name, as markers have it; topics without a value are left out.
+    /// The values by topic name, as in markers; topics without a value are omitted.
     func named<Named>(_ topics: TopicNames, _ value: (Value) -> Named?) -> [String: Named] {
         var named: [String: Named] = [:]
         for input in InputTopic.allCases {

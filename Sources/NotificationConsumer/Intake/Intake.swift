@@ -1,15 +1,15 @@
 package import NotificationModel
 
-/// Turns the records of each input topic into inputs of the centre.
+/// Converts the records of each input topic to inputs of the center.
 package struct Intake: Sendable {
     let requests: RequestIntake
 
-    /// A record as it came, without its headers but for the trace.
+    /// A record as received; of its headers only the trace is kept.
     package struct Record: Sendable {
         package var input: InputTopic
         package var partition: Int32
         package var offset: Int64
-        /// Milliseconds since 1970; nil when the broker gave none.
+        /// Milliseconds since 1970; nil when the broker provided none.
         package var timestamp: Int64?
         package var key: [UInt8]?
         package var value: [UInt8]?
@@ -35,9 +35,9 @@ package struct Intake: Sendable {
     }
 
     /// - Parameters:
-    ///   - life: of the topic, which the record's offset is of.
-    ///   - isReadAgain: its timestamp and its size were judged when it was read first.
-    /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
+    ///   - life: the life of the topic to which the record's offset belongs.
+    ///   - isReadAgain: the record's timestamp and size were checked at its first reading.
+    /// - Throws: `ModelError` with the reason for the dead letter.
     func input(
         from record: Record,
         life: Int64,

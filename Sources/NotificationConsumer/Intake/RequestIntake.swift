@@ -1,24 +1,24 @@
 import NotificationModel
 
-/// Turns a record of the `requests` topic into an input of the centre, or says why it cannot be one.
+/// Converts a record of the `requests` topic to an input of the center, or explains why it is invalid.
 struct RequestIntake: Sendable {
-    /// How far a record's timestamp may lie ahead of the clock, in milliseconds: triggers are anchored at it.
+    /// How far a record's timestamp may be ahead of the clock, in milliseconds: triggers are relative to it.
     static let futureTolerance: Int64 = 5 * 60 * 1000
 
     let topic: String
-    /// What the events and entries made of a request may have.
+    /// The size limit of the events and entries created from a request.
     var bound = RecordBound(.max)
-    /// How many contents an entry can hold at one time.
+    /// How many contents an entry can hold at the same time.
     var contents = 1
-    /// Bytes of content that a request may have.
+    /// The maximum bytes of content of a request.
     var contentBytes: Int { bound.content(contents: contents) }
     /// The partition a recipient belongs to: `murmur2(recipient) mod partitions`.
     let partition: @Sendable (NotificationKey) -> Int32
 
     /// - Parameters:
-    ///   - life: of the topic, which the record's offset is of.
-    ///   - isReadAgain: its timestamp and its size were judged when it was read first.
-    /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
+    ///   - life: the life of the topic to which the record's offset belongs.
+    ///   - isReadAgain: the record's timestamp and size were checked at its first reading.
+    /// - Throws: `ModelError` with the reason for the dead letter.
     func input(
         from record: Intake.Record,
         life: Int64 = 0,
@@ -29,7 +29,7 @@ struct RequestIntake: Sendable {
             throw ModelError(
                 .invalid,
                 field: "key",
-                "a request has a key application/recipient/identifier; this has none"
+                "the record has no key; a request needs a key application/recipient/identifier"
             )
         }
         let key = try NotificationKey(encoded: keyBytes)
@@ -109,7 +109,7 @@ struct RequestIntake: Sendable {
         )
     }
 
-    /// A record without an id gets one from its place in the log, so that reading it again is a duplicate.
+    /// A record without an id gets one from its position in the log, so that a second reading is a duplicate.
     private func derivedID(of record: Intake.Record, _ life: Int64) -> RequestID {
         .derive(topic: topic, partition: record.partition, offset: record.offset, life: life)
     }

@@ -1,23 +1,24 @@
 import NotificationModel
 
-/// Whether partitions without a marker may be read from their first request on without being asked: nothing was ever done with
-/// them, so nothing is lost, left out or done twice.
+/// Whether partitions without a marker may be read from their first request without an operator's decision. This is
+/// safe for a partition that was never processed: nothing is lost, omitted or repeated.
 ///
-/// Each partition decides for itself, since lanes take their partitions at different times: the first marker of one lane must
-/// not make another refuse. What has to hold:
+/// Each partition is checked separately, because lanes take their partitions at different times: the first marker of
+/// one lane must not make another lane refuse. The conditions are:
 ///
 /// 1. Its part of the input still begins at offset 0.
 /// 2. Its part of `state` begins at offset 0 and holds no committed record.
-/// 3. The group has committed no offset for it. Every checkpoint leaves one; with one, `state` was made again.
+/// 3. The group has committed no offset for it. Every checkpoint commits one, so an offset means that `state` was
+///    recreated.
 struct Beginning {
-    /// How much of the end of another partition's changelog is read for its last marker, in offsets.
+    /// How many offsets at the end of another partition's changelog are searched for its last marker.
     static let tail: Int64 = 1000
 
-    /// What is known of a partition without a marker.
+    /// The facts about a partition without a marker.
     struct Partition {
         var input: OffsetBounds
         var stateLow: Int64
-        /// Committed records that its part of `state` holds.
+        /// The number of committed records in its part of `state`.
         var stateRecords: Int64
 
         /// Points 1 and 2.
@@ -26,7 +27,7 @@ struct Beginning {
 
     let rules: Restore.Rules
 
-    /// - Returns: the partitions, of those given, that may be read from offset 0 on.
+    /// - Returns: the given partitions that may be read from offset 0.
     func partitions(
         _ found: [InputPartition: Partition],
         over link: some LaneLink
@@ -37,12 +38,12 @@ struct Beginning {
         return Set(untouched).subtracting(committed.keys)
     }
 
-    /// Checks that a partition without a marker was not added to others that are in use: no other one may have a marker of
-    /// another partition count, as far as the end of its changelog shows. An added one is empty at first, and no setting says
-    /// that recipients may move.
+    /// Checks that a partition without a marker was not added to partitions in use: no other partition may have a
+    /// marker with another partition count, as far as the end of its changelog shows. An added partition is empty at
+    /// first, and no setting allows recipients to move.
     ///
-    /// - Parameter own: what is being restored; of these the marker is known.
-    /// - Throws: `ConsumerRefusal` when partitions were added; what the link throws.
+    /// - Parameter own: the partitions being restored, whose markers are known.
+    /// - Throws: `ConsumerRefusal` when partitions were added; errors of the link.
     func checkCount(without own: [Int32], over link: some LaneLink) throws {
         let others = Set(0..<rules.partitions).subtracting(own).sorted()
         guard !others.isEmpty else { return }

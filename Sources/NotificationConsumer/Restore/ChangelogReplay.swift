@@ -2,37 +2,37 @@ import NotificationModel
 
 /// Reads records of the changelog into the stores of their partitions.
 ///
-/// What cannot be read is judged at the end, by ``judge()``: by then a later record may have replaced or removed it. Until
-/// then no store is given a position behind it.
+/// Unreadable records are judged at the end, by ``judge()``: a later record may have replaced or removed them. Until
+/// then no store gets a position after one.
 struct ChangelogReplay {
-    /// What was found of one partition.
+    /// The records found in one partition.
     struct Found {
-        /// The last one.
+        /// The last marker.
         var marker: StateMarker?
         var records: Int64 = 0
-        /// Records without a key, which are nothing of ours and which no later record can replace: passed over.
+        /// Skipped records without a key: this service writes none, and no later record can replace them.
         var keyless: Int64 = 0
         fileprivate var unreadable = UnreadableRecords()
-        /// What the records so far stand for.
+        /// The position that the records read so far represent.
         fileprivate var position = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
-        /// The last change of each key since the store was given some.
+        /// The last change of each key since the last write to the store.
         fileprivate var changes: [[UInt8]: StoreChange] = [:]
     }
 
-    /// Changes of a partition given to its store at a time.
+    /// Changes of a partition written to its store at a time.
     private static let batch = 1000
 
     let stores: [Int32: any EntryStore]
     /// The name of `state`.
     let topic: String
-    /// For the command that a refusal names.
+    /// For the command in a refusal.
     let brokers: [String]
-    /// Changes that the stores may be behind, all together.
+    /// The maximum number of changes, over all stores, that are not written to disk yet.
     let unwritten: Int
-    /// Called with how much of the offsets of all partitions was passed.
+    /// Called with the number of offsets passed and the total over all partitions.
     let progress: (_ read: Int64, _ of: Int64) -> Void
     private var found: [Int32: Found] = [:]
-    /// Given to the stores since they were all seen to be written.
+    /// Changes given to the stores since their unwritten changes were last counted.
     private var given = 0
 
     init(
@@ -48,18 +48,18 @@ struct ChangelogReplay {
 
     subscript(number: Int32) -> Found { found[number] ?? Found() }
 
-    /// The store was no base.
+    /// Discards what was read of a partition whose store cannot be the base.
     mutating func forget(_ number: Int32) { found[number] = nil }
 
-    /// Reads the ranges, and hands over what is in them.
+    /// Reads the ranges and writes their records to the stores.
     ///
-    /// - Throws: `ConsumerRefusal` for more than it can remember of what cannot be read, and what the link and the stores throw.
+    /// - Throws: `ConsumerRefusal` for more unreadable records than it can remember; errors of the link and the stores.
     mutating func read(_ ranges: [Int32: Range<Int64>], over link: some LaneLink) throws {
         let ranges = ranges.filter { !$0.value.isEmpty }
         guard !ranges.isEmpty else { return }
         let total = ranges.values.reduce(0) { $0 + Int64($1.count) }
         var (count, passed): (Int64, Int64) = (0, 0)
-        // What compaction took, and the markers of transactions, are passed as well.
+        // Offsets removed by compaction and transaction markers count as passed.
         var next = ranges.mapValues(\.lowerBound)
         try link.readState(of: ranges, stallingAtMost: Restore.brokerDeadline) { number, offset, key, value in
             count += 1
@@ -97,7 +97,7 @@ struct ChangelogReplay {
         case .entry(let head):
             try take(number, StoreChange(key: key, value: value, due: head.due, touched: head.touched))
         case .tombstone where key == StateMarker.key:
-            // It took away one that could not be read; the one before it stands.
+            // It removed an unreadable marker; the previous marker remains valid.
             break
         case .tombstone:
             try take(number, StoreChange(key: key, value: nil, due: nil, touched: Timestamp(rawValue: 0)))
@@ -114,11 +114,11 @@ struct ChangelogReplay {
             let isReadable = found[number]?.unreadable.isEmpty,
             let changes = found[number]?.takeChanges(), !changes.isEmpty || store.position != position
         else { return }
-        // One that is not filled to the end is no base.
+        // A store that is not filled to the end cannot be a base.
         let unfilled = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
         try store.write(changes, position: isReadable ? position : unfilled)
         given += changes.count
-        // The changelog is read faster than a disk writes.
+        // The changelog is read faster than a disk can write.
         guard given > unwritten else { return }
         given = stores.values.reduce(0) { $0 + $1.unwritten }
         guard given > unwritten else { return }
@@ -126,7 +126,7 @@ struct ChangelogReplay {
         given = 0
     }
 
-    /// - Throws: `ConsumerRefusal` when something is left that cannot be read: what a newer version wrote before all else.
+    /// - Throws: `ConsumerRefusal` when unreadable records remain; records of a newer version are reported first.
     func judge() throws {
         let all = found.sorted { $0.key < $1.key }.flatMap { number, found in
             found.unreadable.records.map { (partition: number, record: $0) }
@@ -150,7 +150,7 @@ struct ChangelogReplay {
 }
 
 extension ChangelogReplay.Found {
-    /// - Returns: how many have gathered.
+    /// - Returns: the number of collected changes.
     fileprivate mutating func take(_ change: StoreChange) -> Int {
         changes[change.key] = change
         return changes.count

@@ -6,23 +6,23 @@ import ServiceSupport
 struct InputStart {
     /// The next record to read.
     var offset: Int64
-    /// Which life of the topic that offset is of.
+    /// The life of the topic to which that offset belongs.
     var life: Int64
-    /// Whether that life began since the marker: what the marker says of offsets is not of these.
+    /// Whether that life began after the marker: the marker's offsets belong to the previous life.
     var isReborn = false
     /// The offset after the last record that the topic held.
     var end: Int64
-    /// Records to read again in silence; empty when there are none.
+    /// Records to replay without effects; empty when there are none.
     var replay: Range<Int64> = 0..<0
 }
 
-/// Checks the markers of partitions against what the input topics hold, and says where reading begins: step 4 of `Restore`.
+/// Compares the markers of partitions with the input topics, and determines where reading begins: step 4 of `Restore`.
 struct InputStarts {
-    /// What is known of a partition.
+    /// The facts about a partition.
     struct Partition {
         var number: Int32
         var marker: StateMarker?
-        /// What its part of `state` holds, and how many committed records of it were read.
+        /// The offsets of its part of `state`, and the number of committed records read.
         var state: OffsetBounds
         var records: Int64
     }
@@ -30,7 +30,7 @@ struct InputStarts {
     let rules: Restore.Rules
     let logger: Logger
 
-    /// - Throws: `ConsumerRefusal` when going on would lose or guess something; what the link throws.
+    /// - Throws: `ConsumerRefusal` when continuing would lose or guess something; errors of the link.
     func find(_ partitions: [Partition], over link: some LaneLink) throws -> [Int32: PerInput<InputStart>] {
         let places = InputPartition.all(of: partitions.map(\.number))
         let held = try link.inputBounds(of: places, within: Restore.brokerDeadline)
@@ -78,10 +78,10 @@ struct InputStarts {
             if start.isReborn { start.life += 1 }
             logger.error(
                 start.isReborn
-                    ? "records before the marker are lost: the topic has begun again, and is read from its beginning as configured"
-                    : "records between the marker and what the topic still holds are lost; going on as configured",
+                    ? "records before the marker are lost: the topic was recreated and is read from its beginning, as configured"
+                    : "records between the marker and the start of the topic are lost; continuing as configured",
                 metadata: [
-                    "topic": "\(topic)", "partition": "\(place.partition)", "marker": "\(offset)",
+                    LogMetadata.topic: "\(topic)", LogMetadata.partition: "\(place.partition)", "marker": "\(offset)",
                     "low": "\(held.low)", "high": "\(held.high)",
                 ]
             )
@@ -92,7 +92,7 @@ struct InputStarts {
 
     // MARK: - Without an offset in the marker
 
-    /// Where reading begins with the first record: nothing was ever done with these.
+    /// The partitions to read from their first record, because they were never processed.
     private func untouched(
         _ partitions: [Partition],
         _ held: [InputPartition: OffsetBounds],
@@ -104,7 +104,7 @@ struct InputStarts {
             for input in InputTopic.allCases where partition.marker?.offsets[rules.topics[input]] == nil {
                 let place = InputPartition(input, partition.number)
                 guard let held = held[place], held.low < held.high else { continue }
-                // A marker that does not name the input is of a version that did not read it: its state says nothing of it.
+                // A marker without this input is of a version that did not read it: its state contains nothing of it.
                 let isNew = partition.marker != nil
                 candidates[place] = Beginning.Partition(
                     input: held,
@@ -116,8 +116,8 @@ struct InputStarts {
         let untouched = try Beginning(rules: rules).partitions(candidates, over: link)
         if !untouched.isEmpty {
             logger.notice(
-                "nothing was ever done with these partitions: they are read from their first record on",
-                metadata: ["partitions": "\(Set(untouched.map(\.partition)).sorted())"]
+                "these partitions were never processed: reading them from their first record",
+                metadata: [LogMetadata.partitions: "\(Set(untouched.map(\.partition)).sorted())"]
             )
         }
         return untouched
@@ -139,7 +139,7 @@ struct InputStarts {
 
     // MARK: - Reading again
 
-    /// Records that were finished at once and are not in the changelog yet, as far as the topic still has them.
+    /// Records that finished at once and are not in the changelog yet, as far as the topic still has them.
     private func replay(
         at place: InputPartition,
         after marker: StateMarker,
@@ -153,10 +153,10 @@ struct InputStarts {
         let replay = start.isReborn ? 0..<0 : first..<max(first, min(unlogged.upperBound, start.offset))
         if replay.count < unlogged.count {
             logger.error(
-                "what became of the last records before the marker is forgotten, since they are gone: repeats of them are not known",
+                "the last records before the marker are gone, and their outcomes with them: their repeats are not recognized",
                 metadata: [
-                    "topic": "\(topic)", "partition": "\(place.partition)",
-                    "records": "\(unlogged.count - replay.count)",
+                    LogMetadata.topic: "\(topic)", LogMetadata.partition: "\(place.partition)",
+                    LogMetadata.count: "\(unlogged.count - replay.count)",
                 ]
             )
         }

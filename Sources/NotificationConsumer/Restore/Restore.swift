@@ -2,52 +2,53 @@ import Logging
 import NotificationModel
 import ServiceSupport
 
-/// Takes over partitions: what is pending comes back, and nothing fires before all of it is known. Each step is done for all
-/// partitions together: many that have little to read take hardly longer than one.
+/// Restores partitions: brings back pending notifications before any timer fires. Each step handles all partitions
+/// together, so many partitions with little to read take hardly longer than one.
 ///
-/// 1. The ends of the changelog are taken as a `read_uncommitted` client sees them: a transaction that is open before one will
-///    be committed or aborted, and is waited for.
-/// 2. A local store is the base when it is a copy of this changelog at a place that the changelog still tells from: not
-///    ahead of its end, not before its beginning, not older than deletions are kept, of the same lineage. Otherwise it is
-///    emptied and the changelog is read from its beginning, which must not have been thrown away.
-/// 3. Committed records from there to the end go into the store; the last marker counts. What is left at the end that cannot
-///    be read, not replaced and not removed by a later record of its key, refuses.
-/// 4. The marker is checked against the input topics: partition count, and whether what comes after it is still there.
-///    Without one, no other partition may have a marker of another partition count; then an empty topic begins, one that
-///    nothing was ever done with begins at its first record (`Beginning`), and any other begins only as told.
-///    A topic that ends before the marker has begun again: in a new life of it, which the next marker names, all offsets are new.
-/// 5. The centre begins. Records from the marker's `replay` up to `replayEnd` or its offset are read again: what they finished
-///    at once and the changelog was not told is made again, and nothing of it is published.
-/// 6. What may have been sent is in doubt (`firedThrough`); everything else waits for its time.
+/// 1. The end offsets of the changelog are read as a `read_uncommitted` client sees them. Transactions that are open
+///    before an end will be committed or aborted; the restore waits for them.
+/// 2. A local store is the base when it is a copy of this changelog from which the changelog can continue: not ahead of
+///    its end, not before its beginning, not older than deletions are kept, of the same lineage. Otherwise the store is
+///    emptied and the changelog is read from its beginning, which must still exist.
+/// 3. Committed records from there to the end are written to the store; the last marker counts. Unreadable records that
+///    no later record of their key replaced or removed cause a refusal.
+/// 4. The marker is compared with the input topics: the partition count, and whether the records after it still exist.
+///    Without a marker, no other partition may have a marker with another partition count. Then an empty topic starts,
+///    a partition that was never processed starts at its first record (`Beginning`), and any other starts as
+///    configured. A topic that ends before the marker was recreated: it has a new life, which the next marker names,
+///    and all its offsets are new.
+/// 5. The center starts. Records from the marker's `replay` up to `replayEnd` or its offset are replayed without
+///    publishing: this reproduces what they finished at once and the changelog does not contain.
+/// 6. Notifications that may have been sent are in doubt (`firedThrough`); all others wait until they are due.
 struct Restore {
-    /// What is found of a partition.
+    /// The result of restoring a partition.
     struct Result {
         var store: any EntryStore
         /// Where reading each input begins.
         var inputs: PerInput<InputStart>
         /// The offset after the last record of the changelog.
         var stateEnd: Int64
-        /// nil when a first one is yet to be written.
+        /// nil when the first marker is not written yet.
         var marker: StateMarker?
-        /// As of the changelog, or made now.
+        /// From the changelog, or newly created.
         var lineage: String
-        /// Records of the changelog that were read.
+        /// The number of changelog records read.
         var records: Int64
-        /// Those of them that were passed over, having no key.
+        /// Of these, the records skipped because they have no key.
         var keyless: Int64
     }
 
-    /// What it asks before it goes on.
+    /// The settings and limits of a restore.
     struct Rules {
         var topics: TopicNames
-        /// Of the cluster, for who is told what to do.
+        /// The addresses of the cluster, for the instructions in refusals.
         var brokers: [String]
         var partitions: Int32
         var start: ConsumerServiceConfiguration.Start
         var gap: ConsumerServiceConfiguration.Gap
-        /// A store that was written longer ago may have missed a deletion, in milliseconds.
+        /// A store written longer ago may have missed a deletion, in milliseconds.
         var deletionsKept: Int64
-        /// Changes that the stores may be behind, all together.
+        /// The maximum number of changes, over all stores, that are not written to disk yet.
         var unwritten: Int
     }
 
@@ -55,11 +56,11 @@ struct Restore {
 
     let rules: Rules
     let logger: Logger
-    /// Called now and then with how many offsets of how many were passed.
+    /// Called periodically with the number of offsets passed and the total.
     let progress: (_ read: Int64, _ of: Int64) -> Void
 
-    /// - Throws: `ConsumerRefusal` when going on would lose or guess something, `KafkaError` and `LaneLinkError` when the broker
-    ///   does not answer, and what makes a store unusable.
+    /// - Throws: `ConsumerRefusal` when continuing would lose or guess something, `KafkaError` and `LaneLinkError` when
+    ///   the broker does not answer, and errors that make a store unusable.
     func run(
         _ stores: [Int32: any EntryStore],
         over link: some LaneLink,
@@ -77,7 +78,7 @@ struct Restore {
         try resume(stores, bounds, at: now, over: link, into: &found)
         try begin(stores, bounds, over: link, into: &found)
         try found.judge()
-        // What a store counts is what it has written.
+        // A store counts only written entries.
         for (_, store) in stores.sorted(by: { $0.key < $1.key }) { try store.flush() }
         if stores.keys.contains(where: { found[$0].marker == nil }) {
             try Beginning(rules: rules).checkCount(without: stores.keys.sorted(), over: link)
@@ -108,10 +109,10 @@ struct Restore {
             )
             if found[number].keyless > 0 {
                 logger.error(
-                    "records without a key in the changelog are passed over: something else writes to its topic",
+                    "skipped records without a key in the changelog: another program writes to its topic",
                     metadata: [
-                        "topic": "\(rules.topics.state)", "partition": "\(number)",
-                        "records": "\(found[number].keyless)",
+                        LogMetadata.topic: "\(rules.topics.state)", LogMetadata.partition: "\(number)",
+                        LogMetadata.count: "\(found[number].keyless)",
                     ]
                 )
             }
@@ -119,7 +120,7 @@ struct Restore {
         return results
     }
 
-    /// Reads on from where the stores are that are a base; of the others nothing is found.
+    /// Continues from the position of each store that can be a base; finds nothing for the others.
     private func resume(
         _ stores: [Int32: any EntryStore],
         _ bounds: [Int32: (low: Int64, high: Int64)],
@@ -140,7 +141,8 @@ struct Restore {
             ) {
                 noteUnused(number, because: reason)
             } else {
-                // The record before the position is the marker that the store was written with, or a newer one follows.
+                // The record before the position is the marker with which the store was written, or a newer marker
+                // follows.
                 ranges[number] = position.offset - 1..<high
                 bases[number] = position
             }
@@ -150,7 +152,7 @@ struct Restore {
             noteUnused(
                 number,
                 because: found[number].marker == nil
-                    ? "the changelog has no marker after it" : "it is a copy of another changelog"
+                    ? "the changelog has no marker after its position" : "it is a copy of another changelog"
             )
             found.forget(number)
         }
@@ -158,8 +160,8 @@ struct Restore {
 
     private func noteUnused(_ number: Int32, because reason: String) {
         logger.notice(
-            "the local store is not used; the changelog is read from its beginning",
-            metadata: ["partition": "\(number)", "reason": "\(reason)"]
+            "the local store cannot be used; the changelog is read from its beginning",
+            metadata: [LogMetadata.partition: "\(number)", LogMetadata.reason: "\(reason)"]
         )
     }
 
@@ -179,8 +181,8 @@ struct Restore {
                     throw ConsumerRefusal.changelogCut(topic: rules.topics.state, partition: number, low: low)
                 }
                 logger.error(
-                    "part of the changelog is lost, and with it pending notifications; going on as configured",
-                    metadata: ["partition": "\(number)", "low": "\(low)"]
+                    "part of the changelog is lost, and pending notifications with it; continuing as configured",
+                    metadata: [LogMetadata.partition: "\(number)", "low": "\(low)"]
                 )
             }
             ranges[number] = low..<max(low, high)
@@ -188,7 +190,7 @@ struct Restore {
         try found.read(ranges, over: link)
     }
 
-    /// Why a store is no base; nil when it is one.
+    /// Why a store cannot be the base; nil when it can.
     static func refusal(
         of position: StorePosition,
         low: Int64,
@@ -197,10 +199,10 @@ struct Restore {
         deletionsKept: Int64
     ) -> String? {
         if position.lineage.isEmpty { return "it was not filled to the end" }
-        if position.offset > high { return "it is ahead of the changelog, which was made anew" }
-        if position.offset - 1 < low { return "the changelog no longer holds what comes after it" }
+        if position.offset > high { return "it is ahead of the changelog, which was recreated" }
+        if position.offset - 1 < low { return "the changelog no longer holds the records after its position" }
         if position.writtenAt < now.adding(milliseconds: -deletionsKept) {
-            return "it is older than the changelog keeps deletions"
+            return "it is older than the deletions that the changelog keeps"
         }
         return nil
     }

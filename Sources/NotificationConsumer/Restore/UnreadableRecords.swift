@@ -1,13 +1,13 @@
 import NotificationModel
 
-/// Records of one partition of `state` that cannot be read, by key: what is replaced or removed later is forgotten.
+/// Unreadable records of one partition of `state`, by key; a record that is replaced or removed later is forgotten.
 struct UnreadableRecords {
     struct Record: Sendable {
         var offset: Int64
         var error: ModelError
     }
 
-    /// More are not remembered.
+    /// The limits on remembered records.
     private static let maximumCount = 10_000
     private static let maximumBytes = 16 << 20
 
@@ -23,7 +23,7 @@ struct UnreadableRecords {
         if byKey.updateValue(Record(offset: offset, error: error), forKey: key) == nil { bytes += key.count }
     }
 
-    /// A later record has the key.
+    /// A later record replaced or removed the key.
     mutating func forget(_ key: [UInt8]) {
         if !byKey.isEmpty, byKey.removeValue(forKey: key) != nil { bytes -= key.count }
     }

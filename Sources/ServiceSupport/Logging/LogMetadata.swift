@@ -17,6 +17,8 @@ public enum LogMetadata {
     public static let topic = "kafka.topic"
     /// A partition of that topic.
     public static let partition = "kafka.partition"
+    /// A list of partitions of that topic.
+    public static let partitions = "kafka.partitions"
     /// An offset in that partition.
     public static let offset = "kafka.offset"
     /// A consumer group.
