@@ -24,7 +24,7 @@ struct FailingDiskTests {
             try await consumer.ready()
             try await remarks(consumer) { $0.contains("store.directory") && $0.contains("kept in memory") }
             try await metric(consumer, "carillon_store_troubled_partitions") { $0 == 8 }
-            #expect(consumer.child.errorText.contains("the disk does not take the store"))
+            #expect(consumer.child.errorText.contains("the store cannot be written to disk"))
             try await timer(cluster, "first")
             try await metric(consumer, #"carillon_notification_events_total{name="delivered"}"#) { $0 == 1 }
 

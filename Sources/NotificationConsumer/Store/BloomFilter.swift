@@ -1,6 +1,7 @@
-/// Tells quickly that a key is not there; of a key that is not there it says "perhaps" once in about a hundred times.
+/// A fast test for absent keys: about one in a hundred absent keys is reported as possibly present.
 ///
-/// It grows by further, larger tables, ten bits a key. Keys are never taken out: it is made anew when many have gone.
+/// It grows by adding larger tables, with ten bits per key. Keys are never removed: the owner rebuilds the filter when
+/// many keys are gone.
 struct BloomFilter {
     private struct Table {
         private var words: [UInt64]
@@ -33,7 +34,7 @@ struct BloomFilter {
             count += 1
         }
 
-        /// Where to begin, and how far to go from place to place.
+        /// The first bit position and the step between positions.
         private static func walk(_ hash: KeyHash) -> (UInt64, UInt64) {
             let word =
                 (UInt64(bitPattern: hash.recipient) << 32 ^ UInt64(bitPattern: hash.key)) &* 0x9E37_79B9_7F4A_7C15
@@ -44,28 +45,28 @@ struct BloomFilter {
 
     private var tables: [Table]
 
-    /// - Parameter keys: how many are expected; more are no harm.
+    /// - Parameter keys: the expected number of keys; the filter may take more.
     init(expecting keys: Int = 0) {
         tables = [Table(bits: Self.bits(for: keys))]
     }
 
-    /// At least ten a key, and 8 KiB.
+    /// At least ten bits per key, and 8 KiB.
     private static func bits(for keys: Int) -> Int {
         var bits = 1 << 16
         while bits < keys.multipliedReportingOverflow(by: 10).partialValue { bits <<= 1 }
         return bits
     }
 
-    /// How many different keys were put in, about.
+    /// The approximate number of different keys inserted.
     var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// False when the key was never put in.
+    /// Returns false when the key was never inserted.
     func contains(_ hash: KeyHash) -> Bool {
-        // The last holds about half of all.
+        // The last table holds about half of all keys.
         tables.reversed().contains { $0.contains(hash) }
     }
 
-    /// Puts a key in; false when it was never put in before.
+    /// Inserts a key; returns false when it is certainly new.
     @discardableResult
     mutating func insert(_ hash: KeyHash) -> Bool {
         if contains(hash) { return true }

@@ -1,24 +1,24 @@
 import NotificationModel
 
-/// Changes that were taken and are not written yet: the last one of each key, found by key and by recipient.
+/// Changes that are accepted but not written yet: the last change of each key, found by key and by recipient.
 struct ChangeBatch {
     struct Item {
         let hash: KeyHash
         var change: StoreChange
-        /// That the key was not there before the batch is certain.
+        /// Whether the key certainly did not exist before the batch.
         let isNew: Bool
-        /// The item before it with the same hash of the key; -1 ends the chain.
+        /// The previous item with the same key hash; -1 ends the chain.
         let previousOfKey: Int32
-        /// As well, of the recipient.
+        /// The previous item with the same recipient hash.
         let previousOfRecipient: Int32
     }
 
     private(set) var items: [Item] = []
     private var lastOfKey: [Int64: Int32] = [:]
     private var lastOfRecipient: [Int64: Int32] = [:]
-    /// Nothing in it is due earlier.
+    /// The earliest due time in the batch.
     private(set) var earliestDue = Timestamp(rawValue: .max)
-    /// What the store stands for with these changes; nil when nothing was taken.
+    /// The position of the store with these changes; nil when the batch is empty.
     var position: StorePosition?
 
     var isEmpty: Bool { position == nil }
@@ -50,7 +50,7 @@ struct ChangeBatch {
         return found
     }
 
-    /// Takes a change; it wins over an earlier one.
+    /// Adds a change; it replaces an earlier change of the key.
     mutating func put(_ change: StoreChange, _ hash: KeyHash, isNew: Bool) {
         if let due = change.due, due < earliestDue { earliestDue = due }
         if let place = place(of: change.key, hash) {

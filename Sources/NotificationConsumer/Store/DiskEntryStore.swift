@@ -1,16 +1,16 @@
 import NotificationModel
 
-/// The store of a partition in a file, which works from memory while the disk does not take it.
+/// The store of a partition in a file, which works from memory while the disk cannot be used.
 ///
 /// ## When the disk fails
-/// A file that cannot be opened or made, because the disk is full or fails, is not waited for: the entries are kept in memory.
-/// A file that cannot be written for now keeps its changes itself, as `WriteBehind` does, until `flush` asks for more: then
-/// its contents move to memory.
+/// When a file cannot be opened or created, because the disk is full or fails, the entries are kept in memory. When a
+/// file temporarily cannot be written, it keeps its changes itself, as `WriteBehind` does, until `flush` needs them
+/// written: then its contents move to memory.
 ///
-/// ## The way back
-/// After a second, then after twice that and so on, at most a minute, a file is made again, on another thread. Then the
-/// entries are copied, some at each `tend`, and changes go to both; the file says that it was not filled to the end until all
-/// is on disk, and then it takes the place of the memory.
+/// ## Return to the disk
+/// Another thread tries to create the file again, after one second, two seconds and so on, at most a minute. Then each
+/// `tend` copies some entries, and changes go to both stores. The file is marked as not filled to the end until
+/// everything is on disk; then it replaces the memory store.
 final class DiskEntryStore: EntryStore {
     private enum Place {
         case file(SQLiteEntryStore)
@@ -20,18 +20,18 @@ final class DiskEntryStore: EntryStore {
 
     private static let firstRetry = Duration.seconds(1)
     private static let lastRetry = Duration.seconds(60)
-    /// Entries that are copied at a time.
+    /// Entries copied at a time.
     private static let piece = 1000
-    /// Changes that the file may be behind while entries are copied, and after which it is given up.
+    /// The unwritten changes at which copying pauses, and at which the file is given up.
     private static let copiedAhead = 20_000
     private static let hopeless = 200_000
-    /// Of a file that is not filled to the end: `Restore` uses none that says so.
+    /// The position of a file that is not filled to the end: `Restore` does not use such a file.
     private static let unfilled = StorePosition(lineage: "", offset: 0, writtenAt: Timestamp(rawValue: 0))
 
     private let disk: StoreDisk
     private let partition: Int32
     private var place: Place
-    /// Where copying goes on.
+    /// Where copying continues.
     private var copied = 0
     private var making: StoreDisk.Making?
     private var retryAt: ContinuousClock.Instant?
@@ -39,9 +39,9 @@ final class DiskEntryStore: EntryStore {
     /// Why the file is not in use.
     private var reason: String?
 
-    /// Opens the file or makes it; blocking.
+    /// Opens or creates the file; blocking.
     ///
-    /// - Throws: ``EntryStoreError`` for what is a mistake of the settings, or a file that another process uses.
+    /// - Throws: ``EntryStoreError`` for a configuration error, or a file that another process uses.
     init(_ disk: StoreDisk, _ partition: Int32) throws {
         (self.disk, self.partition) = (disk, partition)
         do {
@@ -53,7 +53,7 @@ final class DiskEntryStore: EntryStore {
         }
     }
 
-    /// The file that is in use, or is being filled.
+    /// The file in use, or being filled.
     var file: SQLiteEntryStore? {
         switch place {
         case .file(let file), .returning(_, let file): file
@@ -61,7 +61,7 @@ final class DiskEntryStore: EntryStore {
         }
     }
 
-    /// What is in use.
+    /// The store in use.
     private var store: any EntryStore {
         switch place {
         case .file(let file): file
@@ -79,7 +79,7 @@ final class DiskEntryStore: EntryStore {
 
     func entry(of key: [UInt8]) throws -> StoredEntry? { try store.entry(of: key) }
 
-    // In either place the order is that of the keys' hashes.
+    // Both stores order keys by hash.
     func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) throws -> [StoredEntry] {
         try store.entries(withPrefix: prefix, after: &cursor, limit: limit)
     }
@@ -121,7 +121,7 @@ final class DiskEntryStore: EntryStore {
         case .memory(let memory): memory.discard()
         case .returning(let memory, let file):
             memory.discard()
-            giveUp(file, memory, because: "it is to be made again")
+            giveUp(file, memory, because: "it was discarded while it was being filled")
         case .file(let file):
             do {
                 try file.discard()
@@ -140,15 +140,15 @@ final class DiskEntryStore: EntryStore {
         case .returning(_, let file): file.close(flushing: false)
         }
         disk.note(partition, trouble: nil)
-        // Nothing is in it from here on, and nothing comes.
+        // From here on it is empty and receives nothing.
         let nothing = MemoryEntryStore()
         nothing.close(flushing: false)
         place = .memory(nothing)
     }
 
-    // MARK: - Back to the disk
+    // MARK: - Return to the disk
 
-    /// Goes on from memory; the file is deleted, which makes room.
+    /// Continues from memory; the file is deleted to free space.
     private func giveUp(_ file: SQLiteEntryStore, _ memory: MemoryEntryStore, because what: String) {
         disk.remove(file)
         place = .memory(memory)

@@ -1,65 +1,66 @@
 import Foundation
 package import NotificationModel
 
-/// Where the committed entries of one partition are kept beyond those in use: a cache of the changelog that can be thrown
-/// away at any time. One lane uses it, on its thread.
+/// Stores the committed entries of one partition that are not in use: a cache of the changelog that can be discarded at
+/// any time. One lane uses it, on its thread.
 ///
-/// Writing is behind: `write` takes committed changes and returns soon; reads see them at once. A store that is found damaged
-/// throws ``EntryStoreError/damaged(_:)`` from then on: the lane discards it and reads the changelog again. One that cannot
-/// write for now keeps what it took, tries again, and says so in `trouble`.
+/// Writes are asynchronous: `write` accepts committed changes and returns soon; reads see them at once. Once a store is
+/// found damaged, it throws ``EntryStoreError/damaged(_:)``: the lane discards it and reads the changelog again. A
+/// store that temporarily cannot write keeps its changes, retries, and reports the reason in `trouble`.
 package protocol EntryStore: AnyObject {
-    /// What the contents stand for; nil when the store holds nothing.
+    /// The changelog position of the contents; nil when the store is empty.
     var position: StorePosition? { get }
-    /// How many entries are kept, and how many of them are pending. What is not written yet may not be counted yet.
+    /// The number of entries, and of pending ones. Unwritten changes may not be counted yet.
     var counts: StoreCounts { get }
-    /// Changes taken and not written yet, for backpressure; 0 where there is nothing to wait for.
+    /// Changes accepted and not written yet, for backpressure; 0 where nothing has to be written.
     var unwritten: Int { get }
-    /// Why nothing can be written to disk at present; nil when all is well.
+    /// Why nothing can be written to disk at present; nil when writing works.
     var trouble: String? { get }
-    /// About what the entries take that it keeps in memory.
+    /// The approximate size of the entries kept in memory.
     var memoryBytes: Int { get }
 
     /// The entry of a key.
     func entry(of key: [UInt8]) throws -> StoredEntry?
 
-    /// Entries whose keys begin with `application/recipient/`, behind the cursor in an order of the store's own, at most `limit`;
-    /// the cursor moves behind the last one. Fewer than `limit` are the last. Where keys have one hash, they come together, and
-    /// may be more. An entry that is there from the first page to the last is in exactly one of them, whatever changes; one that
-    /// comes or goes meanwhile may be in one or in none.
+    /// Entries after the cursor whose keys begin with `application/recipient/`, at most `limit`, in an order that the
+    /// store defines; the cursor moves past the last one. Fewer than `limit` entries are the last page. Keys with equal
+    /// hashes are returned together and may exceed the limit. An entry that exists from the first page to the last is
+    /// on exactly one page, whatever changes; an entry added or removed meanwhile is on one page or on none.
     func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) throws -> [StoredEntry]
 
-    /// The pending entries after the cursor and due at `through` or before, the earliest first, at most `limit`; the cursor
-    /// moves behind the last one. Where keys due at one instant have one hash, they come together, and may be more.
+    /// The pending entries after the cursor that are due at or before `through`, earliest first, at most `limit`; the
+    /// cursor moves past the last one. Keys with equal hashes and due times are returned together and may exceed the
+    /// limit.
     func due(after cursor: inout DueCursor, through: Timestamp, limit: Int) throws -> [StoredEntry]
 
-    /// Entries with nothing pending, the longest untouched first, at most `limit`: what may be forgotten.
+    /// Entries with nothing pending, least recently touched first, at most `limit`: they may be forgotten.
     func idle(limit: Int) throws -> [IdleEntry]
 
-    /// Takes committed changes: at most one a key, in no order that means anything.
+    /// Accepts committed changes: at most one per key, in any order.
     ///
-    /// - Parameter position: what the store stands for with them.
+    /// - Parameter position: the position of the store with these changes.
     func write(_ changes: [StoreChange], position: StorePosition) throws
 
-    /// Begins to write everything that was taken, whether or not it is much; does not wait.
+    /// Starts to write all accepted changes, even a small batch; does not wait.
     func beginFlush()
 
-    /// Writes everything that was taken; blocking.
+    /// Writes all accepted changes; blocking.
     ///
-    /// - Throws: ``EntryStoreError/unwritten(_:)`` when it cannot for now; nothing is lost.
+    /// - Throws: ``EntryStoreError/unwritten(_:)`` when they temporarily cannot be written; nothing is lost.
     func flush() throws
 
-    /// Forgets everything, the position too: what it holds is of another changelog, or damaged.
+    /// Discards all contents and the position: they belong to another changelog, or are damaged.
     func discard() throws
 
-    /// Goes on, a little at each call, with what it does beside its use; called often.
+    /// Does a small part of its background work; called often.
     func tend(at now: ContinuousClock.Instant)
 
-    /// Ends its use, within a bounded time; what was taken is written when `flushing`. Later calls do nothing.
+    /// Closes the store within a bounded time; writes accepted changes when `flushing`. Later calls do nothing.
     func close(flushing: Bool)
 }
 
 extension EntryStore {
-    /// All entries whose keys begin with `application/recipient/`, in no order that means anything.
+    /// All entries whose keys begin with `application/recipient/`, in any order.
     package func entries(withPrefix prefix: [UInt8]) throws -> [StoredEntry] {
         var cursor = RecipientCursor()
         return try entries(withPrefix: prefix, after: &cursor, limit: .max)
@@ -71,31 +72,31 @@ extension EntryStore {
     package func beginFlush() {}
 }
 
-/// Why a store is of no use.
+/// Why a store cannot be used.
 package enum EntryStoreError: Error, Hashable, CustomStringConvertible {
-    /// What was read is not what was written, or cannot be read: discard it.
+    /// The contents differ from what was written, or cannot be read: discard the store.
     case damaged(String)
-    /// The directory or a file in it cannot be used: nothing but another setting, or other rights, helps.
+    /// The directory or a file in it cannot be used: the settings or the permissions have to change.
     case unusable(String)
-    /// The disk does not take the file: it is full or read-only, or fails, and another time it may be otherwise.
+    /// The disk cannot hold the file: it is full, read-only or failing, and may recover.
     case unavailable(String)
-    /// Another process has it open, or this one has not finished closing it.
+    /// Another process has it open, or this process has not finished closing it.
     case inUse(String)
-    /// What was taken cannot be written for now.
+    /// Accepted changes temporarily cannot be written.
     case unwritten(String)
 
-    /// Nothing but another setting, or other rights, helps.
+    /// Whether the settings or the permissions have to change.
     var isOfConfiguration: Bool {
         if case .unusable = self { true } else { false }
     }
 
-    /// What the system answered: rights, and what is no directory or no file, are for the operator to mend; all else is the
-    /// state of the disk, or of the machine.
+    /// Maps a system error: the operator has to fix permissions, and a path that is not a directory or a file. All
+    /// other errors are the state of the disk or of the machine.
     static func failed(_ what: String, errno code: Int32) -> Self {
         let reason = "store.directory: \(what) (\(String(cString: strerror(code))))"
         switch code {
         case EACCES, EPERM, ENOENT, EEXIST, ENOTDIR, EISDIR, ENAMETOOLONG, ELOOP, EINVAL:
-            return .unusable("\(reason); give a directory that this user may make and write")
+            return .unusable("\(reason); set a directory that this user can create and write")
         default:
             return .unavailable(reason)
         }
@@ -110,14 +111,14 @@ package enum EntryStoreError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The place in the changelog that a store stands for: every record before it is in.
+/// The changelog position of a store: it contains every record before it.
 package struct StorePosition: Hashable, Sendable {
-    /// Which changelog: made with its first marker, and the same in all that follow.
+    /// The id of the changelog: created with its first marker, and copied to all later markers.
     package var lineage: String
-    /// The offset of `state` to read next.
+    /// The next offset of `state` to read.
     package var offset: Int64
-    /// By the wall clock, when the marker before that offset was written: older than what the changelog keeps of deletions,
-    /// the store may miss one.
+    /// When the marker before that offset was written, by the wall clock. If this is older than the changelog keeps
+    /// deletions, the store may miss a deletion.
     package var writtenAt: Timestamp
 
     package init(lineage: String, offset: Int64, writtenAt: Timestamp) {
@@ -127,7 +128,7 @@ package struct StorePosition: Hashable, Sendable {
     }
 }
 
-/// How much a store holds.
+/// The number of entries in a store.
 package struct StoreCounts: Hashable, Sendable {
     package var entries = 0
     package var pending = 0
@@ -137,7 +138,7 @@ package struct StoreCounts: Hashable, Sendable {
     }
 }
 
-/// An entry as the changelog has it.
+/// An entry as in the changelog.
 package struct StoredEntry: Hashable, Sendable {
     package var key: [UInt8]
     package var value: [UInt8]
@@ -160,11 +161,11 @@ package struct IdleEntry: Hashable, Sendable {
 /// A committed change of one entry.
 package struct StoreChange: Hashable, Sendable {
     package var key: [UInt8]
-    /// As the changelog has it; nil when the entry is gone.
+    /// The value as in the changelog; nil when the entry was removed.
     package var value: [UInt8]?
-    /// When what is pending is due; nil when nothing is.
+    /// When the pending notification is due; nil when nothing is pending.
     package var due: Timestamp?
-    /// When it was last applied to, for forgetting.
+    /// When the entry last changed; used to forget old entries.
     package var touched: Timestamp
 
     package init(key: [UInt8], value: [UInt8]?, due: Timestamp?, touched: Timestamp) {
@@ -172,22 +173,22 @@ package struct StoreChange: Hashable, Sendable {
     }
 }
 
-/// A place among the entries of a recipient; a store orders them as it likes.
+/// A position in the entries of a recipient; each store defines the order.
 package struct RecipientCursor: Hashable, Sendable {
-    /// What the store has passed; the smallest at the start.
+    /// The last position passed; the smallest value at the start.
     package var place = Int64.min
 
     package init() {}
 }
 
-/// A place in the order of what is due; a store orders equal instants as it likes.
+/// A position in the order of due times; each store defines the order of equal due times.
 package struct DueCursor: Hashable, Sendable {
-    /// Everything due before it has passed.
+    /// All entries due before this instant were passed.
     package var due: Timestamp
-    /// Among those due at that instant, what the store has passed; the smallest at the start.
+    /// The last position passed among the entries due at that instant; the smallest value at the start.
     package var tiebreak: Int64
 
-    /// Before everything that is due at `start` or later.
+    /// The position before all entries due at `start` or later.
     package init(before start: Timestamp) {
         (due, tiebreak) = (start, .min)
     }

@@ -2,24 +2,25 @@ import Dispatch
 import NotificationModel
 import Synchronization
 
-/// Where the lanes of one process get the stores of their partitions, and leave them when partitions go: an eager rebalance
-/// takes every partition only to give most of them back.
+/// Provides the lanes of one process with the stores of their partitions, and takes them back when partitions are
+/// revoked: an eager rebalance revokes every partition and reassigns most of them.
 package protocol EntryStores: AnyObject, Sendable {
-    /// The store of a partition, with what it held when it was last given back or closed; used by one lane at a time.
+    /// The store of a partition, with the contents it had when it was last given back or closed. One lane uses it at a
+    /// time.
     ///
-    /// - Throws: what makes it unusable, with the setting to change.
+    /// - Throws: why it cannot be used, with the setting to change.
     func take(_ partition: Int32) throws -> any EntryStore
 
-    /// Those of many partitions; blocking. When one cannot be had, none is.
+    /// The stores of several partitions; blocking. All or none are taken.
     func take(_ partitions: [Int32]) throws -> [Int32: any EntryStore]
 
-    /// Takes a store back that stands for everything committed.
+    /// Takes back a store that contains everything committed.
     func giveBack(_ store: any EntryStore, of partition: Int32, at now: ContinuousClock.Instant)
 
-    /// Lets go of what was given back long ago, or is too much; called now and then.
+    /// Releases stores that were given back long ago or use too much memory; called periodically.
     func tend(at now: ContinuousClock.Instant)
 
-    /// Ends the use of all that was given back; blocking. What is on disk is whole then.
+    /// Closes all stores that were given back, leaving complete files on disk; blocking.
     func closeAll()
 }
 
@@ -38,7 +39,7 @@ extension EntryStores {
     package func tend(at now: ContinuousClock.Instant) {}
 }
 
-/// Stores in memory: they live as long as the process has their partitions, and a while longer.
+/// Stores in memory: kept while the process owns their partitions, and some time longer.
 package final class MemoryEntryStores: EntryStores {
     private let parked: ParkedStores
 
@@ -57,7 +58,7 @@ package final class MemoryEntryStores: EntryStores {
     package func closeAll() { parked.closeAll() }
 }
 
-/// Stores on disk, a file a partition.
+/// Stores on disk, one file per partition.
 final class DiskEntryStores: EntryStores {
     private let disk: StoreDisk
     private let parked: ParkedStores
@@ -70,12 +71,12 @@ final class DiskEntryStores: EntryStores {
         try parked.take(partition) ?? DiskEntryStore(disk, partition)
     }
 
-    /// A store that another thread has opened.
+    /// A store opened by another thread.
     private struct Taken: @unchecked Sendable {
         let store: any EntryStore
     }
 
-    /// Several at a time: to open a file is to go through its keys, and a lane has many.
+    /// Opens several files in parallel: opening a file scans its keys, and a lane has many files.
     func take(_ partitions: [Int32]) throws -> [Int32: any EntryStore] {
         let results = Mutex<[Int32: Result<Taken, any Error>]>([:])
         DispatchQueue.concurrentPerform(iterations: partitions.count) { index in

@@ -1,11 +1,12 @@
-/// What an entry is found by on disk and in a batch: short, ordered by recipient, and the same in every run.
+/// Identifies an entry on disk and in a batch: short, ordered by recipient, and equal in every run.
 ///
-/// Short because it stands in two indexes, whose pages are most of what an insert costs. So two keys may well have the same
-/// hash: whoever looks one up compares the key too.
+/// It is short because it is part of two indexes, whose pages are most of the cost of an insert. Two keys can have the
+/// same hash, so a lookup also compares the key.
 struct KeyHash: Hashable, Comparable {
-    /// Of `application/recipient/`; 32 bits.
+    /// The hash of `application/recipient/`; 32 bits.
     var recipient: Int64
-    /// Of the whole key; 31 bits, never negative: the order among what is due at one instant, see `DueCursor.tiebreak`.
+    /// The hash of the whole key; 31 bits, never negative. It orders entries due at the same instant, see
+    /// `DueCursor.tiebreak`.
     var key: Int64
 
     init(of key: [UInt8]) {
@@ -17,12 +18,12 @@ struct KeyHash: Hashable, Comparable {
         }
     }
 
-    /// As they were read.
+    /// Creates a hash from stored values.
     init(recipient: Int64, key: Int64) {
         (self.recipient, self.key) = (recipient, key)
     }
 
-    /// Of all keys that begin with `application/recipient/`.
+    /// The recipient hash of all keys that begin with `application/recipient/`.
     static func recipient(ofPrefix prefix: [UInt8]) -> Int64 {
         prefix.withUnsafeBytes { recipient(of: $0) }
     }
@@ -31,7 +32,7 @@ struct KeyHash: Hashable, Comparable {
         Int64(Int32(truncatingIfNeeded: StableHash.hash(prefix)))
     }
 
-    /// To behind the second slash; everything where there is none.
+    /// The length up to and including the second slash; the whole key when there is none.
     private static func prefixLength(of key: UnsafeRawBufferPointer) -> Int {
         var slashes = 0
         for index in key.indices where key[index] == UInt8(ascii: "/") {
@@ -46,8 +47,8 @@ struct KeyHash: Hashable, Comparable {
     func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
-/// A hash for what is kept on disk: fast on the few dozen bytes of a key and on a value of a kilobyte, no protection against
-/// who wants collisions. Built as wyhash is, from products of 64 bits.
+/// A hash for data on disk: fast for keys of a few dozen bytes and for values of a kilobyte; no protection against
+/// intentional collisions. Its structure follows wyhash, with 64-bit products.
 enum StableHash {
     static let secrets: (UInt64, UInt64, UInt64) = (
         0xa076_1d64_78bd_642f, 0xe703_7ed1_a0b4_28db, 0x8ebc_6af0_9c88_c6e3
@@ -64,7 +65,7 @@ enum StableHash {
         return fold(secrets.1 ^ UInt64(bytes.count), fold(last.0 ^ secrets.2, last.1 ^ state))
     }
 
-    /// Both halves of the product, as one.
+    /// Combines both halves of the product.
     private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
         let product = a.multipliedFullWidth(by: b)
         return product.high ^ product.low
@@ -74,7 +75,7 @@ enum StableHash {
         UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// At most 16 bytes; those from 8 on may be counted twice, the length tells them apart.
+    /// At most 16 bytes; bytes from the eighth on may count twice, and the length distinguishes them.
     private static func tail(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
         if bytes.count >= 8 { return (word(bytes, 0), word(bytes, bytes.count - 8)) }
         var first: UInt64 = 0

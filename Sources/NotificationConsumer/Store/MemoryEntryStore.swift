@@ -1,17 +1,17 @@
 package import NotificationModel
 
-/// The entries beyond those in use, in memory too: for the embedded broker, and where no directory is given.
+/// An entry store in memory: for the embedded broker, and when no directory is set.
 ///
-/// It starts empty, so the whole changelog is read at each start.
+/// It starts empty, so each start reads the whole changelog.
 package final class MemoryEntryStore: EntryStore {
     private struct Slot {
         let hash: KeyHash
         var entry: StoredEntry
         var due: Timestamp?
         var touched: Timestamp
-        /// The next slot with the same hash of the key; -1 ends the chain.
+        /// The next slot with the same key hash; -1 ends the chain.
         var nextOfKey: Int32 = -1
-        /// The neighbours in the list of the recipient's slots.
+        /// The neighbors in the list of the recipient's slots.
         var nextOfRecipient: Int32 = -1
         var previousOfRecipient: Int32 = -1
     }
@@ -20,15 +20,15 @@ package final class MemoryEntryStore: EntryStore {
     private var free: [Int32] = []
     private var firstOfKey: [Int64: Int32] = [:]
     private var firstOfRecipient: [Int64: Int32] = [:]
-    /// By instant and slot.
+    /// Ordered by instant and slot.
     private var dues = SortedChunks()
     private var idles = SortedChunks()
     private var isClosed = false
-    /// Of keys and values.
+    /// The bytes of keys and values.
     private var contentBytes = 0
-    /// What an entry takes beside its key and its value: slot, indexes, headers of arrays.
+    /// The memory per entry in addition to key and value: slot, indexes, array headers.
     private static let entryBytes = 256
-    /// The slots of the recipient that is read in pages, in the order of the pages.
+    /// The slots of the recipient being read in pages, in page order.
     private var paged: (prefix: [UInt8], places: [(hash: Int64, slot: Int32)])?
 
     package private(set) var position: StorePosition?
@@ -47,7 +47,7 @@ package final class MemoryEntryStore: EntryStore {
 
     package func entries(withPrefix prefix: [UInt8], after cursor: inout RecipientCursor, limit: Int) -> [StoredEntry] {
         guard limit > 0 else { return [] }
-        // Sorted once for all pages; what comes later need not be in them.
+        // Sorted once for all pages; entries added later need not be included.
         if cursor == RecipientCursor() || paged?.prefix != prefix { paged = (prefix, places(withPrefix: prefix)) }
         let places = paged?.places ?? []
         var (low, high) = (0, places.count)
@@ -59,7 +59,7 @@ package final class MemoryEntryStore: EntryStore {
         for (hash, slot) in places[low...] {
             guard found.count < limit || hash == cursor.place else { return found }
             let (kept, entry) = (slots[Int(slot)].hash, slots[Int(slot)].entry)
-            // It went meanwhile, and something else took its slot.
+            // It was removed meanwhile, and its slot was reused.
             guard kept.key == hash, entry.key.starts(with: prefix) else { continue }
             found.append(entry)
             cursor.place = hash
@@ -106,15 +106,15 @@ package final class MemoryEntryStore: EntryStore {
         return found
     }
 
-    /// What is in some slots, for a copy: whatever changes behind the cursor is not seen again.
+    /// The contents of the next slots, for a copy; changes behind the cursor are not seen again.
     ///
-    /// - Returns: at most `limit`; none at the end.
+    /// - Returns: at most `limit` changes; none at the end.
     func changes(from cursor: inout Int, limit: Int) -> [StoreChange] {
         var found: [StoreChange] = []
         while cursor < slots.count, found.count < limit {
             let slot = slots[cursor]
             cursor += 1
-            // A slot that is free has no key.
+            // A free slot has no key.
             guard !slot.entry.key.isEmpty else { continue }
             found.append(
                 StoreChange(key: slot.entry.key, value: slot.entry.value, due: slot.due, touched: slot.touched)

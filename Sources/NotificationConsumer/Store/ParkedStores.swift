@@ -1,16 +1,16 @@
 import Dispatch
 import Synchronization
 
-/// Stores whose partitions left: an eager rebalance takes every partition only to give most of them back.
+/// Stores of revoked partitions: an eager rebalance revokes every partition and reassigns most of them.
 ///
-/// Those on disk stay open as long as the process may get their partitions again. Those in memory wait for
-/// ``patience``, and after ``grace`` hold at most 256 MiB together: the one that left first goes first.
+/// Stores on disk stay open, because the process may get their partitions again. Stores in memory are kept for
+/// ``patience``; after ``grace`` they hold at most 256 MiB together, and the first one revoked is released first.
 final class ParkedStores: Sendable {
     static let patience = Duration.seconds(300)
-    /// A rebalance takes no longer; what was in use before it has its room.
+    /// A rebalance takes no longer; the memory was already in use before it.
     static let grace = Duration.seconds(30)
 
-    /// Whoever takes it out has it alone.
+    /// Only one thread at a time uses the store.
     private struct Parked: @unchecked Sendable {
         let store: any EntryStore
         let bytes: Int
@@ -20,10 +20,10 @@ final class ParkedStores: Sendable {
     private let maximumBytes: Int
     private let parked = Mutex<[Int32: Parked]>([:])
 
-    /// - Parameter maximumBytes: of those in memory, together.
+    /// - Parameter maximumBytes: the limit for all stores in memory.
     init(maximumBytes: Int = 256 << 20) { self.maximumBytes = maximumBytes }
 
-    /// What those in memory hold together.
+    /// The size of all stores in memory.
     var bytes: Int { parked.withLock { $0.values.reduce(0) { $0 + $1.bytes } } }
 
     func take(_ partition: Int32) -> (any EntryStore)? {
@@ -35,7 +35,7 @@ final class ParkedStores: Sendable {
         parked.withLock { $0[partition] = back }
     }
 
-    /// Lets go of what waited for too long, or is too much.
+    /// Releases stores that waited too long or use too much memory.
     func tend(at now: ContinuousClock.Instant) {
         let gone = parked.withLock { parked in
             var bytes = parked.values.reduce(0) { $0 + $1.bytes }
@@ -51,14 +51,14 @@ final class ParkedStores: Sendable {
             return gone
         }
         guard !gone.isEmpty else { return }
-        // Many entries take a moment to free.
+        // Freeing many entries takes a moment.
         DispatchQueue.global(qos: .utility).async {
             for parked in gone { parked.store.close(flushing: false) }
             FreedMemory.release()
         }
     }
 
-    /// Ends the use of all; blocking.
+    /// Closes all stores; blocking.
     func closeAll() {
         let all = parked.withLock { parked in
             defer { parked = [:] }

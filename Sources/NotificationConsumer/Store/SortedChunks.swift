@@ -1,4 +1,4 @@
-/// Pairs of numbers in order, in chunks of a few kilobytes, so that putting one in moves little.
+/// Sorted pairs of numbers in chunks of a few kilobytes, so that an insert moves little data.
 struct SortedChunks {
     struct Element: Comparable {
         var first: Int64
@@ -8,13 +8,13 @@ struct SortedChunks {
 
     private static let largest = 512
 
-    /// None is empty.
+    /// No chunk is empty.
     private var chunks: [[Element]] = []
     private(set) var count = 0
 
     mutating func insert(_ element: Element) {
         count += 1
-        // What comes in order, as times of a clock do, goes to the end.
+        // Elements that arrive in order, such as clock times, go to the end.
         guard let last = chunks.last?.last, element < last else {
             if chunks.isEmpty || chunks[chunks.count - 1].count >= Self.largest { chunks.append([]) }
             chunks[chunks.count - 1].append(element)
@@ -38,7 +38,7 @@ struct SortedChunks {
         if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
     }
 
-    /// Those at `start` and after, in order, until the closure says false.
+    /// Passes the elements from `start` on to the closure, in order, until it returns false.
     func forEach(from start: Element, _ body: (Element) -> Bool) {
         var chunk = chunk(of: start)
         guard chunk < chunks.count else { return }
@@ -52,7 +52,7 @@ struct SortedChunks {
         }
     }
 
-    /// The first whose last element is not before it.
+    /// The first chunk whose last element is not before the element.
     private func chunk(of element: Element) -> Int {
         var (low, high) = (0, chunks.count)
         while low < high {

@@ -2,11 +2,12 @@ import Dispatch
 import Foundation
 import Logging
 import NotificationModel
+import ServiceSupport
 import Synchronization
 
-/// What the files of one directory share: how they are opened and made, and who is told when the disk does not take them.
+/// The shared state of the files in one directory: opens and creates them, and logs when the disk cannot be used.
 final class StoreDisk: Sendable {
-    /// A file that was damaged in use twice within this time is not trusted with a third try at once.
+    /// When a file was damaged in use twice within this time, it is not recreated at once.
     private static let damageMemory: Int64 = 600_000
 
     private let directory: String
@@ -17,11 +18,11 @@ final class StoreDisk: Sendable {
     private let logger: Logger
 
     private struct State {
-        /// A file of the directory was opened: the settings are not what is wrong from here on.
+        /// A file of the directory was opened: the settings are correct.
         var hasWorked = false
         /// When a file was last found damaged.
         var damagedAt: [Int32: Timestamp] = [:]
-        /// Partitions whose files are not in use, or cannot be written.
+        /// Partitions whose files are not in use or cannot be written.
         var troubled: Set<Int32> = []
     }
 
@@ -43,9 +44,9 @@ final class StoreDisk: Sendable {
         self.logger = logger
     }
 
-    /// Opens the file of a partition, or makes it; blocking.
+    /// Opens or creates the file of a partition; blocking.
     ///
-    /// - Throws: ``EntryStoreError``; ``EntryStoreError/unavailable(_:)`` when it is not a mistake of the settings.
+    /// - Throws: ``EntryStoreError``; ``EntryStoreError/unavailable(_:)`` when it is not a configuration error.
     func open(_ partition: Int32) throws -> SQLiteEntryStore {
         try noting {
             let now = clock()
@@ -59,8 +60,8 @@ final class StoreDisk: Sendable {
             )
             if let discarded {
                 logger.notice(
-                    "a file of the store was not kept; the changelog is read from its beginning",
-                    metadata: ["partition": "\(partition)", "reason": "\(discarded)"]
+                    "discarded a store file; the changelog is read from its beginning",
+                    metadata: [LogMetadata.partition: "\(partition)", LogMetadata.reason: "\(discarded)"]
                 )
             }
             guard discarded?.isDamage == true else { return store }
@@ -71,12 +72,12 @@ final class StoreDisk: Sendable {
         }
     }
 
-    /// A store that nobody uses yet.
+    /// A store that is not in use yet.
     fileprivate struct Made: @unchecked Sendable {
         let store: SQLiteEntryStore
     }
 
-    /// A file that another thread is making.
+    /// A file being created by another thread.
     final class Making: Sendable {
         private enum State {
             case underWay, cancelled
@@ -85,7 +86,7 @@ final class StoreDisk: Sendable {
 
         private let state = Mutex(State.underWay)
 
-        /// The empty store; nil while it is being made.
+        /// The empty store; nil while it is being created.
         func take() -> Result<SQLiteEntryStore, any Error>? {
             let result = state.withLock { state -> Result<Made, any Error>? in
                 guard case .done(let result) = state else { return nil }
@@ -111,7 +112,7 @@ final class StoreDisk: Sendable {
         }
     }
 
-    /// Makes an empty file on another thread; what is there goes.
+    /// Creates an empty file on another thread, replacing an existing file.
     func make(_ partition: Int32) -> Making {
         let making = Making()
         DispatchQueue.global(qos: .utility).async { [self] in
@@ -134,13 +135,13 @@ final class StoreDisk: Sendable {
         return making
     }
 
-    /// Deletes a file that is given up, on another thread: a disk that fails may take its time.
+    /// Deletes an abandoned file on another thread: a failing disk may be slow.
     func remove(_ store: SQLiteEntryStore) {
         let last = Made(store: store)
         DispatchQueue.global(qos: .utility).async { last.store.remove() }
     }
 
-    /// What worked once is not a mistake of the settings: what is wrong with it later is for the disk to mend.
+    /// After a file worked once, later errors are disk errors and not configuration errors.
     private func noting<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             let result = try body()
@@ -151,7 +152,7 @@ final class StoreDisk: Sendable {
         }
     }
 
-    /// Logs when the first partition has to do without its file, and when the last one has it again.
+    /// Logs when the first partition loses its file, and when the last one has its file again.
     func note(_ partition: Int32, trouble: String?) {
         let change = state.withLock { state -> Bool? in
             let count = state.troubled.count
@@ -161,11 +162,14 @@ final class StoreDisk: Sendable {
         guard let change else { return }
         if change {
             logger.warning(
-                "the disk does not take the store; going on from memory until it does",
-                metadata: ["directory": "\(directory)", "partition": "\(partition)", "error": "\(trouble ?? "")"]
+                "the store cannot be written to disk; keeping entries in memory until it can",
+                metadata: [
+                    LogMetadata.file: "\(directory)", LogMetadata.partition: "\(partition)",
+                    LogMetadata.error: "\(trouble ?? "")",
+                ]
             )
         } else {
-            logger.notice("the disk takes the store again", metadata: ["directory": "\(directory)"])
+            logger.notice("the store can be written to disk again", metadata: [LogMetadata.file: "\(directory)"])
         }
     }
 }

@@ -114,7 +114,7 @@ struct DiskEntryStoreTests {
             #expect(found.position == position(12))
             #expect(found.counts == StoreCounts(entries: 3000, pending: 2999))
             #expect(disk.log.lines(.warning).count == 1)
-            #expect(disk.log.lines(.notice).contains { $0.contains("takes the store again") })
+            #expect(disk.log.lines(.notice).contains { $0.contains("written to disk again") })
         }
     }
 

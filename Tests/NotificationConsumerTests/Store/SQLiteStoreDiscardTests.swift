@@ -47,12 +47,12 @@ struct SQLiteStoreDiscardTests {
         ("UPDATE meta SET topic = 'other'", "of other-3"),
         ("UPDATE meta SET partition = 4", "of carillon.requests-4"),
         ("UPDATE meta SET cluster = 'c2'", "of cluster c2"),
-        ("UPDATE meta SET entries = entries + 1", "do not agree"),
-        ("UPDATE meta SET pending = pending - 1", "do not agree"),
-        ("UPDATE meta SET entries = -1", "makes no sense"),
-        ("UPDATE meta SET cluster = x'ff00'", "makes no sense"),
-        ("UPDATE meta SET partition = 9000000000", "makes no sense"),
-        ("DELETE FROM meta", "says nothing of itself"),
+        ("UPDATE meta SET entries = entries + 1", "inconsistent"),
+        ("UPDATE meta SET pending = pending - 1", "inconsistent"),
+        ("UPDATE meta SET entries = -1", "meta row is invalid"),
+        ("UPDATE meta SET cluster = x'ff00'", "meta row is invalid"),
+        ("UPDATE meta SET partition = 9000000000", "meta row is invalid"),
+        ("DELETE FROM meta", "meta row is missing"),
         ("DROP TABLE meta", "no such table"),
         ("DROP TABLE entry", "no such table"),
         ("DROP INDEX entry_key", "no such index"),
@@ -131,7 +131,7 @@ struct SQLiteStoreDiscardTests {
             store.close(flushing: false)
             let (again, discarded) = try openStore(in: copy, bootID: "boot-2")
             defer { again.close(flushing: false) }
-            #expect(discarded?.contains("started anew") == true, "\(discarded ?? "kept")")
+            #expect(discarded?.contains("restarted while") == true, "\(discarded ?? "kept")")
             #expect(again.position == nil)
         }
     }

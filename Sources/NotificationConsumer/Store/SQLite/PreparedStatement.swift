@@ -2,9 +2,9 @@ import GRDB
 import GRDBSQLite
 import NotificationModel
 
-/// A statement for the hot path: GRDB's, used through SQLite's own calls, which cost a fifth.
+/// A statement for the hot path: a GRDB statement used through SQLite's C functions, at a fifth of the cost.
 ///
-/// Only within an access to its database, as GRDB says.
+/// Use it only within an access to its database, as GRDB requires.
 struct PreparedStatement {
     /// Keeps the pointer valid.
     private let statement: Statement
@@ -23,7 +23,7 @@ struct PreparedStatement {
         while try step() {}
     }
 
-    /// Runs a query, until the closure says false.
+    /// Runs a query until the closure returns false.
     func query(_ values: Int64..., body: (borrowing Self) throws -> Bool) throws {
         for (index, value) in values.enumerated() { bind(value, at: Int32(index) + 1) }
         defer { sqlite3_reset(pointer) }
@@ -44,7 +44,7 @@ struct PreparedStatement {
         if let value { sqlite3_bind_int64(pointer, index, value) } else { sqlite3_bind_null(pointer, index) }
     }
 
-    /// Runs a statement whose first parameters are bytes and are not copied; the others follow.
+    /// Runs a statement whose first parameters are bytes that are not copied; the other parameters follow.
     func run(_ first: [UInt8], _ second: [UInt8], _ values: Int64?...) throws {
         for (index, value) in values.enumerated() { bind(value, at: Int32(index) + 3) }
         try first.withUnsafeBytes { first in
@@ -58,7 +58,8 @@ struct PreparedStatement {
     }
 
     private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
-        // No address would be NULL; without a destructor SQLite takes the bytes as ours, valid until the next binding.
+        // A null address would bind NULL. Without a destructor, SQLite does not copy the bytes, which stay valid until
+        // the next binding.
         if bytes.isEmpty {
             sqlite3_bind_zeroblob(pointer, index, 0)
         } else {
@@ -66,7 +67,7 @@ struct PreparedStatement {
         }
     }
 
-    // MARK: - The row at hand
+    // MARK: - The current row
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
 

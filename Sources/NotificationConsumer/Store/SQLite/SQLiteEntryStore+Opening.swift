@@ -3,22 +3,22 @@ import GRDB
 package import NotificationModel
 
 extension SQLiteEntryStore {
-    /// A file that is open and may be used.
+    /// A file that is open and valid.
     struct Opened {
         let connection: DatabaseQueue
         let contents: StoreFile.Contents
         let filter: BloomFilter
     }
 
-    /// Opens the file of a partition, or makes it; blocking, about 0.2 s for a million entries.
+    /// Opens or creates the file of a partition; blocking, about 0.2 s for a million entries.
     ///
     /// - Parameters:
-    ///   - directory: made when it is not there.
-    ///   - topic: of the requests; a part of the file's name.
-    ///   - cluster: the id of the Kafka cluster: the contents of another one are of no use.
-    ///   - now: by the wall clock.
-    ///   - bootID: changes whenever the machine starts; nil when it is not known, and then only what was closed is kept.
-    /// - Returns: the store, and why what was there before was discarded.
+    ///   - directory: created if it does not exist.
+    ///   - topic: the requests topic; part of the file name.
+    ///   - cluster: the id of the Kafka cluster: a file of another cluster is discarded.
+    ///   - now: the wall clock.
+    ///   - bootID: changes whenever the machine starts. If it is nil (unknown), only a closed file is kept.
+    /// - Returns: the store, and why the previous file was discarded.
     /// - Throws: ``EntryStoreError/unusable(_:)``, ``EntryStoreError/unavailable(_:)`` and ``EntryStoreError/inUse(_:)``.
     package static func open(
         directory: String,
@@ -54,9 +54,9 @@ extension SQLiteEntryStore {
         }
     }
 
-    /// Makes an empty file in the place of whatever is there; blocking.
+    /// Creates an empty file, replacing an existing file; blocking.
     ///
-    /// - Throws: as `open`.
+    /// - Throws: the errors of `open`.
     static func make(
         directory: String,
         topic: String,
@@ -75,15 +75,15 @@ extension SQLiteEntryStore {
         }
     }
 
-    /// What was in a file that is not kept.
+    /// A discarded file.
     package struct Discarded: Sendable, CustomStringConvertible {
         package var reason: String
-        /// It was ours, and is not what was written.
+        /// It is a store file whose contents differ from what was written.
         package var isDamage: Bool
         package var description: String { reason }
     }
 
-    /// The machine's, from Linux's `/proc`; nil elsewhere.
+    /// The boot id of the machine, from `/proc` on Linux; nil on other systems.
     package static func currentBootID() -> String? {
         try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
             .trimmingCharacters(in: .whitespacesAndNewlines)
@@ -91,9 +91,9 @@ extension SQLiteEntryStore {
 }
 
 extension StoreFile {
-    /// Opens what is there; the note that it is open is written before anything else is.
+    /// Opens the existing file. The file records that it is open before anything else is written.
     ///
-    /// - Throws: ``Refusal`` when it is not to be kept, or an error of the database.
+    /// - Throws: ``Refusal`` when it must be discarded, or an error of the database.
     func open(limits: SQLiteEntryStore.Limits, oldest: Timestamp, bootID: String?) throws -> SQLiteEntryStore.Opened {
         let connection = try connect(
             isReader: false,
@@ -107,7 +107,7 @@ extension StoreFile {
         }
     }
 
-    /// Makes it anew.
+    /// Creates a new file.
     func make(limits: SQLiteEntryStore.Limits, bootID: String?) throws -> SQLiteEntryStore.Opened {
         let connection = try connect(
             isReader: false,

@@ -1,40 +1,42 @@
 import GRDB
 package import NotificationModel
 
-/// The entries of one partition in a file, written behind by the thread of `StoreWriters`.
+/// The entries of one partition in a file, written asynchronously by the thread of `StoreWriters`.
 ///
-/// ## A change's way
-/// `write` puts it into the batch in memory, where reads find it, and returns. The thread takes the batch when it is large or
-/// old enough, sorts it as the index of keys is sorted, and writes it with the position and the counts in one transaction.
+/// ## Path of a change
+/// `write` adds the change to the batch in memory, where reads find it, and returns. When the batch is large or old
+/// enough, the thread sorts it in the order of the key index, and writes it in one transaction with the position and
+/// the counts.
 ///
-/// ## What a crash leaves
-/// The file is not synchronised while in use: it survives the process, which loses at most what was not written, but not the
-/// machine. So it says in which boot it was open, and is discarded after another one; closing it cleanly synchronises it, and
-/// so does noting that it is open again, before the first batch.
+/// ## After a crash
+/// The file is not synced while in use. After a crash of the process at most the unwritten changes are lost, but a
+/// crash of the machine may damage the file. Therefore the file records the boot in which it was open, and is discarded
+/// in a later boot. A clean close syncs the file; so does recording that it is open again, before the first batch.
 ///
-/// ## What keeps reads cheap
-/// A Bloom filter of all keys answers for those that are not there. Everything else is one statement on a connection of the
-/// lane's own; the kernel keeps the file in memory, SQLite little of it.
+/// ## Cost of reads
+/// A Bloom filter of all keys answers for absent keys. Every other read is one statement on the lane's own connection.
+/// The kernel caches the file; SQLite caches little of it.
 package final class SQLiteEntryStore: EntryStore {
-    /// How much it takes and how long it waits; all are positive.
+    /// Sizes and waiting times; all are positive.
     package struct Limits: Sendable {
-        /// Changes that make a batch.
+        /// The size of a batch, in changes.
         package var batchSize = 10_000
         /// How long a change waits for a batch to fill.
         package var batchAge: Duration = .seconds(3)
-        /// How long after a failure to write it is tried again.
+        /// How long to wait before a failed write is retried.
         package var retryInterval: Duration = .seconds(1)
-        /// A file whose position was written longer ago is discarded: the changelog keeps deletions only so long.
+        /// A file whose position is older is discarded: the changelog keeps deletions only this long.
         package var retention: Duration = .seconds(23 * 3600)
         /// How long closing waits for the last batch and the disk.
         package var closing: Duration = .seconds(10)
-        /// Who writes; shared by all stores with these limits.
+        /// The writer thread, shared by all stores with these limits.
         package var writers = StoreWriters()
-        /// Of SQLite's page cache while it writes, in bytes; reading takes a quarter.
+        /// The size of SQLite's page cache for writing, in bytes; reading uses a quarter of it.
         package var cacheBytes = 2 << 20
-        /// Keys that have gone and may stay in the filter, besides as many as there are entries.
+        /// Removed keys that may stay in the filter, in addition to as many as there are entries.
         package var forgottenKeys = 100_000
-        /// How many pages a file may have that is opened now; nil for as many as SQLite takes. Tests fill a disk with it.
+        /// The maximum number of pages of a file opened now; nil for SQLite's limit. Tests use it to simulate a full
+        /// disk.
         package var maximumPages: @Sendable () -> Int? = { nil }
 
         package init() {}
@@ -43,7 +45,7 @@ package final class SQLiteEntryStore: EntryStore {
     private let file: StoreFile
     private let limits: Limits
     private let bootID: String?
-    /// All of it is nil once closed.
+    /// All of these are nil once the store is closed.
     private var lock: StoreLock?
     private var reader: StoreReader?
     private(set) var behind: WriteBehind?
@@ -99,7 +101,8 @@ package final class SQLiteEntryStore: EntryStore {
         let (start, recipient) = (cursor.place, KeyHash.recipient(ofPrefix: prefix))
         var last: Int64?
         var found: [StoredEntry] = []
-        /// False when there is no room; those of one hash come together, since the cursor cannot stop between them.
+        /// Returns false when the limit is reached. Entries with equal hashes are kept together, since the cursor
+        /// cannot stop between them.
         func take(_ hash: Int64, _ entry: StoredEntry?) -> Bool {
             guard found.count < limit || hash == last else { return false }
             guard let entry, entry.key.starts(with: prefix) else { return true }
@@ -108,7 +111,7 @@ package final class SQLiteEntryStore: EntryStore {
             return true
         }
         try read(otherwise: ()) { reader, behind in
-            // Before the disk: what is written in between is then found twice, not missed.
+            // Read this before the disk: a change written in between is found twice instead of being missed.
             let overlay = try behind.overlay()
             var changed = overlay.changes(ofRecipient: recipient)
                 .map { (hash: KeyHash(of: $0.key).key, change: $0) }
@@ -134,7 +137,8 @@ package final class SQLiteEntryStore: EntryStore {
         let start = cursor
         var last: DueCursor?
         var found: [StoredEntry] = []
-        /// False when there is no room; those at one place come together, since the cursor cannot stop between them.
+        /// Returns false when the limit is reached. Entries at the same position are kept together, since the cursor
+        /// cannot stop between them.
         func take(_ place: DueCursor, _ entry: () throws -> StoredEntry?) rethrows -> Bool {
             guard found.count < limit || place == last else { return false }
             guard let entry = try entry() else { return true }
@@ -189,7 +193,7 @@ package final class SQLiteEntryStore: EntryStore {
         }
     }
 
-    /// Everything that is there, in no order that means anything.
+    /// All entries, in any order.
     func forEach(_ body: (StoreChange) -> Void) throws {
         try read(otherwise: ()) { reader, behind in
             let overlay = try behind.overlay()
@@ -221,23 +225,23 @@ package final class SQLiteEntryStore: EntryStore {
         }
     }
 
-    /// Ends its use, and deletes the file.
+    /// Closes the store and deletes the file.
     func remove() {
         guard let lock else { return }
         end(.abandoning)
-        // Before the lock goes: the next file has the same name.
+        // Delete before the lock is released: the next file has the same name.
         try? file.remove()
         lock.release()
         self.lock = nil
     }
 
     package func close(flushing: Bool) {
-        // Where the thread is not done, it lets go of the lock when it is.
+        // If the writer thread is still busy, it releases the lock itself later.
         if end(flushing ? .flushing : .dropping) { lock?.release() }
         lock = nil
     }
 
-    /// The reader goes first: the last connection puts the file in order.
+    /// Closes the reader first: the last connection performs the final checkpoint.
     @discardableResult
     private func end(_ ending: WriteBehind.Ending) -> Bool {
         reader = nil
@@ -247,7 +251,7 @@ package final class SQLiteEntryStore: EntryStore {
     }
 
     deinit {
-        // Whoever forgets it loses nothing that was not to be lost in a crash.
+        // A store that was not closed loses no more than in a crash.
         behind?.end(.abandoning)
     }
 }

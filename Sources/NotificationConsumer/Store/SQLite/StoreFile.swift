@@ -7,18 +7,18 @@ import NotificationModel
 import Glibc
 #endif
 
-/// The files of one partition, their form, and how they are opened.
+/// The files of one partition: their format, and how they are opened.
 struct StoreFile {
-    /// Whose file it is; a file of anything else is not kept.
+    /// The identity of the file; a file with another identity is discarded.
     struct Identity: Hashable {
         var topic: String
         var partition: Int32
         var cluster: String
     }
 
-    /// "Cari": in the header of every file of ours.
+    /// "Cari": in the header of every store file.
     private static let applicationID: Int32 = 0x4361_7269
-    /// Raised when the tables change, or what is hashed: an older file is read anew from the changelog.
+    /// Incremented when the tables or the hashed data change: an older file is rebuilt from the changelog.
     private static let form: Int32 = 1
 
     let path: String
@@ -33,7 +33,7 @@ struct StoreFile {
 
     private var damageNote: String { path + ".damaged" }
 
-    /// Makes the directory where it is not there, and keeps others away from the file.
+    /// Creates the directory if necessary, and locks the file.
     ///
     /// - Throws: ``EntryStoreError``.
     func lock() throws -> StoreLock {
@@ -43,7 +43,7 @@ struct StoreFile {
         return try StoreLock(path: path + ".lock")
     }
 
-    /// - Returns: `errno`; nil when it is there.
+    /// - Returns: `errno`; nil when the directory exists.
     private static func makeDirectory(_ path: String) -> Int32? {
         func isDirectory() -> Bool {
             var found = ObjCBool(false)
@@ -57,11 +57,12 @@ struct StoreFile {
             if mkdir(path, 0o755) == 0 { return nil }
             code = errno
         }
-        // Another partition's may have been quicker.
+        // Another partition may have created it first.
         return isDirectory() ? nil : code
     }
 
-    /// Runs what opens or makes the file: where rights or another kind of file are the reason, it is a mistake of the settings.
+    /// Runs code that opens or creates the file. A failure because of permissions or the kind of file is a
+    /// configuration error.
     func translating<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -73,7 +74,7 @@ struct StoreFile {
         }
     }
 
-    /// Why SQLite may not use the file, as `errno`; nil when it may.
+    /// Why SQLite cannot use the file, as `errno`; nil when it can.
     private var obstacle: Int32? {
         var isDirectory = ObjCBool(false)
         if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) {
@@ -85,19 +86,19 @@ struct StoreFile {
 
     // MARK: - Connections
 
-    /// - Parameter isReader: it never writes.
+    /// - Parameter isReader: whether the connection never writes.
     func connect(isReader: Bool, cacheBytes: Int, maximumPages: Int? = nil) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "carillon-store"
         configuration.readonly = isReader
         configuration.busyMode = .timeout(5)
         configuration.foreignKeysEnabled = false
-        // By pragma, since GRDB's own way to WAL sets `synchronous` back to NORMAL, at a third of the speed.
+        // Use pragmas: GRDB's own WAL setting changes `synchronous` back to NORMAL, at a third of the speed.
         configuration.prepareDatabase { database in
             var pragmas = ["mmap_size = 0", "temp_store = MEMORY", "cache_size = -\(cacheBytes >> 10)"]
             if !isReader {
                 pragmas = ["page_size = 4096", "journal_mode = WAL", "synchronous = OFF"] + pragmas
-                // Up to so much is written before it is copied to its place: 40 MiB.
+                // The log may grow to 40 MiB before it is copied to the file.
                 pragmas += ["secure_delete = OFF", "wal_autocheckpoint = 10000", "journal_size_limit = 67108864"]
                 if let maximumPages { pragmas.append("max_page_count = \(maximumPages)") }
             }
@@ -134,17 +135,17 @@ struct StoreFile {
         }
     }
 
-    // MARK: - What is there
+    // MARK: - Checks of an existing file
 
-    /// What the file's meta row says.
+    /// The contents of the file's meta row.
     struct Contents {
         var position: StorePosition?
         var counts = StoreCounts()
-        /// That it is open in this boot of the machine is noted already.
+        /// Whether the file already records that it is open in this boot.
         var isNoted = false
     }
 
-    /// Why the file cannot be kept.
+    /// Why the file must be discarded.
     struct Refusal: Error {
         var reason: String
     }
@@ -155,22 +156,22 @@ struct StoreFile {
             throw Refusal(reason: "it is not a store of Carillon")
         }
         guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == Self.form else {
-            throw Refusal(reason: "it has the form of another version")
+            throw Refusal(reason: "it has the format of another version")
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM meta") else {
-            throw Refusal(reason: "it says nothing of itself")
+            throw Refusal(reason: "its meta row is missing")
         }
-        // Read like this nothing traps, whatever is in the row.
+        // Reading the row this way cannot trap, whatever it contains.
         func text(_ column: String) -> String? { .fromDatabaseValue(row[column]) }
         func number(_ column: String) -> Int64? { .fromDatabaseValue(row[column]) }
         guard let topic = text("topic"), let partition = number("partition").flatMap(Int32.init(exactly:)),
             let cluster = text("cluster"), let entries = number("entries").flatMap(Int.init(exactly:)),
             let pending = number("pending").flatMap(Int.init(exactly:)), entries >= pending, pending >= 0
-        else { throw Refusal(reason: "what it says of itself makes no sense") }
+        else { throw Refusal(reason: "its meta row is invalid") }
         let found = Identity(topic: topic, partition: partition, cluster: cluster)
         guard found == identity else {
             throw Refusal(
-                reason: "it is of \(found.topic)-\(found.partition) of cluster \(found.cluster), "
+                reason: "it is the store of \(found.topic)-\(found.partition) of cluster \(found.cluster), "
                     + "not of \(identity.topic)-\(identity.partition) of cluster \(identity.cluster)"
             )
         }
@@ -178,7 +179,7 @@ struct StoreFile {
         let isClosed = number("closed") == 1
         let isOfThisBoot = boot != nil && boot == bootID
         guard isClosed || isOfThisBoot else {
-            throw Refusal(reason: "the machine was started anew while it was open")
+            throw Refusal(reason: "the machine restarted while the file was open")
         }
         var contents = Contents(
             counts: StoreCounts(entries: entries, pending: pending),
@@ -193,16 +194,16 @@ struct StoreFile {
             guard written >= oldest.rawValue else {
                 throw Refusal(
                     reason: "it was last written at \(Timestamp(rawValue: written)): "
-                        + "the changelog may have dropped deletions since"
+                        + "the changelog may have removed deletions since"
                 )
             }
         }
         return contents
     }
 
-    /// Goes through the indexes, which is quick: they agree with the meta row, or the file is damaged.
+    /// Scans the indexes, which is fast: if they disagree with the meta row, the file is damaged.
     ///
-    /// - Returns: the keys that are there.
+    /// - Returns: the existing keys.
     func survey(_ database: Database, _ counts: StoreCounts) throws -> BloomFilter {
         let filter = try Self.keys(database, expecting: counts.entries)
         let pending = try Int.fetchOne(
@@ -214,12 +215,12 @@ struct StoreFile {
             sql: "SELECT count(*) FROM entry INDEXED BY entry_idle WHERE due IS NULL"
         )
         guard filter.seen == counts.entries, pending == counts.pending, idle == counts.entries - counts.pending else {
-            throw Refusal(reason: "its indexes do not agree with each other")
+            throw Refusal(reason: "its indexes are inconsistent")
         }
         return filter.filter
     }
 
-    /// The keys that are there, and how many rows have them.
+    /// The existing keys, and the number of rows.
     static func keys(_ database: Database, expecting count: Int) throws -> (filter: BloomFilter, seen: Int) {
         var filter = BloomFilter(expecting: count)
         var seen = 0
@@ -232,21 +233,21 @@ struct StoreFile {
         return (filter, seen)
     }
 
-    // MARK: - Away with it
+    // MARK: - Removal
 
-    /// So that nobody keeps the file, whatever becomes of this process.
+    /// Leaves a note next to the file, so that the file is discarded even if this process ends.
     func noteDamage(_ what: String) {
         if FileManager.default.createFile(atPath: damageNote, contents: Data(what.utf8)) { return }
-        // Where no note can be left, the file itself goes; whoever has it open does not mind.
+        // If the note cannot be created, delete the file itself; a process that has it open is not affected.
         try? remove()
     }
 
-    /// What a note says; nil when there is none.
+    /// The contents of the note; nil when there is none.
     func readDamageNote() -> String? {
         FileManager.default.contents(atPath: damageNote).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// What it takes of the disk, with its log.
+    /// The disk space used by the file and its log.
     var diskBytes: Int {
         ["", "-wal", "-shm"].reduce(0) { sum, suffix in
             let attributes = try? FileManager.default.attributesOfItem(atPath: path + suffix)
@@ -258,7 +259,7 @@ struct StoreFile {
 
     /// - Throws: ``EntryStoreError``.
     func remove() throws {
-        // The note last: what it is about must not outlive it.
+        // Delete the note last: the damaged file must not outlive it.
         for file in [path, path + "-wal", path + "-shm", damageNote] where unlink(file) != 0 && errno != ENOENT {
             throw EntryStoreError.failed("\(file) cannot be deleted", errno: errno)
         }

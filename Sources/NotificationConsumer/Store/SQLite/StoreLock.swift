@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A partition's file is used by one store at a time, of whichever process; the kernel lets go when the process ends.
+/// A lock that lets one store at a time, in any process, use a partition's file; the kernel releases it when the
+/// process ends.
 final class StoreLock: Sendable {
     private let descriptor: Mutex<Int32?>
 
@@ -24,7 +25,7 @@ final class StoreLock: Sendable {
         self.descriptor = Mutex(descriptor)
     }
 
-    /// At once, whoever still holds this.
+    /// Releases the lock at once, even if other references remain.
     func release() {
         descriptor.withLock { descriptor in
             if let descriptor { _ = Foundation.close(descriptor) }

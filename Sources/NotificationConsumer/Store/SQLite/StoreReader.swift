@@ -1,7 +1,7 @@
 import GRDB
 import NotificationModel
 
-/// What is on disk, without what waits to be written. Used on the lane's thread.
+/// Reads the entries on disk, without unwritten changes. Used on the lane's thread.
 struct StoreReader {
     private let connection: DatabaseQueue
     private let byKey: PreparedStatement
@@ -36,7 +36,7 @@ struct StoreReader {
         }
     }
 
-    /// Entries of a recipient whose keys have a larger hash, in their order, until the closure says false.
+    /// Entries of a recipient with larger key hashes, in order, until the closure returns false.
     func entries(
         ofRecipient recipient: Int64,
         after hash: Int64,
@@ -47,7 +47,7 @@ struct StoreReader {
         }
     }
 
-    /// Pending entries behind the cursor in the order of their instants, until the closure says false.
+    /// Pending entries after the cursor, ordered by due time, until the closure returns false.
     func due(after cursor: DueCursor, _ body: (DueCursor, borrowing PreparedStatement) throws -> Bool) throws {
         try read {
             try byDue.query(cursor.due.rawValue, cursor.tiebreak) { row in
@@ -56,11 +56,11 @@ struct StoreReader {
         }
     }
 
-    /// Entries with nothing pending, the longest untouched first, until the closure says false.
+    /// Entries with nothing pending, least recently touched first, until the closure returns false.
     func idle(_ body: (IdleEntry) throws -> Bool) throws {
         try read {
             try byTouched.query { row in
-                // The value is not read: it may be long, and is not wanted.
+                // The value is not read: it may be long, and is not needed.
                 let key = row.bytes(0)
                 guard KeyHash(of: key).key == row.integer(5) else { throw StoredRow.damage }
                 return try body(IdleEntry(key: key, touched: Timestamp(rawValue: row.integer(3))))
@@ -86,7 +86,7 @@ struct StoreReader {
         }
     }
 
-    /// - Throws: ``EntryStoreError/damaged(_:)`` whatever went wrong: a cache that cannot be read is of no use.
+    /// - Throws: ``EntryStoreError/damaged(_:)`` for every error: a cache that cannot be read is useless.
     private func read<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try connection.unsafeRead { _ in try body() }
@@ -97,9 +97,9 @@ struct StoreReader {
 }
 
 extension DatabaseError {
-    /// SQLite's words, without the statement and its values.
+    /// SQLite's message, without the statement and its values.
     var reason: String { message ?? resultCode.description }
 
-    /// The file is not as SQLite left it.
+    /// The file differs from what SQLite wrote.
     var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
 }

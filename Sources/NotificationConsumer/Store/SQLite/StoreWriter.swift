@@ -1,7 +1,7 @@
 import GRDB
 import NotificationModel
 
-/// Writes batches: one transaction each, with the position and the counts. Used on the writer's thread.
+/// Writes each batch with the position and the counts in one transaction. Used on the writer's thread.
 struct StoreWriter {
     private let connection: DatabaseQueue
     private let find: PreparedStatement
@@ -19,7 +19,7 @@ struct StoreWriter {
         insert = try prepare(
             "INSERT INTO entry(key, value, recipient, hash, due, touched, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
-        // In place: a row that is replaced would move, and leave a hole.
+        // Update in place: a replaced row would move and leave a gap.
         update = try prepare(
             "UPDATE entry SET key = ?, value = ?, due = ?, touched = ?, checksum = ? WHERE id = ?"
         )
@@ -27,11 +27,11 @@ struct StoreWriter {
         mark = try prepare("UPDATE meta SET next = ?, written = ?, entries = ?, pending = ?")
     }
 
-    /// Writes a batch, all of it or nothing.
+    /// Writes a batch atomically.
     ///
-    /// - Returns: the counts with it.
+    /// - Returns: the counts including the batch.
     func write(_ batch: ChangeBatch, _ counts: StoreCounts, lineage: inout String?) throws -> StoreCounts {
-        // Neighbours in the index of keys are then neighbours in the batch.
+        // Entries that are adjacent in the key index are then adjacent in the batch.
         let order = batch.items.indices.sorted { batch.items[$0].hash < batch.items[$1].hash }
         var after = counts
         try connection.inDatabase { database in
@@ -84,33 +84,34 @@ struct StoreWriter {
         counts.pending += due == nil ? 0 : 1
     }
 
-    /// The keys that are on disk.
+    /// The keys on disk.
     func keys(expecting count: Int) throws -> BloomFilter {
         try connection.unsafeRead { try StoreFile.keys($0, expecting: count).filter }
     }
 
-    /// Gives back what the cache holds: the kernel has it too.
+    /// Releases SQLite's cache: the kernel caches the file too.
     func releaseMemory() { connection.releaseMemory() }
 
-    /// Notes that the file is open, on the disk itself: after a power loss no new page is found under an old note.
+    /// Records on disk that the file is open and syncs it: after a power loss, no new page is found in a file recorded
+    /// as closed.
     func noteOpen(bootID: String?) throws {
         try connection.inDatabase { database in
-            // So that copying to the file waits for the disk; nothing else does.
+            // Makes the checkpoint wait for the disk; nothing else waits.
             try database.execute(sql: "PRAGMA synchronous = NORMAL")
             defer { try? database.execute(sql: "PRAGMA synchronous = OFF") }
             try database.execute(sql: "UPDATE meta SET closed = 0, boot = ?", arguments: [bootID])
-            // Into the file: what is only in the log goes when the log begins anew.
+            // Copy it to the file: contents of the log are lost when the log restarts.
             guard try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(FULL)") == 0 else {
-                throw DatabaseError(resultCode: .SQLITE_BUSY, message: "it is read for too long")
+                throw DatabaseError(resultCode: .SQLITE_BUSY, message: "a reader blocked the checkpoint for too long")
             }
         }
     }
 
-    /// Puts everything in its place, on the disk itself, and notes that it is there.
+    /// Copies everything to the file, syncs it, and records that it is closed.
     func noteClosed() throws {
         try connection.inDatabase { database in
             try database.execute(sql: "PRAGMA synchronous = FULL")
-            // Before the note, so that a machine that stops in between finds none.
+            // Checkpoint before recording: if the machine stops in between, the file is not recorded as closed.
             guard try Int.fetchOne(database, sql: "PRAGMA wal_checkpoint(TRUNCATE)") == 0 else { return }
             try database.execute(sql: "UPDATE meta SET closed = 1")
         }

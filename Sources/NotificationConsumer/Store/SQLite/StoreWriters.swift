@@ -9,18 +9,18 @@ import Glibc
 import Musl
 #endif
 
-/// The thread that writes all stores of a process, one batch after the other and behind everything else; there while a store is
-/// open.
+/// The thread that writes all stores of a process, one batch after the other and at low priority. It exists while a
+/// store is open.
 ///
-/// With a thread for each partition, whose batches come of age together, timers were late by tens of milliseconds every second;
-/// and each thread kept freed memory of its own.
+/// One thread per partition made timers late by tens of milliseconds every second, because the batches came due
+/// together; and each thread kept freed memory of its own.
 package final class StoreWriters: Sendable {
     /// A store that has been opened.
     struct Member: Sendable {
         let behind: WriteBehind
-        /// As written in its file.
+        /// The lineage in its file.
         let lineage: String?
-        /// Let go of when the store has ended to be closed, however long the last write takes.
+        /// Released when closing the store has finished, however long the last write takes.
         let lock: StoreLock
     }
 
@@ -42,16 +42,16 @@ package final class StoreWriters: Sendable {
         if isFirst { start() } else { signal() }
     }
 
-    /// What the files that are open take of the disk, as of their last batches.
+    /// The disk space used by the open files, updated with each batch.
     package var diskBytes: Int { bytes.load(ordering: .relaxed) }
 
-    /// A member has something to do.
+    /// Wakes the thread: a member has work.
     func signal() { wake.signal() }
 
     private func start() {
         let isStarted = DispatchSemaphore(value: 0)
         let thread = Thread { [self] in
-            // A name reaches the kernel once Foundation knows the thread, which is after it has started.
+            // The kernel gets the name only after the thread has started and Foundation knows it.
             isStarted.wait()
             Thread.current.name = "store-writer"
             Self.giveWay()
@@ -62,9 +62,9 @@ package final class StoreWriters: Sendable {
         isStarted.signal()
     }
 
-    /// Lowers the priority of the calling thread, where the system knows one of threads.
+    /// Lowers the priority of the calling thread, where the system supports it for threads.
     private static func giveWay() {
-        // Of the thread, whatever POSIX says of processes; a failure changes nothing but the order of things.
+        // On Linux this applies to the thread, although POSIX specifies processes. A failure only affects scheduling.
         #if canImport(Glibc)
         _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 5)
         #elseif canImport(Musl)
@@ -114,7 +114,7 @@ package final class StoreWriters: Sendable {
         } else {
             wake.wait()
         }
-        // Once around does for all that have called.
+        // One iteration serves all signals.
         while wake.wait(timeout: .now()) == .success {}
     }
 }
@@ -129,7 +129,7 @@ private final class StoreWriting {
     private let member: StoreWriters.Member
     private var lineage: String?
     private var writer: StoreWriter?
-    /// As of the last batch.
+    /// Updated with each batch.
     private(set) var diskBytes: Int
 
     init(_ member: StoreWriters.Member) {
@@ -156,7 +156,7 @@ private final class StoreWriting {
         }
     }
 
-    /// Where there is no room for the note, the file is kept as after a crash.
+    /// If the note cannot be written for lack of space, the file is treated as after a crash.
     private func noteClosed() throws {
         do { try preparedWriter().noteClosed() } catch let error as DatabaseError where !error.isDamage {}
     }

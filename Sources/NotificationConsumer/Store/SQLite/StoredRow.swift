@@ -1,10 +1,10 @@
 import NotificationModel
 
-/// A row as the statements of a store read it: `key, value, due, touched, checksum, hash`.
+/// A row as read by the statements of a store: `key, value, due, touched, checksum, hash`.
 enum StoredRow {
     static let columns = "key, value, due, touched, checksum, hash"
 
-    /// Over all that a row holds.
+    /// The checksum of all columns.
     static func checksum(
         _ hash: Int64,
         value: UnsafeRawBufferPointer,
@@ -19,7 +19,7 @@ enum StoredRow {
 
     /// The entry of a row.
     ///
-    /// - Throws: ``EntryStoreError/damaged(_:)`` when it is not what was written.
+    /// - Throws: ``EntryStoreError/damaged(_:)`` when it differs from what was written.
     static func entry(_ row: borrowing PreparedStatement) throws -> StoredEntry {
         let key = row.bytes(0)
         let hash = KeyHash(of: key).key
@@ -30,5 +30,5 @@ enum StoredRow {
         return StoredEntry(key: key, value: row.bytes(1))
     }
 
-    static var damage: EntryStoreError { .damaged("a row is not what was written") }
+    static var damage: EntryStoreError { .damaged("a row differs from what was written") }
 }

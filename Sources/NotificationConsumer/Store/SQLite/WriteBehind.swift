@@ -4,10 +4,10 @@ import GRDB
 import NotificationModel
 import Synchronization
 
-/// What the lane's side of a store and the thread that writes it share: the changes on their way to the disk.
+/// The state shared by the lane's side of a store and the writer thread: the changes waiting to be written.
 ///
-/// The thread takes a batch when it is large or old enough and writes it in one transaction; until that is done, readers see
-/// the batch over what is on disk. A batch that cannot be written is kept and tried again.
+/// The thread takes a batch when it is large or old enough and writes it in one transaction. Until then, readers see
+/// the batch merged over the contents on disk. A batch that cannot be written is kept and retried.
 final class WriteBehind: Sendable {
     typealias Limits = SQLiteEntryStore.Limits
 
@@ -15,32 +15,32 @@ final class WriteBehind: Sendable {
 
     private struct State {
         var pending = ChangeBatch()
-        /// When the first change of `pending` came.
+        /// When the first change was added to `pending`.
         var since = ContinuousClock.now
-        /// What the thread has in hand; not changed until it is done.
+        /// The batch being written; not changed until it is written.
         var writing: ChangeBatch?
-        /// When to try `writing` again; nil while it is being written.
+        /// When to retry `writing`; nil while it is being written.
         var retryAt: ContinuousClock.Instant?
         var filter: BloomFilter
         var counts: StoreCounts
         var trouble: String?
         var damage: String?
-        /// Nothing waits for a batch to fill.
+        /// Write without waiting for a full batch.
         var isHurried = false
-        /// Somebody waits until nothing is left to write.
+        /// A caller waits until everything is written.
         var isFlushing = false
         var ending: Ending?
-        /// That the file is open is noted in it.
+        /// The file records that it is open.
         var isNoted: Bool
-        /// Nobody writes or answers any more.
+        /// Writing has ended.
         var hasEnded = false
     }
 
-    /// What its writer is to do.
+    /// The next action of the writer.
     enum Step {
         case write(ChangeBatch)
         case wait(until: ContinuousClock.Instant?)
-        /// - Parameter isSound: the file is kept, and may say that it was closed.
+        /// - Parameter isSound: whether the file is kept and may be recorded as closed.
         case end(isSound: Bool)
     }
 
@@ -68,8 +68,8 @@ final class WriteBehind: Sendable {
     }
 
     /// - Parameters:
-    ///   - lineage: as written in the file.
-    ///   - lock: let go of when it has ended to be closed, however long the last write takes.
+    ///   - lineage: the lineage in the file.
+    ///   - lock: released when closing has finished, however long the last write takes.
     func start(lineage: String?, holding lock: StoreLock) {
         limits.writers.add(.init(behind: self, lineage: lineage, lock: lock))
     }
@@ -87,7 +87,7 @@ final class WriteBehind: Sendable {
             for change in changes {
                 let hash = KeyHash(of: change.key)
                 if change.value == nil {
-                    // What was never there needs no deletion.
+                    // A key that never existed needs no deletion.
                     guard state.filter.contains(hash) else { continue }
                     state.pending.put(change, hash, isNew: false)
                 } else {
@@ -104,7 +104,7 @@ final class WriteBehind: Sendable {
 
     enum Found {
         case entry(StoredEntry?)
-        /// It is to be looked for on disk.
+        /// The entry may be on disk.
         case perhaps
     }
 
@@ -119,7 +119,7 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// What lies over the contents of the disk as they are from here on, or were when it was asked for.
+    /// The changes to merge over the contents of the disk as of this call or later.
     func overlay() throws -> StoreOverlay {
         try state.withLock { state in
             try Self.check(state)
@@ -147,7 +147,7 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// Ends the thread; waits for it, but not for ever.
+    /// Ends the writing of this store; waits for a bounded time.
     ///
     /// - Returns: whether it has ended.
     @discardableResult
@@ -157,7 +157,7 @@ final class WriteBehind: Sendable {
         return ended.wait(timeout: .now() + limits.closing.dispatchInterval) == .success
     }
 
-    /// Notes that the files are of no use, from either side.
+    /// Records that the file is unusable; called by the lane and by the writer.
     func noteDamage(_ what: String) {
         let isFirst = state.withLock { state in
             guard state.damage == nil, state.ending != .abandoning else { return false }
@@ -175,7 +175,7 @@ final class WriteBehind: Sendable {
 
     // MARK: - The writer's side
 
-    /// Runs what touches the file; trouble with the file itself ends its use.
+    /// Runs code that uses the file; an error of the file ends its use.
     func notingDamage(_ body: () throws -> Void) {
         do {
             try body()
@@ -186,9 +186,9 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// Closes the file, as its last transaction left it, whatever is wrong with it.
+    /// Closes the file in the state of its last transaction, even if it is damaged.
     ///
-    /// - Returns: whether that was asked for.
+    /// - Returns: whether closing was requested.
     func close() -> Bool {
         try? connection.close()
         return state.withLock { state in
@@ -198,7 +198,7 @@ final class WriteBehind: Sendable {
         }
     }
 
-    /// Nothing of it is in use any more.
+    /// Signals that nothing uses the file any more.
     func noteEnd() { ended.signal() }
 
     private func finishFlush(_ state: inout State) {
@@ -206,7 +206,7 @@ final class WriteBehind: Sendable {
         state.isFlushing = false
     }
 
-    /// What the files take of the disk.
+    /// The disk space used by the file and its log.
     var diskBytes: Int { file.diskBytes }
 
     func nextStep() -> Step { state.withLock { step(&$0, now: .now) } }
@@ -215,7 +215,7 @@ final class WriteBehind: Sendable {
         if state.damage != nil || state.ending == .abandoning { return .end(isSound: false) }
         if let writing = state.writing, let retryAt = state.retryAt {
             if state.ending == .dropping { return .end(isSound: true) }
-            // Whoever waits for it may have made room.
+            // The waiting caller may have freed space.
             guard retryAt <= now || state.isFlushing || state.ending != nil else { return .wait(until: retryAt) }
             state.retryAt = nil
             return .write(writing)
@@ -251,14 +251,14 @@ final class WriteBehind: Sendable {
                 return (state.pending.isEmpty, state.filter.count)
             }
             if isIdle { writer.releaseMemory() }
-            // Keys that have gone fill the filter; then it is made anew from those that are there.
+            // Removed keys fill the filter: rebuild it from the existing keys.
             if keys > 2 * counts.entries + limits.forgottenKeys { try renewFilter(writer, counts) }
         } catch let error as DatabaseError where !error.isDamage {
             state.withLock { state in
                 state.trouble = error.reason
                 state.retryAt = .now + limits.retryInterval
                 finishFlush(&state)
-                // Once more when asked to end, and no more.
+                // When closing was requested, retry only once.
                 if state.ending == .flushing { state.ending = .dropping }
             }
         }
@@ -273,7 +273,7 @@ final class WriteBehind: Sendable {
     }
 }
 
-/// Changes that lie over what is on disk.
+/// Changes to merge over the contents of the disk.
 struct StoreOverlay {
     let newer: ChangeBatch
     let older: ChangeBatch?
@@ -282,13 +282,13 @@ struct StoreOverlay {
         newer.change(of: key, hash) ?? older?.change(of: key, hash)
     }
 
-    /// The changes that count, of those that fit.
+    /// The effective changes that match.
     private func changes(where fits: (StoreChange) -> Bool) -> [ChangeBatch.Item] {
         let kept = older?.items.filter { fits($0.change) && newer.change(of: $0.change.key, $0.hash) == nil } ?? []
         return newer.items.filter { fits($0.change) } + kept
     }
 
-    /// The changes that put something there.
+    /// The changes that set a value.
     var present: [StoreChange] { changes { $0.value != nil }.map(\.change) }
 
     func changes(ofRecipient recipient: Int64) -> [StoreChange] {
@@ -298,7 +298,7 @@ struct StoreOverlay {
         return newer.changes(ofRecipient: recipient) + (kept ?? [])
     }
 
-    /// What is pending behind the cursor, in order.
+    /// The pending entries after the cursor, in order.
     func due(after cursor: DueCursor, through: Timestamp) -> [(place: DueCursor, entry: StoredEntry)] {
         guard min(newer.earliestDue, older?.earliestDue ?? newer.earliestDue) <= through else { return [] }
         return changes { change in
@@ -310,7 +310,7 @@ struct StoreOverlay {
         }.sorted { $0.place < $1.place }
     }
 
-    /// What has nothing pending, the longest untouched first.
+    /// The entries with nothing pending, least recently touched first.
     func idle() -> [IdleEntry] {
         changes { $0.value != nil && $0.due == nil }
             .map { IdleEntry(key: $0.change.key, touched: $0.change.touched) }
@@ -319,7 +319,7 @@ struct StoreOverlay {
 }
 
 extension StoreChange {
-    /// What is there with it; nil when it is gone.
+    /// The resulting entry; nil when it was removed.
     var entry: StoredEntry? { value.map { StoredEntry(key: key, value: $0) } }
 }
 
@@ -328,7 +328,7 @@ extension DueCursor: Comparable {
 }
 
 extension Duration {
-    /// For Dispatch; none when negative.
+    /// The interval for Dispatch; zero when negative.
     var dispatchInterval: DispatchTimeInterval {
         .nanoseconds(Int(clamping: max(0, components.seconds) * 1_000_000_000 + components.attoseconds / 1_000_000_000))
     }
