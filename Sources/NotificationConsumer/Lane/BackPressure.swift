@@ -96,7 +96,9 @@ struct BackPressure {
             return (.everything, "a checkpoint is under way and \(load.dirty) entries have changed since")
         }
         if load.unwritten >= bounds.unwrittenChanges / share {
-            return (.reading, load.storeTrouble ?? "the disk store is behind: \(load.unwritten) changes are not written")
+            return (
+                .reading, load.storeTrouble ?? "the disk store is behind: \(load.unwritten) changes are not written"
+            )
         }
         // What fires, too, is sent; what waits for an attempt is due like a timer.
         if load.sends >= max(1, bounds.sends / share) {

@@ -31,6 +31,7 @@ extension Lane {
             throw error
         }
         ownedNumbers = numbers
+        catchingUp = Set(numbers.filter { owned[Int($0)]?.isCatchingUp == true })
         (backPressure, unfinished) = (BackPressure(), nil)
         if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
@@ -222,6 +223,7 @@ extension Lane {
         // Of an assignment that was refused nothing is owned.
         guard owned.indices.contains(Int(number)), let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
+        catchingUp.remove(number)
         if unfinished?.partition == number { unfinished = nil }
         if isStoreSound {
             context.stores.giveBack(partition.center.store, of: number, at: link.now)

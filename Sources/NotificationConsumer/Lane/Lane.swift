@@ -40,6 +40,8 @@ package final class Lane<Link: LaneLink> {
     var owned: [OwnedPartition?]
     /// The numbers of those that are owned, in order.
     var ownedNumbers: [Int32] = []
+    /// Those whose timers wait for the backlog.
+    var catchingUp: Set<Int32> = []
     /// Of the assignment; what was sent in another one is answered too late.
     var epoch: UInt64 = 0
     /// What turns ask for, taken from a centre; empty between two calls of `carryOut`.
@@ -153,9 +155,9 @@ package final class Lane<Link: LaneLink> {
             // Rounded up: before its time there is nothing to do.
             wait = min(wait, max(0, (deadline - link.now).milliseconds + 1))
         }
+        if !catchingUp.isEmpty { wait = min(wait, 5) }
         let now = context.clock()
         for number in ownedNumbers {
-            if owned[Int(number)]?.isCatchingUp == true { wait = min(wait, 5) }
             guard let next = owned[Int(number)]?.nextWork() else { continue }
             wait = min(wait, max(0, next.rawValue - now.rawValue))
         }
@@ -227,12 +229,11 @@ package final class Lane<Link: LaneLink> {
         }
         var isUnfinished = false
         if let input {
-            let dirty = owned[index]?.center.dirtyCount ?? 0
-            let outcome = try usingStore { try owned[index]?.center.apply(input, at: now) }
+            let applied = try usingStore { try owned[index]?.apply(input, at: now) }
+            let outcome = applied?.outcome
             if let outcome { context.metrics.count(outcome) }
             isUnfinished = outcome == .unfinished
-            // An entry of it is to be in the changelog; what was finished at once follows later, and is small.
-            if !input.isTimeless || owned[index]?.center.dirtyCount ?? 0 > dirty {
+            if applied?.isInNextCut == true {
                 ledger.budget.expect((record.key?.count ?? 0) + (record.value?.count ?? 0))
             }
             if outcome == .duplicate {
@@ -270,11 +271,11 @@ package final class Lane<Link: LaneLink> {
     }
 
     private func endCatchUps(isReadingHeld: Bool) {
-        for number in ownedNumbers {
-            guard owned[Int(number)]?.isCatchingUp == true else { continue }
+        for number in catchingUp {
             owned[Int(number)]?.endCatchUp(isReadingHeld: isReadingHeld, at: link.now) { input, position in
                 link.lag(of: InputPartition(input, number), after: position)
             }
+            if owned[Int(number)]?.isCatchingUp != true { catchingUp.remove(number) }
         }
     }
 

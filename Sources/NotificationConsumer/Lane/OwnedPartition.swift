@@ -104,6 +104,18 @@ struct OwnedPartition {
         return min(due ?? refill, refill)
     }
 
+    /// Applies an input, in the order of the log.
+    ///
+    /// - Returns: its outcome, and whether the next cut has an entry of it; what was finished at once follows later, and is small.
+    mutating func apply(
+        _ input: CenterInput,
+        at now: Timestamp
+    ) throws -> (outcome: CenterInput.Outcome, isInNextCut: Bool) {
+        let dirty = center.dirtyCount
+        let outcome = try center.apply(input, at: now)
+        return (outcome, !input.isTimeless || center.dirtyCount > dirty)
+    }
+
     /// Fires what is due and may fire.
     mutating func fireDue(
         at now: Timestamp,
