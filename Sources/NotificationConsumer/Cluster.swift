@@ -2,26 +2,26 @@ import Kafka
 import Logging
 import ServiceSupport
 
-/// What the service must know of the cluster before it begins.
+/// What the service must know about the cluster before it starts.
 struct Cluster: Sendable {
-    /// As the cluster calls itself: a copy of its state is of use with no other.
+    /// The cluster's own id: a copy of its state is only valid for this cluster.
     var id: String
-    /// What was asked for, or else what the cluster can.
+    /// The configured guarantee, or else the strongest that the cluster supports.
     var guarantee: DeliveryGuarantee
 
-    /// Without transactions nothing keeps a replaced owner from writing.
+    /// Without transactions nothing prevents a replaced owner from writing.
     static func warning(of guarantee: DeliveryGuarantee, isEmbedded: Bool) -> String? {
         guard guarantee == .atLeastOnce, !isEmbedded else { return nil }
         return """
-            delivery.guarantee at-least-once is for brokers without transactions: nothing fences `state`, so an instance that stood \
-            still for longer than the session timeout can overwrite what the next owner of its partitions wrote, and a \
-            notification that was cancelled meanwhile can come back; exactly-once has no such gap
+            delivery.guarantee at-least-once is for brokers without transactions: nothing fences `state`, so an instance that was \
+            suspended for longer than the session timeout can overwrite changes of the next owner of its partitions, and a \
+            notification that was cancelled meanwhile can come back; use exactly-once to prevent this
             """
     }
 
-    /// Asks until there is an answer; blocking.
+    /// Asks the cluster until it answers; blocking.
     ///
-    /// - Returns: nil when asked to stop meanwhile.
+    /// - Returns: nil when a stop is requested meanwhile.
     static func ask(
         _ configuration: ConsumerServiceConfiguration,
         _ stop: StopSignal,
@@ -34,7 +34,7 @@ struct Cluster: Sendable {
         guard let id = try wait.until({ try consumer.clusterID() }) else { return nil }
         let (guarantee, why) = DeliveryGuarantee.choose(asked: configuration.guarantee, on: id)
         health.ready()
-        logger.info("delivery guarantee: \(guarantee.rawValue)", metadata: ["why": "\(why)"])
+        logger.info("delivery guarantee: \(guarantee.rawValue)", metadata: [LogMetadata.reason: "\(why)"])
         if let warning = Self.warning(of: guarantee, isEmbedded: KafkaMockCluster.isMock(clusterID: id)) {
             logger.warning("\(warning)")
         }

@@ -7,12 +7,12 @@ public import ServiceLifecycle
 public import ServiceSupport
 import Synchronization
 
-/// The consumer service: reads requests, keeps the notification centres of their recipients, fires what is due, and
-/// publishes what became of each on `deliveries`.
+/// The consumer service: reads requests, keeps the notification centers of their recipients, fires due timers, and
+/// publishes the outcome of each request on `deliveries`.
 ///
-/// In `exactly-once` events, the changelog and offsets of a checkpoint are one transaction; in `at-least-once` a crash repeats
-/// what came after the last checkpoint, under the same event ids. What is pending is in the topic `state`: it survives the
-/// process, and comes back wherever the partition goes.
+/// In `exactly-once`, one transaction contains the events, the changelog and the offsets of a checkpoint. In
+/// `at-least-once`, a crash repeats the work since the last checkpoint, with the same event ids. Pending notifications
+/// are in the topic `state`: they survive the process and follow the partition to its next owner.
 public struct ConsumerService: Service {
     private let configuration: ConsumerServiceConfiguration
     private let health: Health
@@ -23,17 +23,17 @@ public struct ConsumerService: Service {
     private let storeWriters = StoreWriters()
     private let parkedStores = ParkedStores()
     private let ceiling: KafkaRecordCeiling
-    /// All of them from the start: readiness must not flicker.
+    /// Created at the start for all lanes: readiness must not flicker.
     private let laneHealth: [HealthComponent]
-    /// nil for the `delivered` event itself.
+    /// nil for the channel `events`, which uses the `delivered` event itself.
     private let channel: (any DeliveryChannel & Sendable)?
 
     /// The service with the channel `events`.
     ///
     /// - Parameters:
-    ///   - registry: where gauges are shown; its counters too.
-    ///   - clock: the owner's wall clock; no timer fires before it says so.
-    /// - Throws: `KafkaError` that names a property librdkafka does not take.
+    ///   - registry: receives gauges and counters.
+    ///   - clock: the owner's wall clock; no timer fires earlier by this clock.
+    /// - Throws: `KafkaError` that names a property that librdkafka rejects.
     public init(
         configuration: ConsumerServiceConfiguration,
         health: Health,
@@ -51,8 +51,8 @@ public struct ConsumerService: Service {
         )
     }
 
-    /// - Parameter channel: what `configuration.channel` names; nil for `events`.
-    /// - Throws: `ChannelMismatch` for another one.
+    /// - Parameter channel: the channel that `configuration.channel` names; nil for `events`.
+    /// - Throws: `ChannelMismatch` for a different channel.
     package init(
         configuration: ConsumerServiceConfiguration,
         channel: (any DeliveryChannel & Sendable)?,
@@ -84,12 +84,12 @@ public struct ConsumerService: Service {
         Self.describe(registry, storeWriters, parkedStores)
     }
 
-    /// Whether every lane has its partitions and works on them.
+    /// Whether every lane owns its partitions and processes them.
     public var isReady: Bool { laneHealth.allSatisfy { $0.status == .ready } }
 
     /// Runs the lanes until the graceful shutdown or cancellation, and drains them within the configured time.
     ///
-    /// - Throws: what makes a start impossible, with what to do.
+    /// - Throws: an error that prevents the start, with instructions.
     public func run() async throws {
         let stop = StopSignal()
         try await withTaskCancellationHandler {
@@ -143,7 +143,7 @@ public struct ConsumerService: Service {
             for (number, status) in statuses.enumerated() {
                 group.addTask { try await runLane(number, cluster, stores, stop, status, components[number]) }
             }
-            // One lane that cannot go on ends the others in order.
+            // If one lane fails for good, shut down the others in order.
             do {
                 while try await group.next() != nil {}
             } catch {
@@ -153,8 +153,8 @@ public struct ConsumerService: Service {
         }
     }
 
-    /// Runs lanes one after the other: one that fails is closed, and the next begins at the marker, after a pause that grows to
-    /// half a minute.
+    /// Runs a lane, and a new one after each failure: closes the failed lane and starts the next at the marker, after a
+    /// pause that grows to half a minute.
     private func runLane(
         _ number: Int,
         _ cluster: Cluster,
@@ -206,14 +206,14 @@ public struct ConsumerService: Service {
         }
     }
 
-    /// nil when the error says nothing of another process.
+    /// Returns nil when the error does not indicate another process.
     private func fencing(_ error: any Error, lane: Int) -> InstanceFencedError? {
         guard KafkaError.isFencing(error) else { return nil }
         let name = configuration.laneProducer(.exactlyOnce, lane: lane).transactionalID ?? ""
         return InstanceFencedError(instanceID: configuration.instanceID, name: name, cause: error)
     }
 
-    /// Works until asked to stop, then drains within the configured time.
+    /// Runs the lane until a stop is requested, then drains it within the configured time.
     private static func run(
         _ lane: Lane<KafkaLink>,
         until stop: StopSignal,
@@ -238,33 +238,33 @@ public struct ConsumerService: Service {
     private static func describe(_ registry: PrometheusRegistry, _ statuses: [LaneStatus], topics: TopicNames) {
         registry.describe("requests", "Requests and removals read, by outcome.")
         registry.describe("notification.events", "Events published, by name.")
-        registry.describe("dead.letters", "Records that could not be used, by reason.")
-        registry.describe("center.entries.forgotten.early", "Entries forgotten before their retention, at the bound.")
-        registry.describe("schedule.deviation", "How late timers were at hand-over.")
-        registry.describe("checkpoint.duration", "From the cut of a checkpoint to its commit.")
-        registry.describe("restore.duration", "From the assignment of partitions until they are worked on.")
-        registry.describe("transactions.aborted", "Transactions given up.")
-        registry.describe("state.records.without.key", "Records of state without a key, passed over at a restore.")
+        registry.describe("dead.letters", "Records rejected as dead letters, by reason.")
+        registry.describe("center.entries.forgotten.early", "Entries forgotten early because of the limit.")
+        registry.describe("schedule.deviation", "Lateness of timers at hand-over.")
+        registry.describe("checkpoint.duration", "Time from the cut of a checkpoint to its commit.")
+        registry.describe("restore.duration", "Time from the assignment of partitions until they are processed.")
+        registry.describe("transactions.aborted", "Aborted transactions.")
+        registry.describe("state.records.without.key", "Records of state without a key, skipped at a restore.")
         registry.describe(
             "delivery.latency",
-            "From the timestamp of a request without trigger to the hand-over of its notification; the first of each turn of a lane."
+            "Time from the timestamp of a request without trigger to the hand-over of its notification; first of each lane turn."
         )
         registry.describe(
             "checkpoint.success.timestamp.seconds",
-            "When a checkpoint was last committed, in seconds since 1970, by lane; 0 before. A lane without work makes none."
+            "When a checkpoint was last committed, in seconds since 1970, by lane; 0 before the first. Idle lanes make none."
         )
-        registry.describe("lane.restarts", "How often a lane failed and began anew at its marker.")
+        registry.describe("lane.restarts", "Restarts of a lane at its marker after a failure.")
         registry.describe(
             "consumer.rebalances",
-            "How often the group gave partitions to this process or took them, by what happened."
+            "Rebalances in which partitions of this process were assigned, revoked or lost, by event."
         )
-        registry.describe("sends.timed.out", "Sends that the channel did not answer in time; they are tried again.")
-        registry.describe("channel.outcomes.late", "Answers of channels that came after a restart, or twice.")
+        registry.describe("sends.timed.out", "Sends that the channel did not answer in time; they are retried.")
+        registry.describe("channel.outcomes.late", "Late or duplicate answers of channels.")
         registry.collect { page in
             for (code, count) in KafkaClientErrors.counts {
                 page.counter(
                     "kafka.client.errors",
-                    help: "Trouble that the Kafka client library told of, most of which mends itself, by its code.",
+                    help: "Errors reported by the Kafka client library, by code; it recovers from most of them.",
                     value: Double(count),
                     labels: [("code", code)]
                 )
@@ -272,7 +272,7 @@ public struct ConsumerService: Service {
             let lanes = statuses.map(\.snapshot)
             page.gauge(
                 "schedule.pending",
-                help: "Notifications scheduled or held back, not sent.",
+                help: "Notifications that are scheduled or held, and not sent yet.",
                 value: Double(lanes.reduce(0) { $0 + $1.pending })
             )
             page.gauge(
@@ -292,7 +292,7 @@ public struct ConsumerService: Service {
             )
             page.gauge(
                 "oldest.due.age.seconds",
-                help: "How late the oldest timer is that is due and not sent.",
+                help: "Lateness of the oldest due timer that is not sent yet.",
                 value: Double(lanes.map(\.oldestDueAge).max() ?? 0) / 1000
             )
             page.gauge(
@@ -302,7 +302,7 @@ public struct ConsumerService: Service {
             )
             page.gauge(
                 "center.entries.resident",
-                help: "Entries of the centres that are in memory.",
+                help: "Entries in memory.",
                 value: Double(lanes.reduce(0) { $0 + $1.resident })
             )
             page.gauge(
@@ -312,18 +312,18 @@ public struct ConsumerService: Service {
             )
             page.gauge(
                 "store.troubled.partitions",
-                help: "Partitions whose files on disk cannot be opened or written: entries are kept in memory instead.",
+                help: "Partitions whose store files cannot be opened or written; their entries are kept in memory.",
                 value: Double(lanes.reduce(0) { $0 + $1.troubledStores })
             )
             page.gauge(
                 "restore.remaining.records",
-                help: "Records of the changelog that are yet to be read before partitions are worked on.",
+                help: "Changelog records still to be read before partitions are processed.",
                 value: Double(lanes.reduce(0) { $0 + ($1.restoring.map { $0.of - $0.read } ?? 0) })
             )
             for (place, lag) in lanes.flatMap({ $0.lag }) {
                 page.gauge(
                     "consumer.lag.records",
-                    help: "Records behind the end of the partition.",
+                    help: "Records between the read position and the end of the partition.",
                     value: Double(lag),
                     labels: [("topic", topics[place.input]), ("partition", "\(place.partition)")]
                 )
@@ -335,12 +335,12 @@ public struct ConsumerService: Service {
         registry.collect { page in
             page.gauge(
                 "store.disk.bytes",
-                help: "What the files of the stores take of the disk, with their logs.",
+                help: "Disk space used by the store files and their logs.",
                 value: Double(writers.diskBytes)
             )
             page.gauge(
                 "store.parked.bytes",
-                help: "About what entries take in memory whose partitions left and may come back.",
+                help: "Approximate memory used by entries of revoked partitions that may be assigned again.",
                 value: Double(parked.bytes)
             )
         }

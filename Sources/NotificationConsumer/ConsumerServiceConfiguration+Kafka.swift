@@ -3,21 +3,21 @@ import ServiceSupport
 
 /// The configurations of the service's Kafka clients.
 extension ConsumerServiceConfiguration {
-    /// After so long without an answer the group gives partitions to another member.
+    /// After this time without an answer, the group reassigns the member's partitions.
     var sessionTimeout: Duration {
         .milliseconds(shared.kafkaProperties["session.timeout.ms"].flatMap { Int64($0) } ?? 45_000)
     }
 
-    /// After so long the broker aborts a transaction: an owner that stands still holds readers back no longer.
+    /// After this time the broker aborts a transaction, so that a suspended owner does not block readers any longer.
     var transactionTimeout: Duration { .seconds(10) }
 
-    /// How long a commit is repeated before its outcome counts as unknown.
+    /// How long a commit is retried before its outcome counts as unknown.
     var commitTimeout: Duration { .seconds(30) }
 
-    /// For the lanes' consumers.
+    /// The configuration of the lanes' consumers.
     func groupConsumer(lane: Int) -> KafkaConsumerConfiguration {
         var consumer = KafkaConsumerConfiguration(client: shared.client(groupID), groupID: groupID)
-        // The marker says where to start; an offset that the broker does not hold must not be replaced in silence.
+        // The marker defines where to start; an offset that the broker does not hold must not be replaced silently.
         consumer.offsetReset = .error
         consumer.revokeTimeout = min(shared.drainTimeout, sessionTimeout) / 2
         consumer.tellsEnd = true
@@ -25,7 +25,7 @@ extension ConsumerServiceConfiguration {
         return consumer
     }
 
-    /// For reading `state`.
+    /// The configuration of the consumer that reads `state`.
     func stateConsumer(uncommitted: Bool) -> KafkaConsumerConfiguration {
         var consumer = KafkaConsumerConfiguration(client: shared.client(groupID))
         consumer.readsUncommitted = uncommitted
@@ -34,8 +34,9 @@ extension ConsumerServiceConfiguration {
         return consumer
     }
 
-    /// Bytes that a checkpoint of a lane may write at most. Twice as many, and what one record adds, fit librdkafka's queue, so
-    /// that none waits for room without end; and in a transaction it is less than what a broker of some MB/s writes in time.
+    /// The maximum bytes that a checkpoint of a lane may write. Twice as many, plus the bytes of one record, fit
+    /// librdkafka's queue, so that no checkpoint waits indefinitely for space. In a transaction, a broker that writes
+    /// some MB/s can store this amount in time.
     func largestCheckpoint(_ guarantee: DeliveryGuarantee) -> Int {
         let own = shared.kafkaProperties["queue.buffering.max.kbytes"].flatMap { Int($0) }
         let queue = min(own ?? .max, Self.queueKibibytes) * 1024
@@ -44,10 +45,12 @@ extension ConsumerServiceConfiguration {
 
     private static let queueKibibytes = 256 * 1024
 
-    /// For the lanes' producers: they wait for a broker that is away for as long as it takes, or as a transaction may.
+    /// The configuration of the lanes' producers: they wait for an unavailable broker without a limit, or as long as a
+    /// transaction may last.
     func laneProducer(_ guarantee: DeliveryGuarantee, lane: Int) -> KafkaProducerConfiguration {
         var producer = KafkaProducerConfiguration(client: shared.client(groupID))
-        // Beyond the lane's own bound there must be room for what one checkpoint, or one removal of all, can publish.
+        // In addition to the lane's own limit, there must be room for what one checkpoint, or one removal of all
+        // entries, can publish.
         producer.maximumBufferedRecords = outstandingRecords * 2 + checkpointEntries * 2
         producer.maximumBufferedKibibytes = Self.queueKibibytes
         if guarantee == .exactlyOnce {

@@ -1,44 +1,45 @@
 package import NotificationModel
 
-/// A way to a person's devices. The centre decides what is sent and when; a channel only tries.
+/// A way to a person's devices. The center decides what is sent and when; a channel only performs the attempts.
 ///
-/// A send carries an id that is the same however often it is repeated, and the key of its notification to collapse by: a
-/// channel replaces by the key, so a repeat replaces itself.
+/// A send has an id that is the same for every attempt, and the key of its notification for collapsing: a channel
+/// replaces by key, so a repeated send replaces itself.
 ///
-/// Sends are side work of a lane (`SideWork`): the lane begins so many at a time, answers for the channel what has no
-/// outcome by its deadline, and tries again what failed. A channel that several lanes use is `Sendable`.
+/// Sends are side work of a lane (`SideWork`). The lane limits the concurrent sends, treats a send without an outcome
+/// at its deadline as failed, and retries failed sends. A channel is `Sendable` because several lanes use it.
 package protocol DeliveryChannel: AnyObject {
-    /// As `channel` in events.
+    /// The value of `channel` in events.
     var name: String { get }
 
-    /// Begins to send; does not wait. The channel replies once, from any thread, or never.
+    /// Starts a send without waiting. The channel replies at most once, from any thread.
     func begin(_ send: ChannelSend, _ reply: ChannelReply)
 
-    /// The outcome is not awaited any more: its deadline has passed, or the lane let the partition go. What is not under way
-    /// to the device is not to be sent: the next attempt, or the next owner, comes.
+    /// The lane no longer waits for the outcome: the deadline has passed, or the lane gave up the partition. Do not
+    /// send what is not on its way to the device yet: the next attempt or the next owner will send it.
     func cancel(_ reply: ChannelReply)
 }
 
-/// Takes the outcome of one attempt.
+/// Receives the outcome of one attempt.
 package typealias ChannelReply = SideWorkReply<ChannelOutcome.Result>
 
 /// One attempt at one notification.
 package struct ChannelSend: Hashable, Sendable {
-    /// What is asked of the device.
+    /// The action on the device.
     package enum Kind: Hashable, Sendable {
-        /// Shows the content, in place of what the key has shown before.
+        /// Shows the content, replacing what is shown under the key.
         case deliver(content: ArraySlice<UInt8>)
-        /// Takes back what the key has shown.
+        /// Removes what is shown under the key.
         case recall
     }
 
-    /// The same for every attempt at this occurrence: derived, not random.
+    /// Equal for every attempt at this occurrence: derived, not random.
     package var id: SendID
     package var key: NotificationKey
     package var kind: Kind
     /// From 1.
     package var attempt: Int
-    /// The life of the partition's centre that asks; an outcome of another one is late and counts for nothing.
+    /// Identifies the instance of the partition's center that sends; an outcome for another instance is late and
+    /// ignored.
     package var epoch: UInt64
     package var partition: Int32
 }
@@ -56,7 +57,7 @@ extension ChannelSend {
     }
 }
 
-/// What names a send: the request and, of a repeat, its occurrence.
+/// Identifies a send: the request and, for a repeating one, its occurrence.
 package struct SendID: Hashable, Sendable {
     package var requestID: RequestID
     package var occurrence: Timestamp?
@@ -66,13 +67,13 @@ package struct SendID: Hashable, Sendable {
     }
 }
 
-/// What became of one attempt.
+/// The outcome of one attempt.
 package struct ChannelOutcome: Hashable, Sendable {
     package enum Result: Hashable, Sendable {
         case accepted
-        /// No, for good.
+        /// Rejected permanently.
         case rejected(ReasonCode)
-        /// Not now; the channel may ask for a pause, in milliseconds.
+        /// Failed temporarily; the channel may request a pause, in milliseconds.
         case failed(retryAfter: Int64?)
     }
 

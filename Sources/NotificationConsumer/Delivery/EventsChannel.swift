@@ -1,13 +1,13 @@
-/// The default channel: the notification is handed over inside the `delivered` event, for the user's own gateway.
+/// The default channel: the `delivered` event hands the notification over, for the user's own gateway.
 enum EventsChannel {
-    /// As `channel` in the event.
+    /// The value of `channel` in the event.
     static let name = "events"
 }
 
-/// The service was made with another channel than its settings name.
+/// The service was created with a channel other than the configured one.
 struct ChannelMismatch: Error, CustomStringConvertible {
     let wanted: String
     let given: String
 
-    var description: String { "the setting `channel` is \(wanted), and the service was made with \(given)" }
+    var description: String { "the setting `channel` is \(wanted), but the service was created with \(given)" }
 }

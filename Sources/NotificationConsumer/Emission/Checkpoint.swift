@@ -1,29 +1,31 @@
 import ServiceSupport
 
-/// The order in which a lane makes its work durable. Both guarantees go through it; only the last step differs, and what may go
-/// on meanwhile.
+/// The order in which a lane makes its work durable. Both guarantees use it; they differ in the last step, and in what
+/// may continue meanwhile.
 ///
-/// 1. Every event and dead letter of the work so far is handed over and acknowledged (`draining`).
-/// 2. What changed in the centres goes to `state` and is acknowledged (`entries`): all that is unfinished is in it.
-/// 3. One marker a partition follows and is acknowledged (`markers`): the resume position, and how far timers may fire.
-/// 4. The offsets of every partition that was written for are committed to the group (`committing`), even when they did not
+/// 1. Every event and dead letter of the work so far is produced and acknowledged (`draining`).
+/// 2. The changed entries are written to `state` and acknowledged (`entries`): they include everything unfinished.
+/// 3. One marker per partition is written and acknowledged (`markers`): the resume position, and how far timers may
+///    fire.
+/// 4. The offsets of every partition with changes are committed to the group (`committing`), even when they did not
 ///    move.
 ///
-/// In `at-least-once` each step waits for the one before, and the lane works on meanwhile: work is counted in epochs, and a cut
-/// closes one. Step 4 only shows lag. A crash repeats what came after the last acknowledged marker, under the same ids.
+/// In `at-least-once`, each step waits for the previous one, and the lane continues to work meanwhile: work is counted
+/// in epochs, and a cut closes an epoch. The offsets of step 4 only show lag. A crash repeats the work since the last
+/// acknowledged marker, with the same ids.
 ///
-/// In `exactly-once` all four are one transaction, in which order means nothing: 1 to 3 are handed over together and
-/// acknowledged together, the offsets go into the transaction, where they are the fence against an owner that was
-/// replaced, and then it is committed. Nothing else is published meanwhile.
+/// In `exactly-once`, all four steps are one transaction, whose internal order does not matter: steps 1 to 3 are
+/// produced together and acknowledged together; the offsets are added to the transaction, where they fence off a
+/// replaced owner; then it is committed. Nothing else is published meanwhile.
 ///
-/// A value: it counts and decides, the lane does the I/O.
+/// A value: it counts and decides; the lane does the I/O.
 struct Checkpoint: Sendable {
     enum Action: Equatable, Sendable {
         case writeEntries(of: [Int32])
         case writeMarkers(of: [Int32])
         /// - Parameters:
-        ///   - offsets: The next to read, of every input.
-        ///   - of: Every partition that was written for.
+        ///   - offsets: The next offset to read of every input.
+        ///   - of: Every partition with changes.
         case commit(_ offsets: InputOffsets, of: [Int32])
     }
 
@@ -35,7 +37,7 @@ struct Checkpoint: Sendable {
         case committing
     }
 
-    /// Tells what a delivery report belongs to.
+    /// Identifies what a delivery report belongs to.
     struct Tag: RawRepresentable, Hashable, Sendable {
         let rawValue: UInt
         static let entry = Tag(rawValue: 0)
@@ -48,7 +50,7 @@ struct Checkpoint: Sendable {
     private var epoch = Tag.firstEpoch
     private var outstandingOfEpoch = 0
     private var outstandingOfCut = 0
-    /// Entries, or markers, that are not acknowledged yet.
+    /// The number of entries or markers that are not acknowledged yet.
     private var outstandingState = 0
     private var numbers: [Int32] = []
     private var offsets: InputOffsets = [:]
@@ -57,24 +59,24 @@ struct Checkpoint: Sendable {
         self.guarantee = guarantee
     }
 
-    /// The tag of what is published now.
+    /// The tag of records published now.
     var tag: Tag { Tag(rawValue: epoch) }
 
     /// True from a cut to its commit.
     var isUnderWay: Bool { phase != .collecting }
 
-    /// Whether records and timers may be worked on now.
+    /// Whether records and timers may be processed now.
     var allowsWork: Bool { guarantee == .atLeastOnce || !isUnderWay }
 
-    /// True when everything that was published is acknowledged and committed.
+    /// True when everything published is acknowledged and committed.
     var isSettled: Bool { phase == .collecting && outstandingOfEpoch == 0 }
 
-    /// A record with the tag was handed to the producer.
+    /// Counts a record with the tag that was passed to the producer.
     mutating func published(_ tag: Tag) {
         if tag.rawValue >= Tag.firstEpoch { outstandingOfEpoch += 1 } else { outstandingState += 1 }
     }
 
-    /// What carried the tag is acknowledged.
+    /// Counts an acknowledged record with the tag.
     mutating func acknowledged(_ tag: Tag) {
         if tag.rawValue < Tag.firstEpoch {
             outstandingState -= 1
@@ -85,9 +87,9 @@ struct Checkpoint: Sendable {
         }
     }
 
-    /// Closes the epoch; the caller has taken the changes that go with it, and no cut is under way.
+    /// Closes the epoch. The caller has already taken its changes, and no cut is in progress.
     ///
-    /// - Parameter offsets: The next to read, of every input of the partitions that are written for.
+    /// - Parameter offsets: The next offset to read of every input of the partitions with changes.
     mutating func cut(_ offsets: InputOffsets) {
         guard phase == .collecting, !offsets.isEmpty else { return }
         self.offsets = offsets
@@ -98,7 +100,7 @@ struct Checkpoint: Sendable {
         phase = .draining
     }
 
-    /// The next step, once what it waits for is there; the caller performs it before it asks again.
+    /// The next step, once its precondition is met; the caller performs it before asking again.
     mutating func next() -> Action? {
         let isOne = guarantee == .exactlyOnce
         switch phase {

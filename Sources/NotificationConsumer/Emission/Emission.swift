@@ -2,17 +2,17 @@ import Kafka
 import NotificationModel
 import ServiceSupport
 
-/// Publishes what a lane has to say: events, dead letters and markers. It owns the buffers that they are written in, so
-/// that an event costs no allocation of its own.
+/// Publishes events, dead letters and markers of a lane. It owns the buffers in which they are encoded, so that an
+/// event needs no allocation of its own.
 struct Emission<Link: LaneLink> {
-    /// How long a full queue is waited for before the lane gives up and starts again from its marker.
+    /// How long to wait for a full queue before the lane gives up and restarts from its marker.
     static var queueFullDeadline: Duration { .seconds(60) }
 
-    /// About what headers and framing add to a record, in bytes.
+    /// The approximate size of headers and framing of a record, in bytes.
     private static var overhead: Int { 300 }
 
     let link: Link
-    /// The CloudEvents source: one constant a deployment.
+    /// The CloudEvents source: one constant per deployment.
     let source: [UInt8]
     let ledger: DeliveryLedger
     private let deliveries: Int32
@@ -32,7 +32,7 @@ struct Emission<Link: LaneLink> {
         value.reserveCapacity(4096)
     }
 
-    /// Publishes an event on `deliveries`, keyed and partitioned like the notification it tells of.
+    /// Publishes an event on `deliveries`, with the key and partition of its notification.
     mutating func publish(_ event: DeliveryEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
         value.removeAll(keepingCapacity: true)
         event.write(to: &value)
@@ -54,7 +54,7 @@ struct Emission<Link: LaneLink> {
         try enqueue(to: .deliveries, partition, key: event.key.encoded, value: value, tag: ledger.checkpoint.tag)
     }
 
-    /// Publishes a record that cannot be used, with the reason.
+    /// Publishes a dead letter: a rejected record and the reason.
     mutating func publishDeadLetter(
         _ record: KafkaConsumerRecord,
         because error: ModelError,
@@ -86,13 +86,13 @@ struct Emission<Link: LaneLink> {
         )
     }
 
-    /// Writes what became of an entry into the partition of `state`; a tombstone when nothing is left of it.
+    /// Writes a changed entry to the partition of `state`; a tombstone when the entry is gone.
     mutating func publish(_ change: StoreChange, partition: Int32) throws {
         headers.removeAll()
         try enqueue(to: .state, partition, key: change.key, value: change.value, tag: .entry)
     }
 
-    /// Writes the marker of one partition into the same partition of `state`.
+    /// Writes the marker of a partition to the same partition of `state`.
     mutating func publish(_ marker: StateMarker, partition: Int32) throws {
         headers.removeAll()
         try enqueue(to: .state, partition, key: StateMarker.key, value: marker.json, tag: .marker)
@@ -120,7 +120,7 @@ struct Emission<Link: LaneLink> {
         ledger.budget.add(bytes, isOfCut: tag == .entry || tag == .marker, at: link.now)
     }
 
-    /// A full queue is backpressure: reports are served until there is room.
+    /// A full queue is backpressure: serve delivery reports until there is room.
     private func waitingForRoom(_ enqueue: () throws -> Void) throws {
         var deadline: ContinuousClock.Instant?
         while true {
@@ -148,13 +148,14 @@ private enum EventHeader {
     static let tracestate: KafkaHeaderName = "tracestate"
 }
 
-/// What is published and not yet acknowledged, shared by what publishes and what waits. One thread uses it.
+/// Counts published records that are not acknowledged yet, shared by the publishing and the waiting code. Used on one
+/// thread.
 final class DeliveryLedger {
     var checkpoint: Checkpoint
     var budget: CheckpointBudget
-    /// The first record that the broker refused for good: the lane starts again from its marker.
+    /// The error of the first record that the broker rejected permanently: the lane restarts from its marker.
     private(set) var failure: KafkaError?
-    /// Where the newest marker of each partition is in `state`.
+    /// The offset of the newest marker of each partition in `state`.
     private(set) var markerOffsets: [Int32: Int64] = [:]
 
     init(_ guarantee: DeliveryGuarantee, budget: CheckpointBudget = .init(largest: 16 << 20)) {
@@ -162,7 +163,7 @@ final class DeliveryLedger {
         self.budget = budget
     }
 
-    /// Nothing is under way any more: what was is aborted.
+    /// Everything in progress was aborted.
     func reset() {
         checkpoint = Checkpoint(checkpoint.guarantee)
         (failure, markerOffsets) = (nil, [:])

@@ -1,12 +1,12 @@
 import ServiceSupport
 
-/// Decides when a lane does no more: at a bound nothing more is read, so nothing is buffered beyond it; at half of the bound reading
-/// goes on. A value: the lane measures its load, and performs the action.
+/// Decides when a lane stops work: at a limit it reads nothing more, so nothing is buffered beyond it; at half of the
+/// limit reading resumes. A value: the lane measures its load and performs the action.
 struct BackPressure {
     typealias Instant = ContinuousClock.Instant
 
-    /// How long a bound may be reached before reading is paused: librdkafka then drops what it has read ahead, and fetches it
-    /// again later, while not to ask for it costs nothing.
+    /// How long a limit may be reached before reading is paused: a pause makes librdkafka discard its prefetched
+    /// records and fetch them again later, while not polling costs nothing.
     static let holdBeforePause = Duration.seconds(2)
 
     struct Bounds {
@@ -19,41 +19,41 @@ struct BackPressure {
         var unwrittenChanges: Int
         /// Sends without an outcome.
         var sends: Int
-        /// How long may pass without a commit.
+        /// The maximum time without a commit.
         var sessionTimeout: Duration
         var transactionTimeout: Duration
     }
 
-    /// What a lane has taken on.
+    /// The load of a lane.
     struct Load {
         var outstanding = 0
         var dirty = 0
         var unwritten = 0
-        /// Why a store does not write.
+        /// Why a store cannot write.
         var storeTrouble: String?
         var sends = 0
-        /// Whether more was written since the cut of the checkpoint under way than one, or two, may write.
+        /// Whether more was written since the cut of the checkpoint in progress than one checkpoint, or two, may write.
         var isNextCheckpointFull = false
         var isNextCheckpointOverfull = false
-        /// When the oldest work was done that is not committed.
+        /// When the oldest uncommitted work was done.
         var uncommittedSince: Instant?
-        /// Of the transaction that is open.
+        /// When the open transaction began.
         var transactionBegan: Instant?
     }
 
-    /// What may not be done now.
+    /// The work that must wait.
     enum Hold {
         case nothing
-        /// A new input needs room; what fires changes or ends what is there.
+        /// New inputs need room; timers only change or end existing entries.
         case reading
         case everything
     }
 
     enum Action: Equatable {
         case none
-        /// Reading is to be paused.
+        /// Pause reading.
         case pause(because: String)
-        /// It is paused still.
+        /// Reading stays paused.
         case stayPaused(because: String)
         case resume
     }
@@ -61,16 +61,16 @@ struct BackPressure {
     private var heldSince: Instant?
     private(set) var isPaused = false
 
-    /// - Throws: `LaneEnd.checkpointStalled` when going on could do again what is done.
+    /// - Throws: `LaneEnd.checkpointStalled` when continuing could repeat work.
     mutating func regulate(
         _ load: Load,
         within bounds: Bounds,
         at now: Instant
     ) throws(LaneEnd) -> (hold: Hold, action: Action) {
         if let since = load.uncommittedSince, now - since > bounds.sessionTimeout {
-            // Another owner may be at work by now: what is sent from here on would be sent twice.
+            // Another owner may be active by now: anything sent from here on would be sent twice.
             guard bounds.guarantee == .atLeastOnce else { throw .checkpointStalled }
-            return hold(.everything, "nothing could be committed for longer than the session timeout", at: now)
+            return hold(.everything, "no commit succeeded for longer than the session timeout", at: now)
         }
         if let began = load.transactionBegan, now - began > bounds.transactionTimeout { throw .checkpointStalled }
         guard let (what, reason) = reached(by: load, within: bounds) else {
@@ -81,7 +81,7 @@ struct BackPressure {
         return hold(what, reason, at: now)
     }
 
-    /// The bound that is reached, if one is; once held, half of a bound holds on.
+    /// The limit that is reached, if any; once work is held, half of a limit keeps it held.
     private func reached(by load: Load, within bounds: Bounds) -> (Hold, reason: String)? {
         let isHeld = heldSince != nil
         let share = isHeld ? 2 : 1
@@ -89,18 +89,16 @@ struct BackPressure {
             return (.everything, "the broker does not acknowledge: \(load.outstanding) records outstanding")
         }
         if isHeld ? load.isNextCheckpointFull : load.isNextCheckpointOverfull {
-            return (.everything, "a checkpoint is under way, and the broker is not done with what was written since")
+            return (.everything, "a checkpoint is in progress, and the next one is full")
         }
-        // A cut takes them all, so only one that waits for the checkpoint under way lets them grow.
+        // A cut takes all changed entries, so they grow only while a cut waits for the checkpoint in progress.
         if load.dirty >= bounds.checkpointEntries * 2 / share {
-            return (.everything, "a checkpoint is under way and \(load.dirty) entries have changed since")
+            return (.everything, "a checkpoint is in progress and \(load.dirty) entries have changed since")
         }
         if load.unwritten >= bounds.unwrittenChanges / share {
-            return (
-                .reading, load.storeTrouble ?? "the disk store is behind: \(load.unwritten) changes are not written"
-            )
+            return (.reading, load.storeTrouble ?? "the disk store is behind: \(load.unwritten) unwritten changes")
         }
-        // What fires, too, is sent; what waits for an attempt is due like a timer.
+        // Firing timers also sends, and a retry is due like a timer: hold both.
         if load.sends >= max(1, bounds.sends / share) {
             return (.everything, "the channel does not answer: \(load.sends) sends have no outcome")
         }

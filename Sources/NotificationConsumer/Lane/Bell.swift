@@ -1,9 +1,9 @@
 import Dispatch
 import Synchronization
 
-/// Ends the wait of one thread from any other. A ring is kept until the next wait.
+/// Wakes one waiting thread from any other thread. A ring is kept until the next wait.
 final class Bell: Sendable {
-    /// The semaphore was signalled, and no wait has returned for it.
+    /// Whether the semaphore was signaled and no wait has consumed the signal.
     private let isRung = Atomic(false)
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -11,10 +11,10 @@ final class Bell: Sendable {
         if !isRung.exchange(true, ordering: .acquiringAndReleasing) { semaphore.signal() }
     }
 
-    /// By the monotonic clock.
+    /// Waits at most this long by the monotonic clock.
     func wait(atMost time: Duration) {
         let end = DispatchTime.now() + .milliseconds(Int(clamping: time.milliseconds))
-        // A ring between the two lines is of what its thread finds after this call.
+        // A ring between these two lines is safe to lose: its thread finds the cause after this call.
         if semaphore.wait(timeout: end) == .success { isRung.store(false, ordering: .sequentiallyConsistent) }
     }
 }

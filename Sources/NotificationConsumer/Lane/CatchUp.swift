@@ -1,27 +1,29 @@
 import NotificationModel
 
-/// The records that a partition already held when a lane took it over. No timer fires before they are read:
+/// The backlog of a partition when a lane took it over. No timer fires before it is read:
 ///
-/// - A removal among them may cancel what fell due while nobody ran.
-/// - The previous owner may have read them and published what became of them without a checkpoint. Read again they must have the
-///   same outcome, although the clock has moved on: what was cancelled or superseded before it was due is not sent now.
+/// - A removal in it may cancel a notification that became due while no owner was running.
+/// - The previous owner may have read these records and published outcomes without a checkpoint. Reading them again
+///   must produce the same outcomes although the clock has moved on: a notification that was cancelled or superseded
+///   before it was due is not sent now.
 ///
-/// The wait is bounded, and shorter than the lateness that misfire policies tolerate: a long backlog does not stop timers.
+/// The wait is bounded, and shorter than the lateness that misfire policies tolerate: a long backlog does not stop
+/// timers.
 ///
-/// A class: an instant in a partition's own storage would make every access to the partition slower, since its size is known only
-/// at run time.
+/// A class, because an instant stored in a partition itself would make every access to it slower: its size is known
+/// only at run time.
 final class CatchUp {
     /// How long timers may wait.
     static let bound = Duration.seconds(5)
 
-    /// The offset after the last of these records, of each input.
+    /// The offset after the last record of the backlog, for each input.
     let ends: PerInput<Int64>
     let deadline: ContinuousClock.Instant
 
     init(ends: PerInput<Int64>, deadline: ContinuousClock.Instant) { (self.ends, self.deadline) = (ends, deadline) }
 
-    /// - Parameter lag: Records of an input that are still to be read after a position, nil when unknown. The end marker of a
-    ///   transaction is never read, so the position alone may stay below the end.
+    /// - Parameter lag: The records of an input still to be read after a position; nil when unknown. Transaction end
+    ///   markers are never delivered, so the position alone may stay below the end.
     func isOver(
         _ inputs: PerInput<InputProgress>,
         at now: ContinuousClock.Instant,

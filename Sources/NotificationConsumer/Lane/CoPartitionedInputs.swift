@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// The input topics by their names on Kafka, whose partitions the group assigns together.
+/// The input topics by their Kafka names; the group assigns their partitions together.
 struct CoPartitionedInputs {
     private let inputs: [(input: InputTopic, topic: String)]
 
@@ -9,13 +9,13 @@ struct CoPartitionedInputs {
 
     var topics: [String] { inputs.map(\.topic) }
 
-    /// The input that a polled record is of.
+    /// The input of a polled record.
     func input(of message: borrowing KafkaMessage) -> InputTopic {
         for (input, topic) in inputs.dropFirst() where message.isOf(topic) { return input }
         return .requests
     }
 
-    /// By input instead of by name; what is of no input is left out.
+    /// Converts topic names to inputs; omits other topics.
     func named<Value>(_ places: [KafkaTopicPartition: Value]) -> [InputPartition: Value] {
         var named: [InputPartition: Value] = [:]
         for (place, value) in places {
@@ -32,7 +32,7 @@ struct CoPartitionedInputs {
         try Self.numbers(of: places, topics: topics)
     }
 
-    /// The partition numbers of an assignment, in order, which must have all of the topics for each.
+    /// The partition numbers of an assignment, in order; each must contain all of the topics.
     static func numbers(of places: Set<KafkaTopicPartition>, topics: [String]) throws(ConsumerRefusal) -> [Int32] {
         let numbers = Set(places.map(\.partition)).sorted()
         for number in numbers {

@@ -8,14 +8,14 @@ import Musl
 import Darwin
 #endif
 
-/// Gives memory back to the system when a lane comes to rest after a burst.
+/// Returns memory to the system when a lane is idle after a burst.
 ///
-/// An allocator keeps what was freed, glibc's as long as something next to it is in use: after a burst most of a lane's memory is
-/// librdkafka's buffers and SQLite's pages of then.
+/// An allocator keeps freed memory, glibc as long as something next to it is in use. After a burst, most of a lane's
+/// memory is former buffers of librdkafka and pages of SQLite.
 struct FreedMemory {
-    /// Less work than this leaves little behind.
+    /// Less work than this leaves little freed memory.
     private static let burst = 10_000
-    /// Longer than the store takes to write the last of it.
+    /// Longer than the store needs to write the last changes.
     private static let rest = Duration.seconds(5)
 
     private var seen = 0
@@ -27,9 +27,9 @@ struct FreedMemory {
         self.release = release
     }
 
-    /// Told after each turn.
+    /// Called after each turn.
     ///
-    /// - Parameter work: records and timers so far.
+    /// - Parameter work: the records and timers processed so far.
     mutating func note(work: Int, at now: @autoclosure () -> ContinuousClock.Instant) {
         guard work - released >= Self.burst else { return }
         let now = now()
@@ -42,15 +42,15 @@ struct FreedMemory {
         release()
     }
 
-    /// On another thread, since it goes through everything that is free; nothing where the allocator does not offer it.
+    /// Runs on another thread, since it scans all free memory; does nothing when the allocator does not support it.
     static func release() {
-        // The module Glibc leaves malloc.h out, and jemalloc is there only when it was preloaded.
+        // The module Glibc does not export malloc.h, and jemalloc exists only when it was preloaded.
         let (trim, control) = (dlsym(nil, "malloc_trim"), dlsym(nil, "mallctl"))
         let trimming = trim.map { unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self) }
         let controlling = control.map { unsafeBitCast($0, to: Control.self) }
         DispatchQueue.global(qos: .utility).async {
             if let controlling {
-                // Of all its arenas.
+                // All arenas.
                 _ = controlling("arena.4096.purge", nil, nil, nil, 0)
             } else {
                 _ = trimming?(0)

@@ -3,9 +3,9 @@ import Logging
 import NotificationModel
 import ServiceSupport
 
-/// Partitions come and go, inside `poll` and `close`, on this thread.
+/// Assignment and revocation of partitions, inside `poll` and `close`, on the lane's thread.
 extension Lane {
-    /// Takes partitions over; see `Restore` for the order.
+    /// Takes over partitions; see `Restore` for the order.
     func assign(_ numbers: [Int32]) throws -> InputOffsets {
         defer { link.endReadingState() }
         epoch = context.newEpoch()
@@ -23,7 +23,7 @@ extension Lane {
             try replay(results)
             noteRestored(results)
         } catch {
-            // Half filled is no base; what is wrong with it is found when it is opened again.
+            // A partly filled store cannot be a base; its defect is found when it is opened again.
             for (number, store) in stores {
                 owned[Int(number)] = nil
                 store.close(flushing: false)
@@ -51,7 +51,8 @@ extension Lane {
         )
     }
 
-    /// The group shares out again when partitions were added, so nothing is read of what was.
+    /// Checks the current counts: the group rebalances when partitions were added, so nothing is read with the old
+    /// count.
     private func checkCounts(_ numbers: [Int32]) throws {
         guard let first = numbers.first else { return }
         let count = try link.countPartitions(within: Restore.brokerDeadline).common()
@@ -89,7 +90,7 @@ extension Lane {
         var rules = LifecycleRules(retention: configuration.retention.milliseconds)
         if let handover { rules.handover = handover }
         rules.contentBytes = intake.requests.contentBytes
-        // What is sent inside of a transaction was not sent when that was not committed.
+        // An event in a transaction that was not committed was not sent.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
         let center = try PartitionCenter(
             rules: rules,
@@ -109,8 +110,8 @@ extension Lane {
             lineage: result.lineage,
             stateEnd: context.guarantee == .atLeastOnce ? result.stateEnd : nil,
             firedThrough: result.marker?.firedThrough,
-            // The marker of an earlier life may fit the log again, once that has grown. And after this instance was fenced only a
-            // commit shows that nobody else has its id by now.
+            // The marker of an earlier life may match the log again once the log has grown. And after this instance was
+            // fenced, only a commit proves that no other process uses its id now.
             hasMarker: result.marker != nil && result.inputs.allSatisfy { !$1.isReborn }
                 && (context.fenced == nil || commits > 0),
             catchUp: result.inputs.allSatisfy { $1.offset >= $1.end }
@@ -118,7 +119,7 @@ extension Lane {
         )
     }
 
-    /// Reads again what was finished at once and is not in the changelog yet.
+    /// Replays the records that finished at once and are not in the changelog yet.
     private func replay(_ results: [Int32: Restore.Result]) throws {
         var ranges: [InputPartition: Range<Int64>] = [:]
         for place in InputPartition.all(of: results.keys.sorted()) {
@@ -129,7 +130,7 @@ extension Lane {
         try link.readInputs(of: ranges, stallingAtMost: Restore.brokerDeadline) { record in
             guard let result = results[record.partition], let then = result.marker?.wallTime else { return }
             let life = result.inputs[record.input].life
-            // What is a dead letter is one already, and none of these was for its time.
+            // Dead letters were published before, and none of these was rejected because of its time.
             guard let input = try? intake.input(from: record, life: life, at: then, isReadAgain: true) else { return }
             try owned[Int(record.partition)]?.center.replay(input, at: then)
         }
@@ -150,7 +151,7 @@ extension Lane {
         logger.info(
             "restored",
             metadata: [
-                "partitions": "\(results.keys.sorted())", "records": "\(records)", "pending": "\(pending)",
+                LogMetadata.partitions: "\(results.keys.sorted())", "records": "\(records)", "pending": "\(pending)",
             ]
         )
     }
@@ -165,19 +166,19 @@ extension Lane {
         nextStatus = link.now.advanced(by: .seconds(5))
         logger.info(
             "restoring",
-            metadata: ["partitions": "\(partitions)", "offsets": "\(passed)", "ofOffsets": "\(total)"]
+            metadata: [LogMetadata.partitions: "\(partitions)", "offsets": "\(passed)", "ofOffsets": "\(total)"]
         )
     }
 
-    /// Lets partitions go:
+    /// Gives up partitions:
     ///
-    /// 1. nothing more is read: this runs instead;
-    /// 2. sends that are under way get half of the time to be answered, and are given up then;
-    /// 3. what was done is checkpointed by then, or, in a transaction, aborted; what the next owner makes again from the requests
-    ///    as far as there is time;
-    /// 4. every timer is dropped, and the stores wait for the next owner of this process.
+    /// 1. nothing more is read: this method runs instead;
+    /// 2. sends in progress get half of the time to be answered, and are then given up;
+    /// 3. completed work is checkpointed by the deadline or, in a transaction, aborted. Changes that the next owner can
+    ///    replay from the requests are included as far as there is time;
+    /// 4. every timer is dropped, and the stores are kept for the next owner in this process.
     ///
-    /// An assignment that is lost may have another owner already: nothing is committed.
+    /// A lost assignment may already have another owner: nothing is committed.
     func revoke(_ numbers: [Int32], lost: Bool, deadline: ContinuousClock.Instant) {
         context.metrics.count(lost ? .lost : .revoked)
         var isCheckpointed = false
@@ -190,7 +191,7 @@ extension Lane {
                 case .open: break
                 }
             } catch {
-                logger.error("no checkpoint before partitions left", metadata: ["error": "\(error)"])
+                logger.error("the checkpoint before the revocation failed", metadata: [LogMetadata.error: "\(error)"])
             }
         }
         if !isCheckpointed {
@@ -202,15 +203,16 @@ extension Lane {
         ownedNumbers.removeAll { numbers.contains($0) }
         context.health.notReady(
             lost
-                ? "the session with the group is lost: the broker does not answer, or did not in time"
+                ? "the session with the group is lost: the broker does not answer, or answered too late"
                 : "partitions are being reassigned"
         )
         reportStatus()
     }
 
-    /// Without a transaction entries that are on their way could come after those of the next owner.
+    /// Aborts the transaction with the changes that could wait. Without a transaction, records in flight could arrive
+    /// after those of the next owner.
     ///
-    /// - Returns: whether nothing of it is left.
+    /// - Returns: whether nothing remains in flight.
     private func giveUpWhatCouldWait() -> Bool {
         guard context.guarantee == .exactlyOnce, abortTransaction() else { return false }
         ledger.reset()
@@ -218,9 +220,9 @@ extension Lane {
         return true
     }
 
-    /// The store holds committed changes only, so it is a base whatever became of the rest.
+    /// The store holds committed changes only, so it can be a base whatever the outcome of the other changes.
     private func release(_ number: Int32, isStoreSound: Bool) {
-        // Of an assignment that was refused nothing is owned.
+        // After a refused assignment nothing is owned.
         guard owned.indices.contains(Int(number)), let partition = owned[Int(number)] else { return }
         owned[Int(number)] = nil
         catchingUp.remove(number)
@@ -234,7 +236,7 @@ extension Lane {
 
     // MARK: - The end
 
-    /// Stops reading, lets everything read be acknowledged and checkpointed, within the bound.
+    /// Stops reading, and waits within the time limit until all work is acknowledged and checkpointed.
     package func drain() {
         context.health.notReady("shutting down")
         link.pauseReading()
@@ -242,20 +244,20 @@ extension Lane {
         do {
             try awaitSends(before: deadline)
             if case .open = try finishCheckpoint(by: deadline) {
-                logger.error("not everything was committed in time; it is done again at the next start")
+                logger.error("not all work was committed in time; the next start repeats the rest")
             }
         } catch {
             hasFailed = true
             logger.error(
-                "no checkpoint at the end; what was not committed is done again at the next start",
-                metadata: ["error": "\(error)"]
+                "the final checkpoint failed; the next start repeats the uncommitted work",
+                metadata: [LogMetadata.error: "\(error)"]
             )
         }
     }
 
     /// Leaves the group and frees everything.
     ///
-    /// - Parameter error: what a turn threw: what is not committed is given up.
+    /// - Parameter error: the error of a turn; uncommitted work is discarded.
     package func close(after error: (any Error)? = nil) {
         if error != nil {
             hasFailed = true
@@ -280,7 +282,7 @@ extension Lane {
         nextStatus = link.now.advanced(by: .milliseconds(500))
         let now = context.clock()
         context.stores.tend(at: link.now)
-        context.health.remark(storeTrouble().map { "\($0); what the disk would hold is kept in memory" })
+        context.health.remark(storeTrouble().map { "\($0); entries are kept in memory" })
         context.status.update { status in
             status = LaneStatus.Snapshot()
             status.outstanding = link.outstanding

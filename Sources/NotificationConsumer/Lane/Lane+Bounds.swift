@@ -1,8 +1,8 @@
 import ServiceSupport
 
-/// What a lane does at its bounds.
+/// The limits of a lane.
 extension Lane {
-    /// Measures the load, and pauses or resumes reading as `BackPressure` says.
+    /// Measures the load, and pauses or resumes reading as `BackPressure` decides.
     func regulate() throws -> BackPressure.Hold {
         let load = load()
         hurryStores(load.unwritten)
@@ -52,7 +52,7 @@ extension Lane {
         for number in ownedNumbers { owned[Int(number)]?.center.store.tend(at: link.now) }
     }
 
-    /// At half of the bound the stores no longer wait for their batches to fill: the bound is for a disk that is slow.
+    /// At half of the limit, the stores write without waiting for full batches: the limit is meant for a slow disk.
     func hurryStores(_ unwritten: Int) {
         if unwritten < configuration.unwrittenChanges / 4 { areStoresHurried = false }
         guard unwritten >= configuration.unwrittenChanges / 2, !areStoresHurried else { return }

@@ -1,7 +1,7 @@
 import NotificationModel
 import ServiceSupport
 
-/// Sends: side work of the lane, done by its channel.
+/// Sends: side work of the lane, performed by its channel.
 extension Lane {
     static func sideWork(of context: LaneContext, waking link: Link) -> SideWork<ChannelSend, ChannelOutcome.Result>? {
         guard context.channel != nil else { return nil }
@@ -13,7 +13,7 @@ extension Lane {
         )
     }
 
-    /// Gives an attempt to the channel, or keeps it until another one has ended.
+    /// Passes an attempt to the channel, or queues it until another one has ended.
     func send(_ attempt: SendAttempt, of number: Int32) {
         let send = ChannelSend(attempt, epoch: epoch, partition: number)
         sends?.add(send, within: configuration.sendTimeout)
@@ -29,7 +29,7 @@ extension Lane {
         sends?.withdraw { $0.key == key && $0.id == id }
     }
 
-    /// Applies what became of sends since the last turn.
+    /// Applies the outcomes of sends since the last turn.
     func takeOutcomes() throws {
         guard let channel = context.channel, let ended = sends?.take(at: link.now), !ended.isEmpty else { return }
         for (send, ending) in ended {
@@ -55,16 +55,16 @@ extension Lane {
         try carryOut(of: outcome.send.partition, at: now)
     }
 
-    /// What is sent for a partition that leaves is the next owner's.
+    /// Cancels sends of revoked partitions: the next owner sends them.
     func cancelSends(where isNeedless: (ChannelSend) -> Bool = { _ in true }) {
         guard let channel = context.channel else { return }
         for reply in sends?.cancel(where: isNeedless) ?? [] { channel.cancel(reply) }
     }
 
-    /// Waits for sends under way, at most half of the time: a checkpoint of what was done comes after it.
+    /// Waits for sends in progress for at most half of the time: the checkpoint of their outcomes comes afterwards.
     ///
-    /// A checkpoint that is under way goes first where nothing else may be published meanwhile: the event of an answer must not
-    /// be committed with an entry that is still being sent.
+    /// A checkpoint in progress is finished first if nothing else may be published meanwhile: the event of an answer
+    /// must not be committed with an entry that is still being sent.
     func awaitSends(before end: ContinuousClock.Instant) throws {
         let deadline = link.now.advanced(by: (end - link.now) / 2)
         func isAnySending() -> Bool {

@@ -3,25 +3,26 @@ package import Logging
 package import NotificationModel
 package import ServiceSupport
 
-/// What a lane is given.
+/// The environment of a lane.
 package struct LaneContext {
     package var configuration: ConsumerServiceConfiguration
     package var guarantee: DeliveryGuarantee
     package var stores: any EntryStores
-    /// How notifications leave; nil for the `delivered` event itself.
+    /// The channel that sends notifications; nil for the `delivered` event itself.
     package var channel: (any DeliveryChannel)?
-    /// The owner's wall clock: no timer fires before it says so.
+    /// The owner's wall clock; no timer fires earlier by this clock.
     package var clock: () -> Timestamp
-    /// A name that no other changelog has.
+    /// Creates a unique changelog id.
     package var newLineage: () -> String
-    /// A number that no other life of a centre in this process has: a channel outlives lanes, and answers late.
+    /// Creates a number that no other instance of a center in this process has: a channel outlives lanes, and answers
+    /// late.
     package var newEpoch: () -> UInt64
     package var status: LaneStatus
     package var health: HealthComponent
     package var metrics: LaneMetrics
     package var logger: Logger
-    /// Why the lane before ended, when another process may have the instance's id: until this one has committed something, it
-    /// is not ready.
+    /// Why the previous lane ended, if another process may use this instance's id: until the new lane has committed
+    /// something, it is not ready.
     package var fenced: String?
 
     package init(

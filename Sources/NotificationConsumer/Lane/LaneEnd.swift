@@ -1,6 +1,6 @@
 import Kafka
 
-/// Why a lane begins anew.
+/// Why a lane restarts.
 package enum LaneEnd: Error, Equatable, CustomStringConvertible {
     case assignmentLost
     case notCheckpointedBeforeRevoke
@@ -13,10 +13,10 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .assignmentLost:
-            "the session with the group was lost: the broker did not answer, or this process stood still"
-        case .notCheckpointedBeforeRevoke: "partitions left before what was done could be committed"
-        case .checkpointStalled: "nothing could be committed in time; another owner may be at work"
-        case .stoodStill: "this process stood still for longer than the session timeout; another owner may be at work"
+            "the session with the group was lost: the broker did not answer, or this process was suspended"
+        case .notCheckpointedBeforeRevoke: "partitions were revoked before completed work could be committed"
+        case .checkpointStalled: "no commit succeeded in time; another owner may be active"
+        case .stoodStill: "this process was suspended for longer than the session timeout; another owner may be active"
         case .firstMarkersNotWritten:
             "the first markers of the assigned partitions were not acknowledged in time"
         case .changelogInterleaved: "another owner wrote to the changelog of a partition of this lane"
@@ -26,12 +26,13 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
 }
 
 extension LaneEnd {
-    /// Whether no lane may follow one that threw this: going on would lose or guess something, or a setting is wrong.
+    /// Whether no lane may be started after this error: continuing would lose or guess something, or a setting is
+    /// wrong.
     static func isFinal(_ error: any Error) -> Bool {
         switch error {
         case is ConsumerRefusal: true
         case let error as EntryStoreError: error.isOfConfiguration
-        // A property that librdkafka does not take now it does not take the next time either.
+        // If librdkafka rejects a property now, it will reject it the next time too.
         case let error as KafkaError: error.code == .invalidArgument
         default: false
         }

@@ -1,7 +1,8 @@
 package import Metrics
 import NotificationModel
 
-/// The counters of the consumer service. A lane counts in plain integers and adds them up once a turn.
+/// The counters of the consumer service. A lane counts in plain integers and adds them to the shared counters once per
+/// turn.
 package final class LaneMetrics {
     private let applied: Counter
     private let duplicates: Counter
@@ -13,7 +14,7 @@ package final class LaneMetrics {
     private let checkpoint: Timer
     private let restore: Timer
     private let aborts: Counter
-    /// Counts an outcome that came too late, or twice; from any thread.
+    /// Counts a late or duplicate outcome; from any thread.
     let lateOutcomeCount: @Sendable () -> Void
     private let timedOutSends: Counter
     private let keylessState: Counter
@@ -23,7 +24,7 @@ package final class LaneMetrics {
     private let rebalances: [Rebalance: Counter]
     private let factory: any MetricsFactory
 
-    /// No latency was recorded in this turn.
+    /// Whether no latency was recorded in this turn yet.
     private(set) var wantsLatency = true
     private var appliedCount: Int64 = 0
     private var eventCounts: [Int64]
@@ -33,7 +34,7 @@ package final class LaneMetrics {
         case assigned, revoked, lost
     }
 
-    /// What makes a request a dead letter. Another reason is shown when it was given.
+    /// The reasons that make a request a dead letter. Any other reason appears once it has occurred.
     private static let deadLetterReasons: [ReasonCode] = [
         .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .misrouted, .inFuture, .unsupportedForm,
     ]
@@ -104,8 +105,8 @@ package final class LaneMetrics {
         deviation.recordMilliseconds(milliseconds)
     }
 
-    /// An immediate request was handed over so long after its record was made. One a turn is enough: lanes would take the shared
-    /// numbers from each other for each record.
+    /// Records the time from the timestamp of an immediate request to its hand-over. One value per turn is enough: with
+    /// one per record, lanes would contend for the shared counters.
     func record(latency milliseconds: Int64) {
         wantsLatency = false
         latency.recordMilliseconds(max(0, milliseconds))
@@ -131,7 +132,7 @@ package final class LaneMetrics {
 
     func record(restore duration: Duration) { restore.recordNanoseconds(duration.nanoseconds) }
 
-    /// Adds up what was counted since the last call.
+    /// Adds the counts since the last call to the shared counters.
     func flush() {
         if appliedCount > 0 { applied.increment(by: appliedCount) }
         appliedCount = 0
@@ -144,7 +145,7 @@ package final class LaneMetrics {
 }
 
 extension DeliveryEventName {
-    /// Its place in `allCases`.
+    /// The position in `allCases`.
     var index: Int { Self.indices[self] ?? 0 }
 
     private static let indices = Dictionary(uniqueKeysWithValues: zip(allCases, allCases.indices))

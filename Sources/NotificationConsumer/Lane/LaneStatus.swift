@@ -1,24 +1,24 @@
 import Synchronization
 
-/// What a lane tells the rest of the process: written by its thread, read by health and metrics.
+/// What a lane reports to the rest of the process: its thread writes it, health and metrics read it.
 package final class LaneStatus: Sendable {
     package struct Snapshot: Sendable {
         package internal(set) var assigned = 0
         package internal(set) var pending = 0
         var entries = 0
-        /// Of the entries, those in memory.
+        /// The entries in memory.
         var resident = 0
         /// Changes that the stores have not written yet.
         var unwritten = 0
         /// Partitions whose stores cannot write to disk.
         var troubledStores = 0
-        /// While partitions are restored, how much of how much of their changelog was read.
+        /// During a restore: the changelog offsets read, and the total.
         var restoring: (read: Int64, of: Int64)?
         /// Events that the broker has not acknowledged yet.
         var outstanding = 0
-        /// Sends that have no outcome yet.
+        /// Sends without an outcome.
         var sends = 0
-        /// Records behind the end of the log, where known.
+        /// Records between the read position and the end of the log, where known.
         package internal(set) var lag: [InputPartition: Int64] = [:]
         /// How late the oldest due timer is, in milliseconds; 0 when none is due.
         var oldestDueAge: Int64 = 0

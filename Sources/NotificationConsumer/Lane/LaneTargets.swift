@@ -5,23 +5,23 @@ import ServiceSupport
 
 /// The topics that a lane writes to, with their partition counts.
 struct LaneTargets {
-    /// A topic that is written to.
+    /// A topic that the lane writes to.
     struct Target {
         var handle: KafkaTopicHandle
         var partitions: Int32
     }
 
-    /// Of each input.
+    /// The partition count of each input.
     var inputPartitions: Int32
     /// In the order of `LaneTopic`.
     private var targets: [Target]
 
     subscript(topic: LaneTopic) -> Target { targets[topic.rawValue] }
 
-    /// Asks the broker, again and again while it does not answer: a broker that is away at the start is waited for.
+    /// Asks the broker until it answers: a lane waits for a broker that is unavailable at the start.
     ///
-    /// - Returns: nil when asked to stop meanwhile.
-    /// - Throws: `ConsumerRefusal` when the counts do not fit, and what is fatal.
+    /// - Returns: nil when a stop is requested meanwhile.
+    /// - Throws: `ConsumerRefusal` when the counts differ, and fatal errors.
     static func find(
         with producer: KafkaLaneProducer,
         _ topics: TopicNames,
@@ -29,7 +29,7 @@ struct LaneTargets {
         health: HealthComponent,
         _ logger: Logger
     ) throws -> LaneTargets? {
-        // Metadata of a missing topic comes back at once.
+        // The broker returns metadata of a missing topic at once.
         let wait = BrokerWait(health: health, stop: stop, logger: logger) {
             producer.serveReports(within: .milliseconds(250)) { _ in }
         }

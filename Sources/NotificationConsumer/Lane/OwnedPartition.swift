@@ -4,44 +4,45 @@ import NotificationModel
 struct InputProgress: Sendable {
     /// The next record to read.
     var position: Int64
-    /// Which life of the topic the position is of.
+    /// The life of the topic to which the position belongs.
     let life: Int64
 }
 
-/// A partition that a lane owns: its centre, how far it was read, and how far its timers may fire.
+/// A partition that a lane owns: its center, its read positions, and how far its timers may fire.
 ///
 /// ## Fired through
-/// 1. A timer fires only when it is due at or before `fireLimit`, and a channel gets nothing after it. The limit is committed in
-///    the marker: after a crash nothing beyond the marker's `firedThrough` was sent.
-/// 2. A cut announces the next limit, a second ahead of the clock; it holds once the cut is committed.
-/// 3. When the clock was set back, the limit in force is lowered at once, and the marker tells the higher of the two once more:
-///    timers up to it may have fired since the cut before.
+/// 1. A timer fires only when it is due at or before `fireLimit`, and nothing is sent to a channel after it. The marker
+///    commits the limit: after a crash, nothing due after the marker's `firedThrough` was sent.
+/// 2. A cut proposes the next limit, one second ahead of the clock; it takes effect once the cut is committed.
+/// 3. When the clock was set back, the current limit is lowered at once, and the marker contains the higher of the two
+///    once more: timers up to it may have fired since the previous cut.
 struct OwnedPartition {
-    /// How far ahead of the clock a marker lets timers fire, in milliseconds.
+    /// How far ahead of the clock a marker allows timers to fire, in milliseconds.
     static let aheadOfClock: Int64 = 1000
-    /// How long before a timer is due its limit is asked for, in milliseconds.
+    /// How long before a timer is due its limit is requested, in milliseconds.
     static let leadTime: Int64 = 500
 
     var center: PartitionCenter
     /// How far each input was read.
     var inputs: PerInput<InputProgress>
-    /// Names the changelog.
+    /// The id of the changelog.
     let lineage: String
-    /// Where the next record of the changelog is; nil where a fence keeps others from writing to it.
+    /// The offset of the next changelog record; nil when a fence prevents other writers.
     private var stateEnd: Int64?
-    /// A crash before the first checkpoint must find where this owner began.
+    /// Whether the first marker is not written yet: after a crash before the first checkpoint, it shows where this
+    /// owner began.
     private(set) var awaitsFirstMarker: Bool
-    /// No timer beyond it may fire.
+    /// No timer due later may fire.
     private(set) var fireLimit: Timestamp {
         didSet { center.sendLimit = fireLimit }
     }
-    /// The backlog that is read before timers fire; nil when it is.
+    /// The backlog to read before timers fire; nil when it is read.
     private var catchUp: CatchUp?
-    /// Something was read since the last cut.
+    /// Whether a record was read since the last cut.
     var isTouched = false
     private var cut: Cut?
 
-    /// What was taken for the checkpoint that is under way.
+    /// The changes taken for the checkpoint in progress.
     private struct Cut {
         var marker: StateMarker
         var changes: [StoreChange]
@@ -67,19 +68,20 @@ struct OwnedPartition {
         awaitsFirstMarker = !hasMarker
     }
 
-    /// Whether the next checkpoint must have this partition: it was read, it changed, or a timer needs a later limit.
+    /// Whether the next checkpoint must include this partition: records were read, entries changed, or a timer needs a
+    /// later limit.
     mutating func wantsCut(at now: Timestamp) -> Bool {
         isTouched || awaitsFirstMarker || center.dirtyCount > 0 || wantsLimit(at: now) || center.isImpatient(at: now)
     }
 
-    /// Whether the changelog knows everything.
+    /// Whether the changelog is complete.
     var isWhole: Bool { center.isWhole }
 
     var isCatchingUp: Bool { catchUp != nil }
 
-    /// Lets timers fire once the backlog is read, or reading has stopped.
+    /// Allows timers to fire once the backlog is read, or reading has stopped.
     ///
-    /// - Parameter lag: Records of an input that are still to be read after a position, nil when unknown.
+    /// - Parameter lag: The records of an input still to be read after a position; nil when unknown.
     mutating func endCatchUp(
         isReadingHeld: Bool,
         at now: ContinuousClock.Instant,
@@ -90,13 +92,13 @@ struct OwnedPartition {
         center.holdsTimers = false
     }
 
-    /// Whether a timer comes near that may not fire yet.
+    /// Whether a timer will soon be due and may not fire yet.
     mutating func wantsLimit(at now: Timestamp) -> Bool {
         guard let due = center.nextDue(), due > fireLimit else { return false }
         return due <= now.adding(milliseconds: Self.leadTime)
     }
 
-    /// When something is to be done without any input; nil when nothing is.
+    /// When the partition has work without new input; nil when it has none.
     mutating func nextWork() -> Timestamp? {
         let next = isCatchingUp ? nil : center.nextDue()
         let due = next.map { $0 <= fireLimit ? $0 : $0.adding(milliseconds: -Self.leadTime) }
@@ -106,7 +108,8 @@ struct OwnedPartition {
 
     /// Applies an input, in the order of the log.
     ///
-    /// - Returns: its outcome, and whether the next cut has an entry of it; what was finished at once follows later, and is small.
+    /// - Returns: the outcome, and whether the next cut contains an entry for it; entries finished at once follow later,
+    ///   and are small.
     mutating func apply(
         _ input: CenterInput,
         at now: Timestamp
@@ -116,23 +119,23 @@ struct OwnedPartition {
         return (outcome, !input.isTimeless || center.dirtyCount > dirty)
     }
 
-    /// Fires what is due and may fire.
+    /// Fires due timers up to the limit.
     mutating func fireDue(
         at now: Timestamp,
         limit: Int,
         lateness: (Int64) -> Void
     ) -> Int {
-        // No occurrence beyond the limit is sent; how late one is, and what expired, is for the clock to say.
+        // No occurrence after the limit is sent; the clock decides lateness and expiration.
         center.fireDue(at: now, through: fireLimit, limit: limit, lateness: lateness)
     }
 
     // MARK: - Checkpoint
 
-    /// Takes what changed; the positions go to the group.
+    /// Takes the changes; the positions go to the group.
     ///
     /// - Parameters:
-    ///   - all: with what could wait: this owner's work ends.
-    ///   - room: bytes that what could wait may fill; what of it was taken is taken off.
+    ///   - all: include the changes that could wait, because this owner's work ends.
+    ///   - room: the maximum bytes for changes that could wait; the bytes used are subtracted.
     mutating func takeCut(
         topics: TopicNames,
         partitions: Int32,
@@ -161,15 +164,15 @@ struct OwnedPartition {
         return inputs
     }
 
-    /// What goes to the changelog before the marker.
+    /// The changes to write to the changelog before the marker.
     var changes: [StoreChange] { cut?.changes ?? [] }
     var marker: StateMarker? { cut?.marker }
 
-    /// The cut is committed: the store may have it, and timers may fire as far as the marker says.
+    /// The cut is committed: writes it to the store, and allows timers to fire up to the marker's limit.
     ///
-    /// - Parameter offset: of the marker in `state`.
-    /// - Throws: `LaneEnd.changelogInterleaved` when records of another owner are between those of the cut. The store then
-    ///   stays what it was before: with the cut it would stand for an offset behind records that it does not contain.
+    /// - Parameter offset: the offset of the marker in `state`.
+    /// - Throws: `LaneEnd.changelogInterleaved` when another owner's records are between those of the cut. The store
+    ///   then stays unchanged: with the cut, its position would be after records that it does not contain.
     mutating func commit(markerAt offset: Int64) throws {
         guard let cut else { return }
         self.cut = nil
@@ -178,7 +181,7 @@ struct OwnedPartition {
             self.stateEnd = offset + 1
         }
         awaitsFirstMarker = false
-        // The cut told the limit that was in force, too: what was set back since stays back.
+        // The cut also contained the limit in effect: a limit that was lowered since stays lowered.
         fireLimit = cut.marker.wallTime.adding(milliseconds: Self.aheadOfClock)
         try center.settle(
             cut.changes,

@@ -1,9 +1,9 @@
 package import NotificationModel
 
-/// How many partitions the topics have that must have equally many: the inputs and `state`, so that what concerns one recipient
-/// meets in one partition number.
+/// The partition counts of the topics that must have equal counts: the inputs and `state`. Then all data of a recipient
+/// has the same partition number.
 package struct PartitionCounts: Hashable, Sendable {
-    /// By the topic's own name.
+    /// The counts by role name, such as `requests`.
     package let topics: [String: Int32]
 
     package init(state: Int32, _ inputs: (InputTopic) throws -> Int32) rethrows {
@@ -15,7 +15,7 @@ package struct PartitionCounts: Hashable, Sendable {
 
     init(topics: [String: Int32]) { self.topics = topics }
 
-    /// The number that all of them have.
+    /// The common count.
     ///
     /// - Throws: `ConsumerRefusal.partitionCountsDiffer`.
     func common() throws(ConsumerRefusal) -> Int32 {

@@ -1,22 +1,22 @@
 import DequeModule
 import HeapModule
 
-/// What goes on beside a lane, as the lane sees it: work that waits to begin, work under way with its deadlines, and a mailbox
-/// for what becomes of it. It knows nothing of what the work is.
+/// Asynchronous work of a lane: a queue, the work in progress with its deadlines, and a mailbox for outcomes. It does
+/// not know what the work is.
 ///
-/// 1. `add` puts work behind what waits; `begin` begins it as soon as less than `concurrency` is under way.
-/// 2. Each work ends once, in what `take` returns: with its outcome, timed out, or withdrawn before it began. What is given up
-///    by `cancel` does not come back.
-/// 3. Whoever adds work looks at `room` before: what has not ended is bounded by that, not here.
-/// 4. A deadline counts from the begin, by the monotonic clock of the lane's link.
+/// 1. `add` queues work; `begin` starts it when less than `concurrency` is in progress.
+/// 2. `take` returns each piece of work once: with its outcome, timed out, or withdrawn before it started. It does not
+///    return work given up by `cancel`.
+/// 3. The caller checks `room` before adding work: this type does not limit unfinished work.
+/// 4. A deadline counts from the start of the work, by the monotonic clock of the lane's link.
 package struct SideWork<Item, Outcome: Sendable> {
     package typealias Reply = SideWorkReply<Outcome>
 
     package enum Ending {
         case answered(Outcome)
-        /// Its deadline has passed: whoever does it is to stop.
+        /// Its deadline has passed: the worker must stop.
         case timedOut(Reply)
-        /// It was not wanted any more, and has not begun.
+        /// It was withdrawn before it started.
         case withdrawn
     }
 
@@ -32,14 +32,14 @@ package struct SideWork<Item, Outcome: Sendable> {
         static func < (a: Self, b: Self) -> Bool { (a.at, a.number) < (b.at, b.number) }
     }
 
-    /// How much may be under way.
+    /// How much work may be in progress.
     private let concurrency: Int
-    /// How much there may be that has not ended.
+    /// How much unfinished work there may be.
     let bound: Int
     private let mailbox: SideWorkMailbox<Outcome>
     private var waiting: Deque<Waiting> = []
     private var underWay: [UInt64: Item] = [:]
-    /// Of what is under way, and of some that has ended.
+    /// The deadlines of work in progress, and of some finished work.
     private var deadlines = Heap<Deadline>()
     private var withdrawn: [Item] = []
     private var lastNumber: UInt64 = 0
@@ -48,21 +48,21 @@ package struct SideWork<Item, Outcome: Sendable> {
         (self.concurrency, self.bound, self.mailbox) = (concurrency, bound, mailbox)
     }
 
-    /// What has not ended.
+    /// The amount of unfinished work.
     var count: Int { waiting.count + underWay.count }
-    /// Deadlines that are kept.
+    /// The number of stored deadlines.
     var deadlineCount: Int { deadlines.count }
-    /// How much more may be added.
+    /// How much more work may be added.
     var room: Int { max(0, bound - count) }
 
-    /// Adds work that may take so long once it has begun.
+    /// Queues work that may take this long once it has started.
     mutating func add(_ item: Item, within time: Duration) {
         waiting.append(Waiting(item: item, time: time))
     }
 
-    /// Begins what waits, in order, as far as the concurrency allows.
+    /// Starts queued work, in order, as far as the concurrency allows.
     ///
-    /// - Parameter start: does not wait; it may have answered already when it returns.
+    /// - Parameter start: must not wait; the work may already be answered when it returns.
     mutating func begin(at now: ContinuousClock.Instant, _ start: (Item, Reply) -> Void) {
         while underWay.count < concurrency, let next = waiting.popFirst() {
             lastNumber += 1
@@ -74,13 +74,13 @@ package struct SideWork<Item, Outcome: Sendable> {
         forgetOldDeadlines()
     }
 
-    /// What is answered long before its deadline must not fill the heap.
+    /// Work answered long before its deadline must not fill the heap.
     private mutating func forgetOldDeadlines() {
         guard deadlines.count > 2 * underWay.count + 64 else { return }
         deadlines = Heap(deadlines.unordered.filter { underWay[$0.number] != nil })
     }
 
-    /// When the next of what is under way times out.
+    /// When the next work in progress times out.
     mutating func nextDeadline() -> ContinuousClock.Instant? {
         while let next = deadlines.min {
             if underWay[next.number] != nil { return next.at }
@@ -89,7 +89,8 @@ package struct SideWork<Item, Outcome: Sendable> {
         return nil
     }
 
-    /// What ended since the last call. An outcome that came counts, also when its deadline has passed meanwhile.
+    /// The work finished since the last call. An outcome that has arrived counts even if its deadline has passed
+    /// meanwhile.
     mutating func take(at now: ContinuousClock.Instant) -> [(item: Item, ending: Ending)] {
         var ended: [(item: Item, ending: Ending)] = withdrawn.map { ($0, .withdrawn) }
         if !withdrawn.isEmpty { withdrawn = [] }
@@ -109,16 +110,16 @@ package struct SideWork<Item, Outcome: Sendable> {
         return ended
     }
 
-    /// Takes back what waits and is not wanted any more; what has begun goes on.
+    /// Withdraws matching queued work; started work continues.
     mutating func withdraw(where isNeedless: (Item) -> Bool) {
         guard !waiting.isEmpty else { return }
         withdrawn += waiting.filter { isNeedless($0.item) }.map(\.item)
         waiting.removeAll { isNeedless($0.item) }
     }
 
-    /// Gives up: outcomes that come later are late.
+    /// Gives up matching work: outcomes that arrive later are late.
     ///
-    /// - Returns: the replies of what was under way, in the order in which it began: whoever does it is to stop.
+    /// - Returns: the replies of work in progress, in the order in which it started: the worker must stop.
     mutating func cancel(where isNeedless: (Item) -> Bool) -> [Reply] {
         waiting.removeAll { isNeedless($0.item) }
         withdrawn.removeAll(where: isNeedless)

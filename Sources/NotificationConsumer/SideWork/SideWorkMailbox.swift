@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Where other threads put the outcomes of work that goes on beside a lane, until the lane takes them.
+/// Collects the outcomes of side work from other threads until the lane takes them.
 ///
-/// It takes one outcome of each work that is awaited, so it never has more than the lane has begun. What comes twice, after its
-/// deadline or after the lane gave it up is late: it is counted and takes no room.
+/// It accepts one outcome for each piece of work in progress, so it never holds more outcomes than the lane has
+/// started. A duplicate outcome, or one after the deadline or after the lane gave up the work, is late: it is counted
+/// and not stored.
 package final class SideWorkMailbox<Outcome: Sendable>: Sendable {
     private struct Contents {
         var awaited: Set<UInt64> = []
@@ -15,7 +16,7 @@ package final class SideWorkMailbox<Outcome: Sendable>: Sendable {
     private let onLate: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - wake: ends the wait of the lane, from any thread; called for the first outcome since the last `take`.
+    ///   - wake: wakes the lane, from any thread; called for the first outcome since the last `take`.
     ///   - onLate: called on any thread.
     package init(wake: @escaping @Sendable () -> Void, onLate: @escaping @Sendable () -> Void) {
         (self.wake, self.onLate) = (wake, onLate)
@@ -39,21 +40,21 @@ package final class SideWorkMailbox<Outcome: Sendable>: Sendable {
         if isFirst { wake() }
     }
 
-    /// What came since the last call, in the order in which it came.
+    /// The outcomes received since the last call, in order of arrival.
     func take() -> [(number: UInt64, outcome: Outcome)] {
         contents.withLock { contents in
-            // Nothing is copied or allocated while nothing came.
+            // Do not copy or allocate while there are no outcomes.
             guard !contents.outcomes.isEmpty else { return [] }
             defer { contents.outcomes = [] }
             return contents.outcomes
         }
     }
 
-    /// An outcome was taken that is not wanted any more.
+    /// Counts an outcome that was taken but is no longer needed.
     func noteLate() { onLate() }
 }
 
-/// How whoever does a work says what became of it; from any thread, once.
+/// The worker calls it once, from any thread, with the outcome.
 package struct SideWorkReply<Outcome: Sendable>: Sendable, Hashable {
     private let mailbox: SideWorkMailbox<Outcome>
     let number: UInt64

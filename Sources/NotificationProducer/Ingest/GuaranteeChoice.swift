@@ -15,7 +15,7 @@ final class GuaranteeChoice {
     func choose(for consumer: KafkaConsumer, _ logger: Logger) throws(KafkaError) -> DeliveryGuarantee {
         if let chosen { return chosen }
         let (guarantee, why) = DeliveryGuarantee.choose(asked: nil, on: try consumer.clusterID())
-        logger.info("delivery guarantee of ingest: \(guarantee.rawValue)", metadata: ["why": "\(why)"])
+        logger.info("delivery guarantee of ingest: \(guarantee.rawValue)", metadata: [LogMetadata.reason: "\(why)"])
         chosen = guarantee
         return guarantee
     }

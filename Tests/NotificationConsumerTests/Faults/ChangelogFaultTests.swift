@@ -40,7 +40,7 @@ struct ChangelogFaultTests {
                 key: "somebody else's",
                 value: #"{"form":1}"#,
                 says: [
-                    "is no record of the changelog",
+                    "is not a valid changelog record",
                     "carillon state remove 2:2 --topic carillon.state --bootstrap-servers",
                 ]
             ),
@@ -49,7 +49,7 @@ struct ChangelogFaultTests {
                 key: "shop/ana/order",
                 value: "somebody else's",
                 says: [
-                    "is no record of the changelog",
+                    "is not a valid changelog record",
                     "carillon state remove 2:2 --topic carillon.state --bootstrap-servers",
                 ]
             ),
@@ -57,7 +57,7 @@ struct ChangelogFaultTests {
                 testDescription: "a marker that says nothing",
                 key: "marker",
                 value: "{}",
-                says: ["is no record of the changelog"]
+                says: ["is not a valid changelog record"]
             ),
         ]
     )

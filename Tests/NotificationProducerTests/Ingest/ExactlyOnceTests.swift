@@ -270,7 +270,7 @@ struct ExactlyOnceTests {
                 #expect(try GuaranteeChoice(asked: asked).choose(for: consumer, logger) == asked)
             }
         }
-        let why = #"["why": the embedded broker cannot give more]"#
+        let why = #"["reason": the embedded broker cannot give more]"#
         #expect(log.all == ["info: delivery guarantee of ingest: at-least-once \(why)"])
         await broker.shutDown()
     }
