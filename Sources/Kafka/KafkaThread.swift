@@ -4,7 +4,9 @@ import Foundation
 public enum KafkaThread {
     /// Runs the closure on a new thread and returns its result, or throws its error.
     ///
-    /// - Parameter name: the thread's name in debuggers and `top -H`; at most 15 bytes are shown.
+    /// - Parameters:
+    ///   - name: the thread's name in debuggers and `top -H`; at most 15 bytes are shown.
+    ///   - body: may block.
     public static func run<Result: Sendable>(
         name: String,
         _ body: @escaping @Sendable () throws -> Result

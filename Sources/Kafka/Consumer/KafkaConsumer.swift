@@ -164,10 +164,12 @@ public final class KafkaConsumer {
 
     // MARK: - Offsets
 
-    /// Commits the offsets to the group: for each partition the next offset to read.
+    /// Commits offsets to the group.
     ///
-    /// - Parameter time: nil to return at once; a failure is then logged and counted. Otherwise the call blocks until
-    ///   the broker answers.
+    /// - Parameters:
+    ///   - offsets: for each partition the next offset to read.
+    ///   - time: nil to return at once; a failure is then logged and counted. Otherwise the call blocks until the broker
+    ///     answers.
     /// - Throws: `KafkaError`; `.timedOut` when no answer arrived: the commit may still happen.
     public func commit(_ offsets: [KafkaTopicPartition: Int64], within time: Duration?) throws(KafkaError) {
         let client = try client()
@@ -281,7 +283,9 @@ public final class KafkaConsumer {
     /// reader sees (transaction markers, compaction gaps) count until the end is reached, which is only known with
     /// `tellsEnd`.
     ///
-    /// - Parameter position: the offset after the last record that was read.
+    /// - Parameters:
+    ///   - place: an assigned partition.
+    ///   - position: the offset after the last record that was read.
     public func lag(of place: KafkaTopicPartition, after position: Int64) -> Int64? {
         cachedWatermarks(of: place).map { Self.lag(of: position, end: ends[place], high: $0.high) }
     }
@@ -294,7 +298,10 @@ public final class KafkaConsumer {
     /// For each partition the offset of its first record at or after the time; blocking. The result has no entry for a
     /// partition without such a record.
     ///
-    /// - Parameter timestamp: milliseconds since 1970, 0 or more.
+    /// - Parameters:
+    ///   - partitions: the partitions to look in.
+    ///   - timestamp: milliseconds since 1970, 0 or more.
+    ///   - time: how long the call may block.
     /// - Throws: `KafkaError`, even if only one partition failed.
     public func offsets(
         of partitions: Set<KafkaTopicPartition>,

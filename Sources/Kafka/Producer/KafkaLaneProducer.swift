@@ -101,7 +101,10 @@ public final class KafkaLaneProducer {
     /// Records that were accepted and not yet reported.
     public var outstanding: Int { records.count + replay.count }
 
-    /// - Parameter ceiling: the known limit of the record size; by default the configured one.
+    /// - Parameters:
+    ///   - configuration: the settings of the client.
+    ///   - ceiling: the known limit of the record size; by default the configured one.
+    ///   - logger: for what librdkafka reports.
     /// - Throws: `KafkaError` that names a property librdkafka rejects. It does not connect.
     public convenience init(
         configuration: KafkaProducerConfiguration,
@@ -167,8 +170,11 @@ public final class KafkaLaneProducer {
     /// Publishes a record; its bytes are copied. Never waits.
     ///
     /// - Parameters:
+    ///   - topic: of this producer.
     ///   - partition: 0 or more, or -1 to derive it from the key.
+    ///   - key: nil for none.
     ///   - value: nil for a tombstone.
+    ///   - headers: in order; copied.
     ///   - timestamp: milliseconds since 1970; nil or 0 for now.
     ///   - tag: returned in the report.
     /// - Throws: `.queueFull` as backpressure: serve reports and try again. `.destroyed` after `close`. Other codes for
@@ -218,9 +224,11 @@ public final class KafkaLaneProducer {
         if isTransactional, client.hasFailed, let fatal = client.fatalError { throw fatal }
     }
 
-    /// Serves the waiting reports; waits at most the given time for the first. It also replaces a failed client.
+    /// Serves the waiting reports. It also replaces a failed client.
     ///
-    /// - Parameter body: called once for each report; it must not call this producer.
+    /// - Parameters:
+    ///   - time: how long to wait for the first report.
+    ///   - body: called once for each report; it must not call this producer.
     public func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         guard !isClosed else { return }
         serve(within: time, body)
@@ -252,8 +260,10 @@ public final class KafkaLaneProducer {
     /// Flushes, purges the remaining records, and frees the client; blocking, at most half a second longer than the
     /// time.
     ///
-    /// - Parameter body: called for the records still outstanding. A purged record has an error: `.purgedFromQueue`, or
-    ///   `.purgedInFlight` when it may have been written.
+    /// - Parameters:
+    ///   - time: how long to wait for the records still outstanding.
+    ///   - body: called for each of them. A purged record has an error: `.purgedFromQueue`, or `.purgedInFlight` when it
+    ///     may have been written.
     public func close(within time: Duration, _ body: (KafkaDeliveryReport) -> Void = { _ in }) {
         guard !isClosed else { return }
         let deadline = ContinuousClock.now.advanced(by: time)

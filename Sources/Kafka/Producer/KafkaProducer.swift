@@ -26,7 +26,10 @@ public final class KafkaProducer: Sendable {
 
     /// Starts the producer's thread. It does not connect.
     ///
-    /// - Parameter ceiling: notified when the broker refuses a record for its size.
+    /// - Parameters:
+    ///   - configuration: the settings of the client.
+    ///   - ceiling: notified when the broker refuses a record for its size.
+    ///   - logger: for what librdkafka reports.
     /// - Throws: `KafkaError` that names a property librdkafka rejects; `.invalidArgument` for a transactional id,
     ///   which needs a `KafkaLaneProducer`.
     public init(

@@ -55,7 +55,9 @@ extension KafkaLaneProducer {
     /// Commits the transaction. Its records should be reported before; the call waits for the others, and commits
     /// nothing if they are not acknowledged in time.
     ///
-    /// - Parameter body: called for the reports that arrive meanwhile; it must not call this producer.
+    /// - Parameters:
+    ///   - time: how long to wait for the reports and for the commit together.
+    ///   - body: called for the reports that arrive meanwhile; it must not call this producer.
     /// - Throws: `KafkaError`; `requiresAbort` when a record was not written, or is `.unconfirmed`. After a retriable
     ///   error the commit may be in progress or done: only a repeated call, which resumes it, shows the outcome.
     public func commitTransaction(
@@ -80,7 +82,9 @@ extension KafkaLaneProducer {
     /// Aborts the transaction and purges the outstanding records: each of them is reported with `.purgedFromQueue`, or
     /// with its actual outcome if its request was in flight.
     ///
-    /// - Parameter body: called for these reports; it must not call this producer.
+    /// - Parameters:
+    ///   - time: how long to wait.
+    ///   - body: called for these reports; it must not call this producer.
     /// - Throws: `KafkaError`; a retriable call may be repeated and resumes.
     public func abortTransaction(
         within time: Duration,

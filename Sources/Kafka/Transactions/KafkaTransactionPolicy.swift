@@ -90,6 +90,7 @@ public enum KafkaTransactionPolicy {
     /// Repeats a call after each retriable error, until it succeeds or time has run out.
     ///
     /// - Parameters:
+    ///   - call: decides what may be repeated.
     ///   - deadline: only the first attempt may begin after it.
     ///   - now: the clock.
     ///   - pause: waits; it may serve reports meanwhile.

@@ -68,7 +68,13 @@ public struct DeadLetter: Sendable {
 
     /// The dead letter of a record.
     ///
-    /// - Parameter bound: the record size limit; from ``RecordBound/least`` on the dead letter fits.
+    /// - Parameters:
+    ///   - key: the original's; nil for none.
+    ///   - value: the original's; nil for a tombstone.
+    ///   - original: the original's headers, in order.
+    ///   - error: why the record cannot be used.
+    ///   - origin: where the record was.
+    ///   - bound: the record size limit; from ``RecordBound/least`` on the dead letter fits.
     public init(
         key: [UInt8]?,
         value: [UInt8]?,

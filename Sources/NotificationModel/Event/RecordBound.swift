@@ -54,7 +54,10 @@ public struct RecordBound: Sendable, Hashable {
 
     /// Throws `too-large` with both sizes for a larger record.
     ///
-    /// - Parameter what: the kind of record, for the beginning of the detail.
+    /// - Parameters:
+    ///   - size: in bytes, as ``size(key:value:headers:)`` counts.
+    ///   - field: of the error.
+    ///   - what: the kind of record, for the beginning of the detail.
     public func check(_ size: Int, field: String? = nil, _ what: String) throws(ModelError) {
         guard size > bytes else { return }
         throw ModelError(

@@ -32,7 +32,9 @@ public struct JSONMatch: Sendable, Hashable {
 
     /// Calls the body with the text of a string, escapes resolved, or with the spelling of any other value.
     ///
-    /// - Parameter bytes: The scanned text.
+    /// - Parameters:
+    ///   - bytes: The scanned text.
+    ///   - body: Gets bytes that are valid until it returns.
     @inline(__always)
     public func withText<Result>(in bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result
     {

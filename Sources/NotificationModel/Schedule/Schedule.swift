@@ -10,7 +10,9 @@ public enum Schedule: Hashable, Sendable {
     ///
     /// Throws `unsupported-form` at `trigger.type` for a trigger that this release does not run.
     ///
-    /// - Parameter anchor: the timestamp of the request's record.
+    /// - Parameters:
+    ///   - trigger: of the request.
+    ///   - anchor: the timestamp of the request's record.
     public init?(_ trigger: NotificationTrigger, anchor: Timestamp) throws(ModelError) {
         switch trigger {
         case .push: return nil

@@ -1,7 +1,7 @@
 /// What is kept of a recipient in an application, beside the notifications: stored in the topic `state` under
 /// `application/recipient/`, the key with an empty identifier.
 ///
-/// Only the consumer service uses it. Readers ignore unknown fields, and refuse a newer form (``StateForm``).
+/// Only the consumer service uses it. Readers ignore unknown fields, and refuse a newer form.
 public struct RecipientRecord: Sendable, Hashable {
     /// Removals of all of the recipient's notifications, to recognize repeated records; the newest last.
     public var removals: [KnownRemoval] = []

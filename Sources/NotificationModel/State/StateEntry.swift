@@ -1,6 +1,6 @@
 /// The state of one identifier in a notification center, stored in the topic `state` under the notification's key.
 ///
-/// Only the consumer service uses it. Readers ignore unknown fields, and refuse a newer form (``StateForm``).
+/// Only the consumer service uses it. Readers ignore unknown fields, and refuse a newer form.
 public struct StateEntry: Sendable, Hashable {
     /// Scheduled or held back, not sent yet.
     public var pending: Pending?
