@@ -31,7 +31,10 @@ public struct ConsumerService: Service {
     /// The service with the channel `events`.
     ///
     /// - Parameters:
+    ///   - configuration: checked.
+    ///   - health: where each lane reports its readiness.
     ///   - registry: receives gauges and counters.
+    ///   - logger: labelled for the service.
     ///   - clock: the owner's wall clock; no timer fires earlier by this clock.
     /// - Throws: `KafkaError` that names a property that librdkafka rejects.
     public init(
