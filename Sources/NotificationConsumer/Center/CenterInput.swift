@@ -5,7 +5,7 @@ enum CenterInput: Sendable {
     case request(Request)
     case removal(Removal)
 
-    /// The position of a record in its input topic.
+    /// The position of a record in its input topic; it identifies what a replay can reproduce.
     struct Position: Hashable, Sendable {
         var input: InputTopic
         var place: AppliedOffsets.Place

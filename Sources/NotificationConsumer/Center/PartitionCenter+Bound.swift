@@ -15,7 +15,7 @@ extension PartitionCenter {
     mutating func hasRoom(for key: NotificationKey, at now: Timestamp, _ reading: Reading) throws -> Bool {
         guard inUse.totals.entries >= room, reading == .first, try !isKept(key, at: now) else { return true }
         _ = try forget(at: now, isForced: true)
-        // Entries that are about to be evicted, or that the replay still needs, may exceed the limit.
+        // Entries that are about to be forgotten, or that the replay still needs, may exceed the limit.
         return inUse.totals.pending < limits.maximumEntries || inUse.totals.entries < room
     }
 

@@ -28,7 +28,7 @@ extension Turn {
     }
 
     /// Ends a send that waits for its next attempt. Also answers a removal that arrived during an attempt whose outcome
-    /// the previous owner did not learn.
+    /// its owner did not learn.
     mutating func giveUp(
         _ sending: StateEntry.Sending,
         as name: DeliveryEventName,
@@ -125,7 +125,7 @@ extension Turn {
         answerRecall(sending)
     }
 
-    /// Answers a removal of a delivered notification that was not delivered in the end. A notification in doubt is
+    /// Answers a removal that waited for this send, which was not delivered in the end. A notification in doubt is
     /// recalled anyway, unless it is retried or a newer one is sent at once.
     private mutating func answerRecall(_ sending: StateEntry.Sending) {
         if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }

@@ -73,7 +73,7 @@ extension Turn {
         if entry.pending == nil, next != nil || !sendsLast { expire(pending.requestID, pending.trace) }
     }
 
-    /// Applies the misfire policy to the last due occurrence, for which `due` is the due time.
+    /// Applies the misfire policy to the last due occurrence; `due` is its due time.
     private func isSent(_ due: Timestamp, of schedule: Schedule) -> Bool {
         let late = now.rawValue - due.rawValue
         switch schedule.misfire {

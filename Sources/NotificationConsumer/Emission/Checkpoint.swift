@@ -7,8 +7,8 @@ import ServiceSupport
 /// 2. The changed entries are written to `state` and acknowledged (`entries`): they include everything unfinished.
 /// 3. One marker per partition is written and acknowledged (`markers`): the resume position, and how far timers may
 ///    fire.
-/// 4. The offsets of every partition with changes are committed to the group (`committing`), even when they did not
-///    move.
+/// 4. The offsets of every partition in the checkpoint are committed to the group (`committing`), even when they did
+///    not move.
 ///
 /// In `at-least-once`, each step waits for the previous one, and the lane continues to work meanwhile: work is counted
 /// in epochs, and a cut closes an epoch. The offsets of step 4 only show lag. A crash repeats the work since the last
@@ -25,7 +25,7 @@ struct Checkpoint: Sendable {
         case writeMarkers(of: [Int32])
         /// - Parameters:
         ///   - offsets: The next offset to read of every input.
-        ///   - of: Every partition with changes.
+        ///   - of: Every partition in the checkpoint.
         case commit(_ offsets: InputOffsets, of: [Int32])
     }
 
@@ -89,7 +89,7 @@ struct Checkpoint: Sendable {
 
     /// Closes the epoch. The caller has already taken its changes, and no cut is in progress.
     ///
-    /// - Parameter offsets: The next offset to read of every input of the partitions with changes.
+    /// - Parameter offsets: The next offset to read of every input of the partitions in the checkpoint.
     mutating func cut(_ offsets: InputOffsets) {
         guard phase == .collecting, !offsets.isEmpty else { return }
         self.offsets = offsets

@@ -58,8 +58,8 @@ struct PreparedStatement {
     }
 
     private func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
-        // A null address would bind NULL. Without a destructor, SQLite does not copy the bytes, which stay valid until
-        // the next binding.
+        // A null address would bind NULL. Without a destructor, SQLite does not copy the bytes: they must stay valid
+        // until the next binding.
         if bytes.isEmpty {
             sqlite3_bind_zeroblob(pointer, index, 0)
         } else {

@@ -38,7 +38,7 @@ struct StoreFile {
     /// - Throws: ``EntryStoreError``.
     func lock() throws -> StoreLock {
         if let code = Self.makeDirectory(directory) {
-            throw EntryStoreError.failed("\(directory) cannot be made", errno: code)
+            throw EntryStoreError.failed("\(directory) cannot be created", errno: code)
         }
         return try StoreLock(path: path + ".lock")
     }
