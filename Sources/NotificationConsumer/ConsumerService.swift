@@ -200,7 +200,9 @@ public struct ConsumerService: Service {
                         logger: logger,
                         fenced: fenced
                     )
-                    try Self.run(Lane(context: context, link: link), until: stop, whenWorking: hasWorked)
+                    let lane = Lane(context: context, link: link)
+                    var memory = FreedMemory()
+                    try lane.run(until: stop, hasWorked: hasWorked) { memory.note(work: lane.work, at: .now) }
                 },
                 isFinal: LaneEnd.isFinal,
                 fencing: { fencing($0, lane: number) },
@@ -214,28 +216,6 @@ public struct ConsumerService: Service {
         guard KafkaError.isFencing(error) else { return nil }
         let name = configuration.laneProducer(.exactlyOnce, lane: lane).transactionalID ?? ""
         return InstanceFencedError(instanceID: configuration.instanceID, name: name, cause: error)
-    }
-
-    /// Runs the lane until a stop is requested, then drains it within the configured time.
-    private static func run(
-        _ lane: Lane<KafkaLink>,
-        until stop: StopSignal,
-        whenWorking: () -> Void
-    ) throws {
-        do {
-            var memory = FreedMemory()
-            try lane.start()
-            while !stop.isRequested {
-                try lane.turn()
-                memory.note(work: lane.work, at: .now)
-                if lane.commits == 1 { whenWorking() }
-            }
-            lane.drain()
-            lane.close()
-        } catch {
-            lane.close(after: error)
-            throw error
-        }
     }
 
     private static func describe(_ registry: PrometheusRegistry, _ statuses: [LaneStatus], topics: TopicNames) {

@@ -95,12 +95,7 @@ final class Reader {
 extension SimulatedLink {
     func publish(_ key: String, _ value: String?, partition: Int32 = 0, tag: UInt = 1) throws(KafkaError) {
         try enqueue(
-            to: .state,
-            partition: partition,
-            key: bytes(key),
-            value: value.map(bytes),
-            headers: KafkaHeaderBuffer(),
-            tag: tag
+            LinkRecord(topic: .state, partition: partition, key: bytes(key), value: value.map(bytes), tag: tag)
         )
     }
 

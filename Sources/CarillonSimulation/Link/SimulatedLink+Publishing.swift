@@ -18,18 +18,16 @@ extension SimulatedLink {
 
     var maximumRecordBytes: Int { producer.maximumRecordBytes }
 
-    func enqueue(
-        to topic: LaneTopic,
-        partition: Int32,
-        key: [UInt8]?,
-        value: [UInt8]?,
-        headers: KafkaHeaderBuffer,
-        tag: UInt
-    ) throws(KafkaError) {
+    func enqueue(_ record: LinkRecord<LaneTopic>) throws(KafkaError) {
         let fault = enter(.enqueue)
         try checkAlive()
-        let record = LogRecord(timestamp: process.clock.wall.rawValue, key: key, value: value, headers: headers.headers)
-        try publish(record, to: topic, partition, tag: tag)
+        let written = LogRecord(
+            timestamp: process.clock.wall.rawValue,
+            key: record.key,
+            value: record.value,
+            headers: record.headers.headers
+        )
+        try publish(written, to: record.topic, record.partition, tag: record.tag)
         if fault == .crashAfter { process.crash() }
         try checkAlive()
     }

@@ -51,72 +51,68 @@ struct Emission<Link: LaneLink> {
         let partition = event.key.withRecipientBytes {
             KafkaPartitioner.partition(forKey: $0, count: deliveries)
         }
-        try enqueue(to: .deliveries, partition, key: event.key.encoded, value: value, tag: ledger.checkpoint.tag)
+        try enqueue(
+            LinkRecord(
+                topic: .deliveries,
+                partition: partition,
+                key: event.key.encoded,
+                value: value,
+                headers: headers,
+                tag: ledger.checkpoint.tag.rawValue
+            )
+        )
     }
 
     /// Publishes a dead letter: a rejected record and the reason.
-    mutating func publishDeadLetter(
+    func publishDeadLetter(
         _ record: KafkaConsumerRecord,
         because error: ModelError,
         group: String
     ) throws {
-        let origin = DeadLetter.Origin(
-            topic: record.topic,
-            partition: record.partition,
-            offset: record.offset,
-            timestamp: record.timestamp,
-            consumerGroup: group
-        )
-        let letter = DeadLetter(
-            key: record.key,
-            value: record.value,
-            headers: record.headers.map { ($0.name, $0.value) },
-            because: error,
-            from: origin,
-            within: bound
-        )
-        headers.removeAll()
-        for (name, value) in letter.headers { headers.append(KafkaHeaderName(name), value) }
         try enqueue(
-            to: .deadLetters,
-            origin.deadLetterPartition(of: deadLetters),
-            key: letter.key,
-            value: letter.value,
-            tag: ledger.checkpoint.tag
+            DeadLetter.record(
+                of: record,
+                because: error,
+                group: group,
+                within: bound,
+                to: .deadLetters,
+                partitions: deadLetters,
+                tag: ledger.checkpoint.tag.rawValue
+            )
         )
     }
 
     /// Writes a changed entry to the partition of `state`; a tombstone when the entry is gone.
-    mutating func publish(_ change: StoreChange, partition: Int32) throws {
-        headers.removeAll()
-        try enqueue(to: .state, partition, key: change.key, value: change.value, tag: .entry)
+    func publish(_ change: StoreChange, partition: Int32) throws {
+        try enqueue(
+            LinkRecord(
+                topic: .state,
+                partition: partition,
+                key: change.key,
+                value: change.value,
+                tag: Checkpoint.Tag.entry.rawValue
+            )
+        )
     }
 
     /// Writes the marker of a partition to the same partition of `state`.
-    mutating func publish(_ marker: StateMarker, partition: Int32) throws {
-        headers.removeAll()
-        try enqueue(to: .state, partition, key: StateMarker.key, value: marker.json, tag: .marker)
+    func publish(_ marker: StateMarker, partition: Int32) throws {
+        try enqueue(
+            LinkRecord(
+                topic: .state,
+                partition: partition,
+                key: StateMarker.key,
+                value: marker.json,
+                tag: Checkpoint.Tag.marker.rawValue
+            )
+        )
     }
 
-    private func enqueue(
-        to topic: LaneTopic,
-        _ partition: Int32,
-        key: [UInt8]?,
-        value: [UInt8]?,
-        tag: Checkpoint.Tag
-    ) throws {
-        try waitingForRoom {
-            try link.enqueue(
-                to: topic,
-                partition: partition,
-                key: key,
-                value: value,
-                headers: headers,
-                tag: tag.rawValue
-            )
-        }
+    private func enqueue(_ record: LinkRecord<LaneTopic>) throws {
+        try waitingForRoom { try link.enqueue(record) }
+        let tag = Checkpoint.Tag(rawValue: record.tag)
         ledger.checkpoint.published(tag)
-        let bytes = (key?.count ?? 0) + (value?.count ?? 0) + Self.overhead
+        let bytes = (record.key?.count ?? 0) + (record.value?.count ?? 0) + Self.overhead
         ledger.budget.add(bytes, isOfCut: tag == .entry || tag == .marker, at: link.now)
     }
 

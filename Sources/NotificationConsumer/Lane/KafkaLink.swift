@@ -5,10 +5,10 @@ import NotificationModel
 import ServiceSupport
 
 /// A lane's consumer, producer and reader of the changelog, on librdkafka.
-package final class KafkaLink: LaneLink {
+package final class KafkaLink: LaneLink, ClientLink {
     private let configuration: ConsumerServiceConfiguration
-    private let consumer: KafkaConsumer
-    private let producer: KafkaLaneProducer
+    package let consumer: KafkaConsumer
+    package let producer: KafkaLaneProducer
     private let targets: LaneTargets
     private let inputs: CoPartitionedInputs
     private let health: HealthComponent
@@ -64,8 +64,6 @@ package final class KafkaLink: LaneLink {
             throw error
         }
     }
-
-    package var now: ContinuousClock.Instant { .now }
 
     package func wait(_ time: Duration) {
         health.beat()
@@ -140,10 +138,6 @@ package final class KafkaLink: LaneLink {
             trace: CarriedTrace(message)
         )
     }
-
-    package func pauseReading() { consumer.pause(consumer.assignment) }
-
-    package func resumeReading() { consumer.resume(consumer.assignment) }
 
     package func inputBounds(
         of partitions: [InputPartition],
@@ -268,27 +262,16 @@ package final class KafkaLink: LaneLink {
 
     package func partitionCount(of topic: LaneTopic) -> Int32 { targets[topic].partitions }
 
-    package var maximumRecordBytes: Int { producer.maximumRecordBytes }
-
-    package func enqueue(
-        to topic: LaneTopic,
-        partition: Int32,
-        key: [UInt8]?,
-        value: [UInt8]?,
-        headers: KafkaHeaderBuffer,
-        tag: UInt
-    ) throws(KafkaError) {
+    package func enqueue(_ record: LinkRecord<LaneTopic>) throws(KafkaError) {
         try producer.enqueue(
-            topic: targets[topic].handle,
-            partition: partition,
-            key: key,
-            value: value,
-            headers: headers,
-            tag: tag
+            topic: targets[record.topic].handle,
+            partition: record.partition,
+            key: record.key,
+            value: record.value,
+            headers: record.headers,
+            tag: record.tag
         )
     }
-
-    package var outstanding: Int { producer.outstanding }
 
     package func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void) {
         health.beat()
@@ -305,22 +288,8 @@ package final class KafkaLink: LaneLink {
         try consumer.commit(places(offsets), within: time)
     }
 
-    package func initTransactions(within time: Duration) throws(KafkaError) {
-        try producer.initTransactions(within: time)
-    }
-
-    package func beginTransaction() throws(KafkaError) { try producer.beginTransaction() }
-
     package func sendOffsets(_ offsets: InputOffsets, within time: Duration) throws(KafkaError) {
         try producer.sendOffsets(places(offsets), of: consumer, within: time)
-    }
-
-    package func commitTransaction(within time: Duration) throws(KafkaError) {
-        try producer.commitTransaction(within: time)
-    }
-
-    package func abortTransaction(within time: Duration) throws(KafkaError) {
-        try producer.abortTransaction(within: time)
     }
 
     package func close(within time: Duration) {

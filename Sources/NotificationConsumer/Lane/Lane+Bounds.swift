@@ -1,3 +1,4 @@
+import Kafka
 import ServiceSupport
 
 /// The limits of a lane.
@@ -32,7 +33,7 @@ extension Lane {
             isNextCheckpointFull: isUnderWay && ledger.budget.isFull,
             isNextCheckpointOverfull: isUnderWay && ledger.budget.isOverfull,
             uncommittedSince: uncommittedSince,
-            transactionBegan: isInTransaction ? transactionBegan : nil
+            transactionBegan: transactions?.openSince
         )
     }
 

@@ -46,7 +46,7 @@ extension Lane {
         while let action = ledger.checkpoint.next() {
             switch action {
             case .writeEntries(let numbers):
-                try beginTransactionIfNeeded()
+                try transactions?.beginIfNeeded()
                 for number in numbers {
                     for change in owned[Int(number)]?.changes ?? [] {
                         try emission.publish(change, partition: number)
@@ -74,71 +74,32 @@ extension Lane {
 
     /// The last step, and the only one in which the guarantees differ.
     private func commit(_ offsets: InputOffsets, waiting: Bool) throws {
-        switch context.guarantee {
-        case .atLeastOnce:
+        guard let transactions else {
             // They only show lag: a failure is logged by the client, and the next checkpoint commits later ones.
             do throws(KafkaError) {
                 try link.commitOffsets(offsets, within: waiting ? .seconds(5) : nil)
             } catch {
                 guard !error.isFatal else { throw error }
             }
-        case .exactlyOnce:
-            try transact(.sendOffsets, within: configuration.transactionTimeout) { left throws(KafkaError) in
-                try link.sendOffsets(offsets, within: left)
-            }
-            try transact(.commit, within: configuration.commitTimeout) { left throws(KafkaError) in
-                try link.commitTransaction(within: left)
-            }
-            isInTransaction = false
+            return
         }
+        try transactions.sendOffsets(offsets, until: link.now.advanced(by: configuration.transactionTimeout))
+        try transactions.commit(until: link.now.advanced(by: configuration.commitTimeout))
     }
 
-    /// Begins lazily: a lane without work has no transaction open, and holds no reader back.
-    func beginTransactionIfNeeded() throws {
-        guard context.guarantee == .exactlyOnce, !isInTransaction else { return }
-        try link.beginTransaction()
-        isInTransaction = true
-        transactionBegan = link.now
-    }
-
-    /// Gives up what is not committed. When even that fails the broker does it, at the transaction's timeout or when the
-    /// id is taken over.
+    /// Gives up what is not committed.
     ///
     /// - Returns: whether nothing of it is left.
     @discardableResult
     func abortTransaction() -> Bool {
-        guard isInTransaction else { return true }
-        isInTransaction = false
+        guard let transactions, transactions.isOpen else { return true }
         context.metrics.countAbort()
         do {
-            try transact(.abort, within: .seconds(5)) { left throws(KafkaError) in
-                try link.abortTransaction(within: left)
-            }
+            try transactions.abort(until: link.now.advanced(by: .seconds(5)))
             return true
         } catch {
             logger.warning("the transaction could not be aborted", metadata: ["error": "\(error)"])
             return false
-        }
-    }
-
-    /// One call of a transaction, repeated as librdkafka's rules allow. What it throws is never to be answered by repeating it.
-    func transact(
-        _ call: KafkaTransactionCall,
-        within time: Duration,
-        _ attempt: (Duration) throws(KafkaError) -> Void
-    ) throws(KafkaTransactionFailure) {
-        do throws(KafkaTransactionFailure) {
-            try KafkaTransactionPolicy.perform(
-                call,
-                until: link.now.advanced(by: time),
-                now: { link.now },
-                pause: { link.wait($0) },
-                attempt: attempt
-            )
-        } catch {
-            // Whether it was committed is for Kafka to say: nothing is aborted, the next owner of the id finds out.
-            if call == .commit, error.decision == .recreate { isInTransaction = false }
-            throw error
         }
     }
 

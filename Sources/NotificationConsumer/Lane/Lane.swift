@@ -22,7 +22,7 @@ import ServiceSupport
 ///
 /// About a third of this thread's time is the allocator's, on librdkafka's behalf more than on ours: the page of figures shows
 /// what jemalloc makes of it.
-package final class Lane<Link: LaneLink> {
+package final class Lane<Link: LaneLink>: LoopWorker {
     /// Records applied before timers, reports and the checkpoint get their turn.
     static var recordsPerTurn: Int { 1000 }
     static var timersPerTurn: Int { 1000 }
@@ -30,6 +30,8 @@ package final class Lane<Link: LaneLink> {
     let context: LaneContext
     let configuration: ConsumerServiceConfiguration
     let link: Link
+    /// nil with `at-least-once`.
+    let transactions: KafkaTransactions<Link>?
     let ledger: DeliveryLedger
     let intake: Intake
     var emission: Emission<Link>
@@ -48,8 +50,6 @@ package final class Lane<Link: LaneLink> {
     private var effects: [Effect] = []
     /// What the channel has to do; nil where the `delivered` event is the hand-over.
     var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
-    var isInTransaction = false
-    var transactionBegan: ContinuousClock.Instant
     var backPressure = BackPressure()
     /// Where the record is whose removal of everything a recipient has is applied in pieces; nothing is read meanwhile.
     var unfinished: InputPartition?
@@ -74,6 +74,7 @@ package final class Lane<Link: LaneLink> {
         self.link = link
         configuration = context.configuration
         logger = context.logger
+        transactions = context.guarantee == .exactlyOnce ? KafkaTransactions(link) : nil
         let count = link.inputPartitions
         partitions = count
         ledger = DeliveryLedger(
@@ -93,16 +94,12 @@ package final class Lane<Link: LaneLink> {
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
         sends = Self.sideWork(of: context, waking: link)
         let now = link.now
-        (nextCheckpoint, nextStatus, transactionBegan) = (now, now, now)
+        (nextCheckpoint, nextStatus) = (now, now)
     }
 
     /// Takes over the transactional id, which ends what a predecessor left open, and joins the group.
     package func start() throws {
-        if context.guarantee == .exactlyOnce {
-            try transact(.initialize, within: .seconds(60)) { left throws(KafkaError) in
-                try link.initTransactions(within: left)
-            }
-        }
+        try transactions?.initialize(within: .seconds(60))
         try link.subscribe(
             onAssign: { [unowned self] in try assign($0) },
             onRevoke: { [unowned self] in revoke($0, lost: $1, deadline: $2) }
@@ -266,7 +263,7 @@ package final class Lane<Link: LaneLink> {
             ]
         )
         context.metrics.count(deadLetter: error.reason)
-        try beginTransactionIfNeeded()
+        try transactions?.beginIfNeeded()
         try emission.publishDeadLetter(copy(), because: error, group: configuration.groupID)
     }
 
@@ -323,7 +320,7 @@ package final class Lane<Link: LaneLink> {
         for effect in effects {
             switch effect {
             case .publish(let event, let trace):
-                try beginTransactionIfNeeded()
+                try transactions?.beginIfNeeded()
                 try emission.publish(event, trace, at: now)
                 context.metrics.count(event.name)
                 if event.name == .delivered, let written, context.metrics.wantsLatency {

@@ -28,7 +28,7 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
 extension LaneEnd {
     /// Whether no lane may be started after this error: continuing would lose or guess something, or a setting is
     /// wrong.
-    static func isFinal(_ error: any Error) -> Bool {
+    package static func isFinal(_ error: any Error) -> Bool {
         switch error {
         case is ConsumerRefusal: true
         case let error as EntryStoreError: error.isOfConfiguration

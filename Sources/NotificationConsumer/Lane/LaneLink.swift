@@ -3,15 +3,7 @@ import NotificationModel
 
 /// What a lane needs of Kafka: one consumer, one producer, and a reader of the changelog. The shipping one is `KafkaLink`; a
 /// simulation brings its own, so that everything above runs unchanged against a simulated broker.
-///
-/// One thread uses it. Calls block at most as long as they are told; each is one attempt, and what it throws is a
-/// classified `KafkaError`.
-package protocol LaneLink: AnyObject {
-    /// The monotonic clock by which waits and deadlines are counted.
-    var now: ContinuousClock.Instant { get }
-    /// Lets time pass; the members of the group stay alive meanwhile.
-    func wait(_ time: Duration)
-
+package protocol LaneLink: PublishingLink where Topic == LaneTopic, Offsets == InputOffsets {
     // MARK: Being woken
 
     /// Ends a wait in `poll` or `waitUntilWoken`, or the next one, so that no wake is lost. Any thread may call it at any time,
@@ -34,10 +26,6 @@ package protocol LaneLink: AnyObject {
     ///
     /// - Returns: false when none came, or the link was woken.
     func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
-
-    /// Stops and goes on with reading all that is assigned.
-    func pauseReading()
-    func resumeReading()
 
     /// What each partition of an input holds, asked from the broker.
     func inputBounds(of partitions: [InputPartition], within time: Duration) throws -> [InputPartition: OffsetBounds]
@@ -77,54 +65,13 @@ package protocol LaneLink: AnyObject {
     /// Everything that was assigned is restored.
     func endReadingState()
 
-    // MARK: Publishing
+    // MARK: Partitions
 
     /// How many partitions each input has, and so `state`, as of the start.
     var inputPartitions: Int32 { get }
 
     /// How many they have now, asked from the broker.
     func countPartitions(within time: Duration) throws -> PartitionCounts
-
-    /// How many partitions the topic has.
-    func partitionCount(of topic: LaneTopic) -> Int32
-
-    /// What a record may have, as librdkafka counts; see `RecordBound`.
-    var maximumRecordBytes: Int { get }
-
-    /// Hands a record over; never waits.
-    ///
-    /// - Throws: `.queueFull` as backpressure: serve reports and try again.
-    func enqueue(
-        to topic: LaneTopic,
-        partition: Int32,
-        key: [UInt8]?,
-        value: [UInt8]?,
-        headers: KafkaHeaderBuffer,
-        tag: UInt
-    ) throws(KafkaError)
-
-    /// Records handed over and not yet reported.
-    var outstanding: Int { get }
-
-    /// Serves the reports that are there, waiting at most so long for the first.
-    func serveReports(within time: Duration, _ body: (KafkaDeliveryReport) -> Void)
-
-    // MARK: Making it durable
-
-    /// Commits group offsets outside of a transaction: they show lag.
-    ///
-    /// - Parameter time: nil not to wait for the answer.
-    func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError)
-
-    /// The calls of a transaction; `KafkaTransactionPolicy` says which may be repeated.
-    func initTransactions(within time: Duration) throws(KafkaError)
-    func beginTransaction() throws(KafkaError)
-    func sendOffsets(_ offsets: InputOffsets, within time: Duration) throws(KafkaError)
-    func commitTransaction(within time: Duration) throws(KafkaError)
-    func abortTransaction(within time: Duration) throws(KafkaError)
-
-    /// Leaves the group, the revoke hook first, and frees what it holds.
-    func close(within time: Duration)
 }
 
 /// What a lane writes to.

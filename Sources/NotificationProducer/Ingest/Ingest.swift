@@ -36,20 +36,21 @@ struct Ingest: Sendable {
         )
         try? supervisor.run(
             { fenced, hasWorked in
-                let session = try IngestSession(
+                guard let link = try KafkaIngestLink(configuration, choice, ceiling, health, stop, logger) else {
+                    return
+                }
+                let context = IngestContext(
                     configuration: configuration,
-                    rules: rules,
+                    guarantee: link.guarantee,
+                    rules: { [rules] in rules.engine },
                     metrics: metrics,
                     health: health,
-                    ceiling: ceiling,
-                    choice: choice,
                     stop: stop,
                     logger: logger,
                     now: now,
                     fenced: fenced
                 )
-                defer { if session?.hasCommitted == true { hasWorked() } }
-                try session?.run()
+                try IngestSession(context: context, link: link).run(until: stop, hasWorked: hasWorked)
             },
             fencing: { $0 as? InstanceFencedError },
             onRestart: metrics.countIngestRestart

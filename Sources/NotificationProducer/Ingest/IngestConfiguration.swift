@@ -3,7 +3,7 @@ import NotificationModel
 import ServiceSupport
 
 /// The configuration of the ingest of business events.
-struct IngestConfiguration: Sendable {
+package struct IngestConfiguration: Sendable {
     var consumer: KafkaConsumerConfiguration
     var producer: KafkaProducerConfiguration
     var topics: TopicNames

@@ -9,28 +9,28 @@ extension IngestSession {
     /// An open transaction blocks readers and has a timeout, so its interval is limited.
     private var commitInterval: Duration {
         transactions == nil
-            ? configuration.commitInterval : min(configuration.commitInterval, IngestTransactions.longestInterval)
+            ? configuration.commitInterval : min(configuration.commitInterval, IngestTimes.longestTransaction)
     }
 
-    var untilCommit: Duration { commitInterval - (clock.now - lastCommit) }
+    var untilCommit: Duration { commitInterval - (link.now - lastCommit) }
 
     func commitWhenDue() {
-        let isFull = (transactions?.records ?? 0) >= configuration.maximumTransactionRecords
+        let isFull = transactions != nil && transactionRecords >= configuration.maximumTransactionRecords
         guard isCommitDue || isFull || untilCommit <= .zero else { return }
         guard let transactions else {
-            lastCommit = clock.now
+            lastCommit = link.now
             commitBehind()
             return
         }
         guard transactions.isOpen || !tracker.committable().isEmpty else {
-            lastCommit = clock.now
+            lastCommit = link.now
             return
         }
         // Read nothing more until everything is acknowledged.
         isCommitDue = true
         guard isSettled else { return }
-        commitNow(until: clock.now + configuration.commitTimeout)
-        lastCommit = clock.now
+        commitNow(until: link.now + configuration.commitTimeout)
+        lastCommit = link.now
         isCommitDue = false
     }
 
@@ -39,9 +39,9 @@ extension IngestSession {
         let offsets = tracker.committable()
         guard !offsets.isEmpty else { return }
         do {
-            try consumer.commit(topicPartitions(offsets), within: nil)
+            try link.commitOffsets(offsets, within: nil)
             tracker.committed(offsets)
-            metrics.record(committedAt: now())
+            metrics.record(committedAt: context.now())
         } catch {
             logger.warning("committing offsets failed; retrying", metadata: [LogMetadata.error: "\(error)"])
         }
@@ -54,10 +54,10 @@ extension IngestSession {
         guard let transactions else {
             guard !offsets.isEmpty else { return }
             do {
-                let left = max(deadline - clock.now, .milliseconds(100))
-                try consumer.commit(topicPartitions(offsets), within: left)
+                let left = max(deadline - link.now, .milliseconds(100))
+                try link.commitOffsets(offsets, within: left)
                 tracker.committed(offsets)
-                metrics.record(committedAt: now())
+                metrics.record(committedAt: context.now())
             } catch {
                 logger.warning(
                     "committing offsets failed; their events will be read again with the same request ids",
@@ -68,12 +68,13 @@ extension IngestSession {
         }
         guard transactions.isOpen || !tracker.committable().isEmpty else { return }
         do throws(KafkaTransactionFailure) {
-            try transactions.commit(topicPartitions(tracker.lowWaterMarks()), until: deadline) {
-                report($0.tag, $0.error)
-            }
+            // Of every partition with events read, whichever are leaving: they are one transaction.
+            try transactions.sendOffsets(tracker.lowWaterMarks(), until: deadline)
+            try transactions.commit(until: deadline)
+            transactionRecords = 0
             noteCommit()
             tracker.committed(offsets)
-            metrics.record(committedAt: now())
+            metrics.record(committedAt: context.now())
         } catch {
             failure = failure ?? error
         }
@@ -84,7 +85,7 @@ extension IngestSession {
         guard let transactions, transactions.isOpen else { return }
         isCommitDue = false
         do throws(KafkaTransactionFailure) {
-            try transactions.abort(until: deadline) { giveUp($0) }
+            try transactions.abort(until: deadline)
         } catch {
             logger.warning(
                 "the transaction was not aborted; the next producer of this instance ends it",
@@ -92,32 +93,21 @@ extension IngestSession {
             )
             failure = failure ?? error
         }
-        dropBacklog { _ in true }
-        tracker.drop(Set(tracker.lowWaterMarks().keys))
-    }
-
-    private func topicPartitions(_ offsets: [Int32: Int64]) -> [KafkaTopicPartition: Int64] {
-        let topic = configuration.topics.businessEvents
-        return Dictionary(
-            uniqueKeysWithValues: offsets.map { (KafkaTopicPartition(topic: topic, partition: $0), $1) }
-        )
+        // What becomes of its records is irrelevant.
+        (transactionRecords, backlog, tracker) = (0, [], OffsetTracker())
     }
 
     // MARK: Rebalance
 
-    func assigned(_ partitions: Set<KafkaTopicPartition>) -> [KafkaTopicPartition: Int64] {
+    func assigned(_ partitions: [Int32]) {
         noteContact()
         metrics.count(.assigned)
-        logger.info(
-            "partitions assigned",
-            metadata: ["partitions": "\(partitions.map(\.partition).sorted())"]
-        )
-        return [:]
+        logger.info("partitions assigned", metadata: ["partitions": "\(partitions)"])
     }
 
-    func revoked(_ partitions: Set<KafkaTopicPartition>, lost: Bool, until deadline: ContinuousClock.Instant) {
+    func revoked(_ partitions: [Int32], lost: Bool, until deadline: ContinuousClock.Instant) {
         metrics.count(lost ? .lost : .revoked)
-        let ids = Set(partitions.map(\.partition))
+        let ids = Set(partitions)
         if !lost && !isClosing {
             settle(until: deadline - .milliseconds(transactions == nil ? 500 : 3_000))
             if transactions == nil || isSettled { commitNow(ids, until: deadline - .seconds(1)) }
@@ -127,20 +117,17 @@ extension IngestSession {
         abort(until: deadline)
         tracker.drop(ids)
         // The new owner reads these events again.
-        dropBacklog { ids.contains($0.source) }
-        // Resume them while they are assigned: otherwise the consumer would treat them as paused when they return.
-        consumer.resume(pausedPartitions.intersection(partitions))
-        pausedPartitions.subtract(partitions)
+        dropBacklog(of: ids)
         lag.remove(ids)
         logger.info(
             "partitions revoked",
-            metadata: ["partitions": "\(ids.sorted())", "lost": "\(lost)"]
+            metadata: ["partitions": "\(partitions)", "lost": "\(lost)"]
         )
     }
 
-    private func dropBacklog(_ isDropped: (OutgoingRecord) -> Bool) {
-        for record in backlog where isDropped(record) { tracker.acknowledge(record.slot) }
-        backlog.removeAll(where: isDropped)
+    private func dropBacklog(of partitions: Set<Int32>) {
+        for record in backlog where partitions.contains(record.source) { tracker.acknowledge(record.slot) }
+        backlog.removeAll { partitions.contains($0.source) }
     }
 
     /// Nothing is in flight, and nothing was refused.
@@ -148,7 +135,7 @@ extension IngestSession {
 
     /// Waits for the records in flight.
     private func settle(until deadline: ContinuousClock.Instant) {
-        while clock.now < deadline, failure == nil, !isSettled {
+        while link.now < deadline, failure == nil, !isSettled {
             sendBacklog()
             serveReports(within: .milliseconds(10))
         }
@@ -156,7 +143,8 @@ extension IngestSession {
 
     // MARK: The end
 
-    func drain(until deadline: ContinuousClock.Instant) {
+    package func drain() {
+        let deadline = link.now + configuration.drainTimeout
         settle(until: deadline - (transactions == nil ? .seconds(1) : min(.seconds(3), configuration.drainTimeout / 2)))
         if tracker.waiting > 0 {
             logger.warning(
@@ -174,15 +162,15 @@ extension IngestSession {
         }
     }
 
-    func close() {
+    /// Aborts an open transaction, or commits what is acknowledged if the broker allows it, and leaves the group.
+    package func close(after error: (any Error)? = nil) {
         if transactions != nil {
-            abort(until: clock.now + .seconds(2))
+            abort(until: link.now + .seconds(2))
         } else if failure != nil {
-            commitNow(until: clock.now + .seconds(2))
+            commitNow(until: link.now + .seconds(2))
         }
         isClosing = true
         lag.removeAll()
-        consumer.close(within: .seconds(5))
-        lane.close(within: .zero)
+        link.close(within: .seconds(5))
     }
 }

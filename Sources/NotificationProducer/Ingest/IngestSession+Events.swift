@@ -1,29 +1,29 @@
 import Kafka
 import NotificationModel
 import NotificationPublisher
+import ServiceSupport
 
 /// From a record of `business-events` to the resulting records.
 extension IngestSession {
-    func handle(_ message: borrowing KafkaMessage) {
-        let partition = message.partition
-        let offset = message.offset
+    /// - Parameter copy: The whole record, for a dead letter.
+    func handle(_ record: IngestRecord, _ copy: () -> KafkaConsumerRecord) {
         do throws(ModelError) {
-            var reader = BusinessEventReader()
-            message.forEachHeader { reader.add(name: $0, value: $1) }
-            let event = try reader.event(value: message.value())
+            let event = try record.event()
             // All supported brokers set a timestamp.
-            let arrived = message.timestamp.map { Timestamp(rawValue: $0) } ?? now()
-            switch rules.engine.apply(to: event, arrived: arrived) {
+            let arrived = record.timestamp.map { Timestamp(rawValue: $0) } ?? context.now()
+            switch context.rules().apply(to: event, arrived: arrived) {
             case .noRule:
                 throw RuleEngine.noRule(for: event)
             case .skipped:
                 metrics.count(.skipped)
-                tracker.finish(partition, offset: offset)
+                tracker.finish(record.partition, offset: record.offset)
             case .applied(let outputs, let failures):
-                publish(outputs, failures, event, message)
+                publish(outputs, failures, event, record, copy)
             }
         } catch {
-            deadLetter(message, error)
+            metrics.count(.deadLettered)
+            let slot = tracker.begin(record.partition, offset: record.offset, records: 1)
+            send(deadLetter: copy(), error, slot)
         }
     }
 
@@ -31,7 +31,8 @@ extension IngestSession {
         _ outputs: [RuleEngine.Output],
         _ failures: [RuleEngine.Failure],
         _ event: BusinessEvent,
-        _ message: borrowing KafkaMessage
+        _ record: IngestRecord,
+        _ copy: () -> KafkaConsumerRecord
     ) {
         let trace = TraceContext(
             traceparent: event.extensions["traceparent"],
@@ -45,8 +46,8 @@ extension IngestSession {
             outputs.removeAll { !fits($0, trace) }
         }
         let records = outputs.count + (errors.isEmpty ? 0 : 1)
-        let slot = tracker.begin(message.partition, offset: message.offset, records: records)
-        let time = now()
+        let slot = tracker.begin(record.partition, offset: record.offset, records: records)
+        let time = context.now()
         for output in outputs {
             requestHeaders.write(
                 key: output.key,
@@ -56,24 +57,22 @@ extension IngestSession {
                 trace: trace,
                 into: &scratch
             )
-            send(
-                OutgoingRecord(
-                    kind: .request,
-                    partition: output.key.withRecipientBytes {
-                        KafkaPartitioner.partition(forKey: $0, count: requests.partitions)
-                    },
-                    key: output.key.encoded,
-                    value: output.value,
-                    headers: scratch,
-                    slot: slot,
-                    source: message.partition
-                )
+            let request = LinkRecord(
+                topic: IngestTopic.requests,
+                partition: output.key.withRecipientBytes {
+                    KafkaPartitioner.partition(forKey: $0, count: requestPartitions)
+                },
+                key: output.key.encoded,
+                value: output.value,
+                headers: scratch,
+                tag: OutgoingRecord.tag(of: .request, in: slot)
             )
+            send(OutgoingRecord(record: request, source: record.partition))
         }
         metrics.count(errors.isEmpty ? .published : .deadLettered)
         if let first = errors.first {
             let detail = errors.map(\.detail).joined(separator: "; ")
-            send(deadLetterRecord(message, ModelError(first.reason, field: first.field, detail), slot))
+            send(deadLetter: copy(), ModelError(first.reason, field: first.field, detail), slot)
         }
     }
 
@@ -81,41 +80,17 @@ extension IngestSession {
         requestHeaders.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace) <= bound.bytes
     }
 
-    private func deadLetter(_ message: borrowing KafkaMessage, _ error: ModelError) {
-        metrics.count(.deadLettered)
-        let slot = tracker.begin(message.partition, offset: message.offset, records: 1)
-        send(deadLetterRecord(message, error, slot))
-    }
-
-    private func deadLetterRecord(_ message: borrowing KafkaMessage, _ error: ModelError, _ slot: UInt)
-        -> OutgoingRecord
-    {
-        let origin = DeadLetter.Origin(
-            topic: configuration.topics.businessEvents,
-            partition: message.partition,
-            offset: message.offset,
-            timestamp: message.timestamp,
-            consumerGroup: configuration.consumer.groupID
-        )
-        let letter = DeadLetter(
-            key: message.key(),
-            value: message.value(),
-            headers: message.headers().map { ($0.name, $0.value) },
+    private func send(deadLetter read: KafkaConsumerRecord, _ error: ModelError, _ slot: UInt) {
+        let letter = DeadLetter.record(
+            of: read,
             because: error,
-            from: origin,
-            within: bound
+            group: configuration.consumer.groupID,
+            within: bound,
+            to: IngestTopic.deadLetters,
+            partitions: deadLetterPartitions,
+            tag: OutgoingRecord.tag(of: .deadLetter(error.reason), in: slot)
         )
-        var headers = KafkaHeaderBuffer()
-        for header in letter.headers { headers.append(KafkaHeaderName(header.name), header.value) }
-        return OutgoingRecord(
-            kind: .deadLetter(error.reason),
-            partition: origin.deadLetterPartition(of: deadLetters.partitions),
-            key: letter.key,
-            value: letter.value,
-            headers: headers,
-            slot: slot,
-            source: message.partition
-        )
+        send(OutgoingRecord(record: letter, source: read.partition))
     }
 }
 

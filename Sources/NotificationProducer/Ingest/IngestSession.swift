@@ -4,31 +4,29 @@ import NotificationModel
 import NotificationPublisher
 import ServiceSupport
 
-/// One life of the ingest's two clients, on one thread: poll, apply the rules, produce, and commit acknowledged
-/// offsets.
+/// One life of the ingest's link, on one thread: poll, apply the rules, produce, and commit acknowledged offsets.
 ///
 /// To lose no event, the session commits an event's offset only when the broker has acknowledged all records of this
 /// event and of every earlier event in the partition. On any failure before that, the session ends with an error, and
 /// the next one starts from the committed offsets; request ids are derived, so repeats are recognized.
 ///
-/// With `exactly-once` the records and the offsets are one transaction (``IngestTransactions``). Only the commit step
+/// With `exactly-once` the records and the offsets are one transaction (`KafkaTransactions`). Only the commit step
 /// differs.
-final class IngestSession {
+package final class IngestSession<Link: IngestLink>: LoopWorker {
+    let context: IngestContext
     let configuration: IngestConfiguration
-    let rules: RuleStore
     let metrics: ProducerMetrics
     let health: HealthComponent
-    let stop: StopSignal
     let logger: Logger
-    let now: @Sendable () -> Timestamp
 
-    let lane: KafkaLaneProducer
-    let consumer: KafkaConsumer
+    let link: Link
     /// nil with `at-least-once`.
-    let transactions: IngestTransactions?
+    let transactions: KafkaTransactions<Link>?
+    /// Records of the open transaction.
+    var transactionRecords = 0
     let requestHeaders: RequestHeaders
-    var requests: Destination
-    var deadLetters: Destination
+    let requestPartitions: Int32
+    let deadLetterPartitions: Int32
     var tracker = OffsetTracker<Int32>()
     /// Records that did not fit in the local queue, in order.
     var backlog: [OutgoingRecord] = []
@@ -38,8 +36,8 @@ final class IngestSession {
     /// Why the previous session was fenced, if another process may use the instance's id. The session reports ready
     /// only after a commit, or after a while without another fencing.
     private(set) var fenced: String?
-    /// A transaction of this session is committed.
-    private(set) var hasCommitted = false
+    /// Committed transactions: one proves that the instance's id belongs to this process.
+    package private(set) var commits = 0
     /// Why the session must end.
     var failure: (any Error)?
     /// The record size limit of this session.
@@ -52,72 +50,42 @@ final class IngestSession {
     private var isPaused = false
     /// The broker sent something since the last check.
     private var hasHeard = false
-    var pausedPartitions: Set<KafkaTopicPartition> = []
     var lastCommit: ContinuousClock.Instant
     private var lastGauges: ContinuousClock.Instant
     private var lastContact: ContinuousClock.Instant
     private let began: ContinuousClock.Instant
-    let clock = ContinuousClock()
 
-    struct Destination {
-        var topic: KafkaTopicHandle
-        var partitions: Int32
-    }
-
-    /// Creates the clients and waits until the broker knows the topics.
-    ///
-    /// - Returns: Nil when a stop was requested before that.
-    init?(
-        configuration: IngestConfiguration,
-        rules: RuleStore,
-        metrics: ProducerMetrics,
-        health: HealthComponent,
-        ceiling: KafkaRecordCeiling,
-        choice: GuaranteeChoice,
-        stop: StopSignal,
-        logger: Logger,
-        now: @escaping @Sendable () -> Timestamp,
-        fenced: String? = nil
-    ) throws {
-        self.configuration = configuration
-        self.rules = rules
-        self.metrics = metrics
-        self.health = health
-        self.stop = stop
-        self.logger = logger
-        self.now = now
-        self.fenced = fenced
+    /// A session over a link that is connected.
+    package init(context: IngestContext, link: Link) {
+        self.context = context
+        self.link = link
+        configuration = context.configuration
+        metrics = context.metrics
+        health = context.health
+        logger = context.logger
+        fenced = context.fenced
+        transactions = context.guarantee == .exactlyOnce ? KafkaTransactions(link) : nil
         requestHeaders = RequestHeaders(source: configuration.source)
-        guard let clients = try IngestClients.connect(configuration, choice, ceiling, health, stop, logger) else {
-            return nil
-        }
-        consumer = clients.consumer
-        lane = clients.lane
-        bound = RecordBound(clients.lane.maximumRecordBytes)
-        transactions = clients.transactions
-        lastCommit = clock.now
-        lastGauges = clock.now
-        lastContact = clock.now
-        began = clock.now
+        requestPartitions = link.partitionCount(of: .requests)
+        deadLetterPartitions = link.partitionCount(of: .deadLetters)
+        bound = RecordBound(link.maximumRecordBytes)
         lag = LagGauges(topic: configuration.topics.businessEvents)
-        requests = Destination(
-            topic: try lane.topic(configuration.topics.requests),
-            partitions: clients.requestPartitions
-        )
-        deadLetters = Destination(
-            topic: try lane.topic(configuration.topics.deadLetters),
-            partitions: clients.deadLetterPartitions
-        )
+        let now = link.now
+        (lastCommit, lastGauges, lastContact, began) = (now, now, now, now)
     }
 
-    /// Runs until a stop is requested, then drains.
-    ///
-    /// - Throws: The error that ended it early. It first commits all acknowledged offsets if the broker allows it, and
-    ///   aborts an open transaction.
-    func run() throws {
-        defer { close() }
-        try consumer.subscribe(
-            to: [configuration.topics.businessEvents],
+    /// Takes over the transactional id, and joins the group. Waits for the broker until a stop is requested.
+    package func start() throws {
+        if transactions != nil {
+            let wait = BrokerWait(health: health, stop: context.stop, logger: logger) { [link] in
+                link.wait(.milliseconds(500))
+            }
+            let isReady: Void? = try wait.until({ try link.initTransactions(within: .seconds(2)) }) {
+                KafkaTransactionPolicy.decision(after: $0, in: .initialize) == .repeatCall
+            }
+            guard isReady != nil else { return }
+        }
+        try link.subscribe(
             onAssign: { [unowned self] in assigned($0) },
             onRevoke: { [unowned self] in revoked($0, lost: $1, until: $2) }
         )
@@ -129,19 +97,22 @@ final class IngestSession {
                 LogMetadata.group: "\(configuration.consumer.groupID ?? "")",
             ]
         )
-        while !stop.isRequested {
-            if !isCommitDue { poll() }
-            serveReports(within: backlog.isEmpty && !isCommitDue ? .zero : .milliseconds(10))
-            if let failure {
-                throw configuration.explain(failure)
-            }
-            sendBacklog()
-            pauseOrResume()
-            commitWhenDue()
-            updateGauges()
-            probeWhenQuiet()
+    }
+
+    /// Reads and publishes for a moment, and commits when it is due.
+    ///
+    /// - Throws: The error that ends the session.
+    package func turn() throws {
+        if !isCommitDue { poll() }
+        serveReports(within: backlog.isEmpty && !isCommitDue ? .zero : .milliseconds(10))
+        if let failure {
+            throw configuration.explain(failure)
         }
-        drain(until: clock.now + configuration.drainTimeout)
+        sendBacklog()
+        pauseOrResume()
+        commitWhenDue()
+        updateGauges()
+        probeWhenQuiet()
     }
 
     // MARK: Reading
@@ -152,8 +123,7 @@ final class IngestSession {
         if transactions?.isOpen == true { wait = min(wait, max(.zero, untilCommit)) }
         for _ in 0..<1_000 {
             do {
-                guard let message = try consumer.poll(within: wait) else { return }
-                handle(message)
+                guard try link.poll(within: wait, { handle($0, $1) }) else { return }
                 hasHeard = true
             } catch {
                 pollFailed(error)
@@ -172,7 +142,7 @@ final class IngestSession {
         logger.warning("polling business events failed", metadata: [LogMetadata.error: "\(error)"])
         health.notReady("cannot read business events: \(error)")
         // Only an answer of the broker makes it ready again.
-        lastContact = clock.now - Self.quietTime
+        lastContact = link.now - IngestTimes.quiet
     }
 
     // MARK: Sending
@@ -187,23 +157,15 @@ final class IngestSession {
 
     /// - Returns: False when the queue is full.
     private func enqueue(_ record: OutgoingRecord) -> Bool {
-        let destination = record.kind == .request ? requests : deadLetters
         do throws(KafkaError) {
             try transactions?.beginIfNeeded()
-            try lane.enqueue(
-                topic: destination.topic,
-                partition: record.partition,
-                key: record.key,
-                value: record.value,
-                headers: record.headers,
-                tag: record.tag
-            )
-            transactions?.noteRecord()
+            try link.enqueue(record.record)
+            transactionRecords += 1
             return true
         } catch {
             if error.code == .queueFull { return false }
             // Handled like a refusal by the broker.
-            report(record.tag, error)
+            report(record.record.tag, error)
             return true
         }
     }
@@ -216,12 +178,12 @@ final class IngestSession {
 
     func serveReports(within wait: Duration) {
         health.beat()
-        lane.serveReports(within: wait) { report in
+        link.serveReports(within: wait) { report in
             self.report(report.tag, report.error)
         }
     }
 
-    func report(_ tag: UInt, _ error: KafkaError?) {
+    private func report(_ tag: UInt, _ error: KafkaError?) {
         let (slot, kind) = OutgoingRecord.read(tag: tag)
         guard let error else {
             switch kind {
@@ -250,51 +212,40 @@ final class IngestSession {
         )
     }
 
-    /// A record of an aborted transaction: its outcome is irrelevant.
-    func giveUp(_ report: KafkaDeliveryReport) {
-        tracker.acknowledge(OutgoingRecord.read(tag: report.tag).slot)
-    }
-
     // MARK: Backpressure
 
     private func pauseOrResume() {
         let isFull = !backlog.isEmpty || tracker.uncommittable > configuration.maximumUncommittedEvents
         if isFull {
-            let rest = consumer.assignment.subtracting(pausedPartitions)
-            if !rest.isEmpty {
-                consumer.pause(rest)
-                pausedPartitions.formUnion(rest)
-            }
+            // Also what was assigned since.
+            link.pauseReading()
             isPaused = true
         } else if isPaused {
-            consumer.resume(pausedPartitions)
-            pausedPartitions = []
+            link.resumeReading()
             isPaused = false
         }
     }
 
     // MARK: Contact
 
-    static let quietTime = Duration.seconds(5)
-
     func noteContact() {
         hasHeard = false
-        lastContact = clock.now
-        if fenced != nil, clock.now - began < Self.fencedTime { return }
+        lastContact = link.now
+        if fenced != nil, link.now - began < IngestTimes.fenced { return }
         if case .notReady = health.status { health.ready() }
     }
 
-    private static let fencedTime = Duration.seconds(30)
-
-    /// A commit proves that the instance's id belongs to this process.
-    func noteCommit() { (fenced, hasCommitted) = (nil, true) }
+    func noteCommit() {
+        fenced = nil
+        commits += 1
+    }
 
     /// Without traffic this detects that the broker is unreachable, or reachable again.
     private func probeWhenQuiet() {
         if hasHeard { noteContact() }
-        guard clock.now - lastContact >= Self.quietTime else { return }
+        guard link.now - lastContact >= IngestTimes.quiet else { return }
         do {
-            _ = try consumer.partitionCount(of: configuration.topics.businessEvents, within: .seconds(1))
+            try link.probe(within: .seconds(1))
             noteContact()
         } catch {
             health.notReady("the broker does not answer: \(error)")
@@ -302,14 +253,22 @@ final class IngestSession {
     }
 
     private func updateGauges() {
-        guard clock.now - lastGauges >= .seconds(1) else { return }
-        lastGauges = clock.now
+        guard link.now - lastGauges >= .seconds(1) else { return }
+        lastGauges = link.now
         metrics.record(ingestWaiting: tracker.uncommittable)
-        for partition in consumer.assignment {
-            guard let position = tracker.position(of: partition.partition),
-                let records = consumer.lag(of: partition, after: position)
-            else { continue }
-            lag.record(records, partition: partition.partition)
+        for (partition, position) in tracker.positions {
+            guard let records = link.lag(of: partition, after: position) else { continue }
+            lag.record(records, partition: partition)
         }
     }
+}
+
+/// What sessions over any link wait for.
+enum IngestTimes {
+    /// Without an answer for so long the broker is asked for one.
+    static let quiet = Duration.seconds(5)
+    /// A session after a fenced one is ready after this time, even without a commit.
+    static let fenced = Duration.seconds(30)
+    /// The longest time before a commit of a transaction: well below the transaction timeout, after which the broker aborts.
+    static let longestTransaction = Duration.seconds(2)
 }

@@ -130,9 +130,7 @@ struct OffsetTracker<Partition: Hashable> {
     }
 
     /// The next offset to read, for lag.
-    func position(of partition: Partition) -> Int64? {
-        windows[partition]?.next
-    }
+    var positions: [Partition: Int64] { windows.mapValues(\.next) }
 
     /// Whether the event of a tag still counts.
     func isCurrent(_ tag: UInt) -> Bool {

@@ -1,25 +1,22 @@
 import Kafka
 import NotificationModel
 
-/// A record derived from a business event, for `requests` or `dead-letters`.
+/// A record derived from a business event.
 struct OutgoingRecord {
     enum Kind: Equatable {
         case request
         case deadLetter(ReasonCode)
     }
 
-    var kind: Kind
-    var partition: Int32
-    var key: [UInt8]?
-    var value: [UInt8]?
-    var headers: KafkaHeaderBuffer
-    /// The slot of its event in the ``OffsetTracker``.
-    var slot: UInt
+    var record: LinkRecord<IngestTopic>
     /// The partition of its event.
     var source: Int32
 
-    /// The record's tag, returned in its report: the slot, and what to count.
-    var tag: UInt {
+    /// The slot of its event in the ``OffsetTracker``.
+    var slot: UInt { Self.read(tag: record.tag).slot }
+
+    /// The tag of a record, returned in its report: the slot of its event, and what to count.
+    static func tag(of kind: Kind, in slot: UInt) -> UInt {
         switch kind {
         case .request: slot << 8
         case .deadLetter(let reason): slot << 8 | UInt((ReasonCode.allCases.firstIndex(of: reason) ?? 0) + 1)

@@ -1,7 +1,7 @@
 import NotificationModel
 
 /// Applies the rules to one event: a pure function.
-struct RuleEngine: Sendable {
+package struct RuleEngine: Sendable {
     /// A record for `requests`.
     struct Output: Sendable {
         var key: NotificationKey

@@ -5,7 +5,7 @@ import ServiceHTTP
 import ServiceSupport
 
 /// The metrics of the producer service. Created once: creating a handle takes a lock.
-struct ProducerMetrics: Sendable {
+package struct ProducerMetrics: Sendable {
     /// The outcome of a business event, counted when it was handled.
     enum Outcome: String, CaseIterable {
         case published, skipped
@@ -42,7 +42,7 @@ struct ProducerMetrics: Sendable {
         .tooManyRecipients,
     ]
 
-    init() {
+    package init() {
         events = Self.counters("carillon_business_events_total", "outcome", Outcome.allCases) { $0.rawValue }
         rebalances = Self.counters("carillon_consumer_rebalances_total", "event", Rebalance.allCases) { $0.rawValue }
         deadLetters = Self.counters("carillon_dead_letters_total", "reason", Self.deadLetterReasons) { $0.rawValue }

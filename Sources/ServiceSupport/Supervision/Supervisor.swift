@@ -1,7 +1,7 @@
 package import Logging
 
-/// Keeps a worker going on the calling thread: one that fails is followed by another, after a pause that grows. It is the one
-/// loop of lanes and of the ingest; a worker never repairs itself, since what it holds in memory may be more than what is
+/// Keeps a worker going on the calling thread: one that fails is followed by another, after a pause that grows; `Succession`
+/// decides. It is the one loop of lanes and of the ingest; a worker never repairs itself, since what it holds in memory may be more than what is
 /// committed.
 package struct Supervisor {
     /// What is logged and shown of a worker.
@@ -18,7 +18,7 @@ package struct Supervisor {
     private let stop: StopSignal
     private let health: HealthComponent
     private let logger: Logger
-    private var pause: RestartPause
+    private var succession: Succession
 
     package init(
         _ worker: Worker,
@@ -28,7 +28,7 @@ package struct Supervisor {
         firstPause: Duration = .seconds(1)
     ) {
         (self.worker, self.stop, self.health, self.logger) = (worker, stop, health, logger)
-        pause = RestartPause(first: firstPause)
+        succession = Succession(firstPause: firstPause)
     }
 
     /// Runs workers one after the other until the stop is requested or one throws what is final.
@@ -46,26 +46,26 @@ package struct Supervisor {
         fencing: (any Error) -> InstanceFencedError?,
         onRestart: () -> Void
     ) throws {
-        // Why a worker before ended, while another process may have the instance's id.
-        var fenced: InstanceFencedError?
         defer { health.rest() }
         while !stop.isRequested {
             health.beat()
             let began = ContinuousClock.now
             do {
-                try work(fenced?.description) {
-                    pause.noteWork()
-                    fenced = nil
-                }
-            } catch let error where isFinal(error) {
-                health.notReady("\(error)")
-                logger.critical("\(worker.name) cannot go on", metadata: [LogMetadata.error: "\(error)"])
-                stop.request()
-                throw error
+                try work(succession.fenced?.description) { succession.noteWork() }
             } catch {
+                let next = succession.next(
+                    after: error,
+                    ran: .now - began,
+                    isFinal: isFinal(error),
+                    fencing: fencing(error)
+                )
+                guard case .restart(let delay, let reason) = next else {
+                    health.notReady("\(error)")
+                    logger.critical("\(worker.name) cannot go on", metadata: [LogMetadata.error: "\(error)"])
+                    stop.request()
+                    throw error
+                }
                 onRestart()
-                fenced = fencing(error) ?? fenced
-                let (reason, delay) = (fenced ?? error, pause.noteFailure(after: .now - began))
                 health.notReady("\(worker.name) failed and starts again: \(reason)")
                 logger.error(
                     "\(worker.name) failed and starts again from \(worker.restartsFrom)",

@@ -17,20 +17,13 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         (self.base, self.before) = (base, before)
     }
 
-    func enqueue(
-        to topic: LaneTopic,
-        partition: Int32,
-        key: [UInt8]?,
-        value: [UInt8]?,
-        headers: KafkaHeaderBuffer,
-        tag: UInt
-    ) throws(KafkaError) {
-        switch topic {
-        case .state: before(key == StateMarker.key ? .marker : .entry)
+    func enqueue(_ record: LinkRecord<LaneTopic>) throws(KafkaError) {
+        switch record.topic {
+        case .state: before(record.key == StateMarker.key ? .marker : .entry)
         case .deliveries: before(.event)
         case .deadLetters: break
         }
-        try base.enqueue(to: topic, partition: partition, key: key, value: value, headers: headers, tag: tag)
+        try base.enqueue(record)
     }
 
     func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {

@@ -63,12 +63,10 @@ private final class TestBell: Sendable {
 /// A lane's connection to it.
 final class MemoryLink: LaneLink {
     struct Outgoing {
-        var topic: LaneTopic
-        var partition: Int32
-        var key: [UInt8]?
-        var value: [UInt8]?
-        var tag: UInt
+        var record: LinkRecord<LaneTopic>
         var writtenAt: ContinuousClock.Instant
+
+        var bytes: Int { (record.key?.count ?? 0) + (record.value?.count ?? 0) }
     }
 
     let broker: MemoryBroker
@@ -80,7 +78,7 @@ final class MemoryLink: LaneLink {
     private var queue: [Outgoing] = []
     private var head = 0
     private var queued = 0
-    private var staged: [Outgoing] = []
+    private var staged: [LinkRecord<LaneTopic>] = []
     private var stagedOfState: [Int32: Int64] = [:]
     private var began: ContinuousClock.Instant?
     private var offsets: InputOffsets = [:]
@@ -242,31 +240,16 @@ final class MemoryLink: LaneLink {
 
     func partitionCount(of topic: LaneTopic) -> Int32 { topic == .state ? inputPartitions : 1 }
 
-    func enqueue(
-        to topic: LaneTopic,
-        partition: Int32,
-        key: [UInt8]?,
-        value: [UInt8]?,
-        headers: KafkaHeaderBuffer,
-        tag: UInt
-    ) throws(KafkaError) {
-        let bytes = (key?.count ?? 0) + (value?.count ?? 0)
-        guard queued + bytes <= queueBytes else {
+    func enqueue(_ record: LinkRecord<LaneTopic>) throws(KafkaError) {
+        var outgoing = Outgoing(record: record, writtenAt: now)
+        guard queued + outgoing.bytes <= queueBytes else {
             throw KafkaError(code: .queueFull, reason: "the queue is full", isRetriable: true)
         }
-        queued += bytes
+        queued += outgoing.bytes
         if began == nil { began = now }
-        broker.busyUntil = max(broker.busyUntil, now) + .seconds(Double(bytes) / broker.bytesPerSecond)
-        queue.append(
-            Outgoing(
-                topic: topic,
-                partition: partition,
-                key: key,
-                value: value,
-                tag: tag,
-                writtenAt: broker.busyUntil
-            )
-        )
+        broker.busyUntil = max(broker.busyUntil, now) + .seconds(Double(outgoing.bytes) / broker.bytesPerSecond)
+        outgoing.writtenAt = broker.busyUntil
+        queue.append(outgoing)
     }
 
     var outstanding: Int { queue.count - head }
@@ -278,31 +261,32 @@ final class MemoryLink: LaneLink {
         } else if first == nil {
             wait(time)
         }
-        while let first, first.writtenAt <= now {
+        while let outgoing = first, outgoing.writtenAt <= now {
+            let record = outgoing.record
             head += 1
             if head == queue.count { (queue, head) = ([], 0) }
-            queued -= (first.key?.count ?? 0) + (first.value?.count ?? 0)
+            queued -= outgoing.bytes
             if let transactionTimeout, let began, now - began > transactionTimeout {
                 let error = KafkaError(code: .messageTimedOut, reason: "too slow", requiresAbort: true)
-                body(.init(tag: first.tag, error: error, partition: first.partition, offset: -1))
+                body(.init(tag: record.tag, error: error, partition: record.partition, offset: -1))
                 continue
             }
             if transactionTimeout == nil {
-                write(first)
+                write(record)
             } else {
-                staged.append(first)
-                if first.topic == .state { stagedOfState[first.partition, default: 0] += 1 }
+                staged.append(record)
+                if record.topic == .state { stagedOfState[record.partition, default: 0] += 1 }
             }
-            body(.init(tag: first.tag, error: nil, partition: first.partition, offset: end(of: first) - 1))
+            body(.init(tag: record.tag, error: nil, partition: record.partition, offset: end(of: record) - 1))
         }
     }
 
-    private func end(of record: Outgoing) -> Int64 {
+    private func end(of record: LinkRecord<LaneTopic>) -> Int64 {
         guard record.topic == .state else { return 1 }
         return broker.state[Int(record.partition)].high + (stagedOfState[record.partition] ?? 0)
     }
 
-    private func write(_ record: Outgoing) {
+    private func write(_ record: LinkRecord<LaneTopic>) {
         switch record.topic {
         case .state: broker.state[Int(record.partition)].records.append((record.key, record.value))
         case .deliveries, .deadLetters: broker.deliveries.append(record.value ?? [])

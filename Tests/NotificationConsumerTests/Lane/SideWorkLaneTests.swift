@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import NotificationModel
 import ServiceSupport
 import Testing

@@ -183,24 +183,15 @@ struct ExactlyOnceTests {
     @Test("Lost partitions are never committed; revoked ones are, completely")
     func revoke() async throws {
         let broker = try ProducerHarness.makeBroker()
-        let place = KafkaTopicPartition(topic: Self.topics.businessEvents, partition: 0)
         try await withSession(broker) { session in
             func revoke(lost: Bool) {
-                session.revoked([place], lost: lost, until: .now + .seconds(20))
+                session.revoked([0], lost: lost, until: .now + .seconds(20))
             }
             func put(_ offset: Int64) {
                 let slot = session.tracker.begin(0, offset: offset, records: 1)
-                session.send(
-                    OutgoingRecord(
-                        kind: .request,
-                        partition: 0,
-                        key: nil,
-                        value: [1],
-                        headers: KafkaHeaderBuffer(),
-                        slot: slot,
-                        source: 0
-                    )
-                )
+                let tag = OutgoingRecord.tag(of: .request, in: slot)
+                let record = LinkRecord(topic: IngestTopic.requests, partition: 0, key: nil, value: [1], tag: tag)
+                session.send(OutgoingRecord(record: record, source: 0))
             }
             put(0)
             #expect(session.transactions?.isOpen == true)
@@ -223,7 +214,7 @@ struct ExactlyOnceTests {
     /// A connected session that does not run.
     private func withSession(
         _ broker: LocalBroker,
-        _ body: @escaping @Sendable (IngestSession) throws -> Void
+        _ body: @escaping @Sendable (IngestSession<KafkaIngestLink>) throws -> Void
     ) async throws {
         var service = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
         service.guarantee = .exactlyOnce
@@ -233,20 +224,29 @@ struct ExactlyOnceTests {
         let store = try RuleStore(path: rules.path, defaultApplication: "shop", now: { ProducerHarness.now })
         let configuration = service.ingest
         try await KafkaThread.run(name: "session") {
-            let session = try IngestSession(
+            let (health, stop) = (Health().component("kafka"), StopSignal())
+            let made = try KafkaIngestLink(
+                configuration,
+                GuaranteeChoice(asked: configuration.guarantee),
+                KafkaRecordCeiling(1_000_000, least: RecordBound.least, logger: ProducerHarness.logger),
+                health,
+                stop,
+                ProducerHarness.logger
+            )
+            let context = IngestContext(
                 configuration: configuration,
-                rules: store,
+                guarantee: .exactlyOnce,
+                rules: { store.engine },
                 metrics: ProducerMetrics(),
-                health: Health().component("kafka"),
-                ceiling: KafkaRecordCeiling(1_000_000, least: RecordBound.least, logger: ProducerHarness.logger),
-                choice: GuaranteeChoice(asked: configuration.guarantee),
-                stop: StopSignal(),
+                health: health,
+                stop: stop,
                 logger: ProducerHarness.logger,
                 now: { ProducerHarness.now }
             )
-            let made = try #require(session)
-            defer { made.close() }
-            try body(made)
+            let session = IngestSession(context: context, link: try #require(made))
+            try session.start()
+            defer { session.close() }
+            try body(session)
         }
     }
 

@@ -31,7 +31,7 @@ struct OffsetTrackerTests {
         _ = tracker.begin(0, offset: 5, records: 1)
         tracker.finish(1, offset: 7)
         #expect(tracker.committable() == [1: 8])
-        #expect(tracker.position(of: 0) == 6)
+        #expect(tracker.positions[0] == 6)
         #expect(tracker.uncommittable == 1)
     }
 
@@ -80,7 +80,7 @@ struct OffsetTrackerTests {
         for entry in open { tracker.acknowledge(entry.tag) }
         #expect(tracker.waiting == 0)
         #expect(tracker.uncommittable == 0)
-        #expect(tracker.lowWaterMarks()[0] == tracker.position(of: 0))
+        #expect(tracker.lowWaterMarks()[0] == tracker.positions[0])
     }
 }
 

@@ -1,0 +1,63 @@
+package import Kafka
+package import NotificationModel
+
+/// What the ingest needs of Kafka: one consumer of business events, and one producer. The shipping one is `KafkaIngestLink`; a
+/// simulation brings its own, so that everything above runs unchanged against a simulated broker.
+package protocol IngestLink: PublishingLink where Topic == IngestTopic, Offsets == [Int32: Int64] {
+    /// Joins the group. Hooks run inside `poll` and `close`. Reading begins at the group's offsets; `onRevoke` gets whether the
+    /// partitions are lost already, and until when it may take.
+    func subscribe(
+        onAssign: @escaping (_ partitions: [Int32]) -> Void,
+        onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
+    ) throws
+
+    /// The next record of `business-events`, if one comes in time; the second argument copies the whole record, for a dead
+    /// letter.
+    ///
+    /// - Returns: False when none came.
+    func poll(within time: Duration, _ apply: (IngestRecord, () -> KafkaConsumerRecord) -> Void) throws -> Bool
+
+    /// Records of a partition that are still to be read, as last seen; nil when not known yet.
+    ///
+    /// - Parameter position: The offset after the last record that was read.
+    func lag(of partition: Int32, after position: Int64) -> Int64?
+
+    /// Asks the broker for an answer of any kind.
+    func probe(within time: Duration) throws(KafkaError)
+}
+
+/// What the ingest writes to.
+package enum IngestTopic: Int, CaseIterable, Sendable {
+    case requests, deadLetters
+}
+
+/// A record of `business-events`, with its headers read and its event not yet.
+package struct IngestRecord {
+    package let partition: Int32
+    package let offset: Int64
+    /// Milliseconds since 1970; nil when the broker gave none.
+    package let timestamp: Int64?
+    private let value: [UInt8]?
+    private let reader: BusinessEventReader
+
+    /// - Parameter reader: Has read the headers.
+    package init(partition: Int32, offset: Int64, timestamp: Int64?, value: [UInt8]?, reader: BusinessEventReader) {
+        (self.partition, self.offset, self.timestamp) = (partition, offset, timestamp)
+        (self.value, self.reader) = (value, reader)
+    }
+
+    init(_ message: borrowing KafkaMessage) {
+        var reader = BusinessEventReader()
+        message.forEachHeader { reader.add(name: $0, value: $1) }
+        self.init(
+            partition: message.partition,
+            offset: message.offset,
+            timestamp: message.timestamp,
+            value: message.value(),
+            reader: reader
+        )
+    }
+
+    /// - Throws: `ModelError` with the reason under which the record becomes a dead letter.
+    func event() throws(ModelError) -> BusinessEvent { try reader.event(value: value) }
+}
