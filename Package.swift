@@ -121,7 +121,8 @@ let package = Package(
         .target(
             name: "CarillonSimulation",
             dependencies: [
-                "Kafka", "NotificationConsumer", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, heap,
+                "Kafka", "NotificationConsumer", "NotificationModel", "NotificationProducer", "ServiceSupport", log,
+                metrics, coreMetrics, heap,
             ]
         ),
         .executableTarget(name: "carillon-bench", dependencies: ["CarillonBench", argumentParser]),

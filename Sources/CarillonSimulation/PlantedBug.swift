@@ -1,4 +1,4 @@
-/// A fault that the simulation puts between the shipping lanes and what they run on, to see that its checks find it.
+/// A fault that the simulation puts between the shipping lanes, or the ingest, and what they run on, to see that its checks find it.
 package enum PlantedBug: String, CaseIterable, Sendable {
     /// The changelog is read with what was never committed.
     case readsUncommitted = "reads-uncommitted"
@@ -87,4 +87,34 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case resumesFromGroup = "resumes-from-group"
     /// Offsets that did not move are left out of the transaction.
     case leavesOutUnchanged = "leaves-out-unchanged"
+
+    // MARK: The ingest of business events
+
+    /// A request is said to be acknowledged, and is not written: the offset of its event is committed nevertheless.
+    case ingestLosesRequest = "ingest-loses-request"
+    /// A dead letter is said to be acknowledged, and is not written.
+    case ingestLosesDeadLetter = "ingest-loses-dead-letter"
+    /// Records are acknowledged before they are written; without transactions.
+    case ingestAcknowledgesEarly = "ingest-acknowledges-early"
+    /// What is to be aborted is committed.
+    case ingestCommitsAborts = "ingest-commits-aborts"
+    /// A transaction is committed without offsets.
+    case ingestDropsOffsets = "ingest-drops-offsets"
+    /// An event that is read again has another id.
+    case ingestRenewsIDs = "ingest-renews-ids"
+    /// Requests go to the partition after that of their recipient.
+    case ingestMisroutes = "ingest-misroutes"
+    /// Reading begins at the end of a partition instead of the group's offset.
+    case ingestResumesAtEnd = "ingest-resumes-at-end"
+    /// Offsets that a transaction may still commit are not waited for.
+    case ingestReadsUnstableOffsets = "ingest-reads-unstable-offsets"
+    /// A request comes after the one that follows it.
+    case ingestReorders = "ingest-reorders"
+
+    /// Those that need business events.
+    static let ofIngest: Set<PlantedBug> = [
+        .ingestLosesRequest, .ingestLosesDeadLetter, .ingestAcknowledgesEarly, .ingestCommitsAborts,
+        .ingestDropsOffsets,
+        .ingestRenewsIDs, .ingestMisroutes, .ingestResumesAtEnd, .ingestReadsUnstableOffsets, .ingestReorders,
+    ]
 }

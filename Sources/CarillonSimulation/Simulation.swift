@@ -1,6 +1,7 @@
 import NotificationModel
 
-/// One deterministic run of the consumer service against simulated Kafka, clocks, disks and devices.
+/// One deterministic run of the consumer service, and in some runs of the ingest before it, against simulated Kafka, clocks, disks
+/// and devices.
 package enum Simulation {
     package struct Options: Sendable {
         package var seed: UInt64
@@ -22,6 +23,8 @@ package enum Simulation {
         package var violation: Violation?
         package var trace: Trace
         package var requests: Int
+        /// Business events that the ingest read.
+        package var businessEvents: Int
         package var events: Int
         /// Simulated microseconds.
         package var time: Int64

@@ -89,6 +89,7 @@ struct TransactionCoordinatorTests {
             try broker.transactions.add(
                 offsets: [(place, 5)],
                 from: .init(id: "m", generation: generation - 1),
+                of: broker.group,
                 to: "id",
                 producer
             )
@@ -97,6 +98,7 @@ struct TransactionCoordinatorTests {
             try broker.transactions.add(
                 offsets: [(place, 5)],
                 from: .init(id: "x", generation: generation),
+                of: broker.group,
                 to: "id",
                 producer
             )
@@ -104,6 +106,7 @@ struct TransactionCoordinatorTests {
         try broker.transactions.add(
             offsets: [(place, 5)],
             from: .init(id: "m", generation: generation),
+            of: broker.group,
             to: "id",
             producer
         )
@@ -119,6 +122,7 @@ struct TransactionCoordinatorTests {
         try broker.transactions.add(
             offsets: [(place, 5)],
             from: .init(id: "m", generation: broker.group.generation),
+            of: broker.group,
             to: "id",
             producer
         )

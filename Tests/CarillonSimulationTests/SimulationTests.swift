@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarillonSimulation
 
-/// The shipping lanes, centres, checkpoints and restores over a simulated cluster.
+/// The shipping ingest, lanes, centres, checkpoints and restores over a simulated cluster.
 @Suite("Simulation", .serialized)
 struct SimulationTests {
     private static let seeds: ClosedRange<UInt64> = 1...40
@@ -71,6 +71,14 @@ struct SimulationTests {
         }
     }
 
+    @Test("business events have the effects of their rules, whatever goes wrong", arguments: [true, false])
+    func events(isExactlyOnce: Bool) {
+        for seed in Self.seeds(5, where: { $0.hasEvents && $0.growth == nil && !$0.isCapped && $0.crashRate > 200 }) {
+            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil && result.businessEvents > 5, "seed \(seed)")
+        }
+    }
+
     /// Among which seeds it is found. That of a send without a deadline takes two million steps of the simulation:
     /// `carillon simulate --bug never-times-out --first-seed 36` shows it.
     @Test(
@@ -91,6 +99,23 @@ struct SimulationTests {
     )
     func found(bug: PlantedBug, among seeds: ClosedRange<UInt64>) {
         let finding = seeds.first { Simulation.run(.init(seed: $0, bug: bug)).violation != nil }
+        #expect(finding != nil, "\(bug.rawValue) is not found with the seeds \(seeds)")
+    }
+
+    @Test(
+        "a planted bug of the ingest is found",
+        arguments: [
+            (.ingestLosesRequest, 1...5, true), (.ingestLosesDeadLetter, 1...5, true),
+            (.ingestAcknowledgesEarly, 1...20, false), (.ingestCommitsAborts, 1...40, true),
+            (.ingestDropsOffsets, 1...20, true), (.ingestRenewsIDs, 1...20, false), (.ingestMisroutes, 1...5, true),
+            (.ingestResumesAtEnd, 1...10, true), (.ingestReadsUnstableOffsets, 1...60, true),
+            (.ingestReorders, 1...10, true),
+        ] as [(PlantedBug, ClosedRange<UInt64>, Bool)]
+    )
+    func foundInIngest(bug: PlantedBug, among seeds: ClosedRange<UInt64>, isExactlyOnce: Bool) {
+        let finding = seeds.first {
+            Simulation.run(.init(seed: $0, isExactlyOnce: isExactlyOnce, bug: bug)).violation != nil
+        }
         #expect(finding != nil, "\(bug.rawValue) is not found with the seeds \(seeds)")
     }
 }

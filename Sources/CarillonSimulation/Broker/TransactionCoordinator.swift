@@ -19,6 +19,8 @@ final class TransactionCoordinator {
         /// In the order in which they were added.
         var partitions: [(topic: String, partition: Int32)] = []
         var offsets: [GroupOffset] = []
+        /// Of the offsets.
+        var group: GroupCoordinator
         /// Tells one transaction from the next, for the timeout.
         var number = 0
     }
@@ -30,6 +32,8 @@ final class TransactionCoordinator {
     private var entries: [String: Entry] = [:]
     /// By id: what is decided, and not written into the partitions yet.
     private var unwritten: [String: () -> Void] = [:]
+    /// By id: offsets of those that are to be committed.
+    private var unwrittenOffsets: [String: (group: GroupCoordinator, places: [KafkaTopicPartition])] = [:]
     /// How long after its end a transaction is seen to have ended, in microseconds: the coordinator answers before it writes.
     var writingTime: () -> Int64 = { 0 }
 
@@ -41,7 +45,8 @@ final class TransactionCoordinator {
     func initialise(_ id: String) -> ProducerStamp {
         if entries[id]?.state == .ongoing { end(id, commit: false, bumping: true) }
         write(id)
-        var entry = entries[id] ?? Entry(producer: ProducerStamp(id: broker.newProducerID(), epoch: -1))
+        var entry =
+            entries[id] ?? Entry(producer: ProducerStamp(id: broker.newProducerID(), epoch: -1), group: broker.group)
         entry.producer.epoch += 1
         entry.state = .empty
         entries[id] = entry
@@ -69,12 +74,14 @@ final class TransactionCoordinator {
     func add(
         offsets: [GroupOffset],
         from member: GroupMember,
+        of group: GroupCoordinator,
         to id: String,
         _ producer: ProducerStamp
     ) throws(KafkaError) {
         try check(id, producer)
-        try broker.group.check(member.id, generation: member.generation)
+        try group.check(member.id, generation: member.generation)
         try open(id, producer)
+        entries[id]?.group = group
         for (place, offset) in offsets {
             entries[id]?.offsets.removeAll { $0.place == place }
             entries[id]?.offsets.append((place, offset))
@@ -97,6 +104,16 @@ final class TransactionCoordinator {
     /// Whether something that is decided is not written into its partitions yet.
     var isWriting: Bool { !unwritten.isEmpty }
 
+    /// Whether a transaction may still commit an offset of one of the partitions: it is open, or its end is not written.
+    func hasPendingOffsets(of group: GroupCoordinator, _ places: Set<KafkaTopicPartition>) -> Bool {
+        entries.values.contains { entry in
+            entry.state == .ongoing && entry.group === group && entry.offsets.contains { places.contains($0.place) }
+        }
+            || unwrittenOffsets.values.contains { pending in
+                pending.group === group && pending.places.contains { places.contains($0) }
+            }
+    }
+
     private func open(_ id: String, _ producer: ProducerStamp) throws(KafkaError) {
         try check(id, producer)
         guard let entry = entries[id], entry.state != .ongoing else { return }
@@ -118,11 +135,13 @@ final class TransactionCoordinator {
         guard var entry = entries[id] else { return }
         if bumping { entry.producer.epoch += 1 }
         let (producer, partitions, offsets) = (entry.producer, entry.partitions, entry.offsets)
+        let group = entry.group
+        if commit { unwrittenOffsets[id] = (group, offsets.map(\.place)) }
         unwritten[id] = { [unowned broker] in
             for (topic, partition) in partitions {
                 broker.log(topic, partition).endTransaction(of: producer, commit: commit, at: broker.wall)
             }
-            if commit { broker.group.store(offsets) }
+            if commit { group.store(offsets) }
             broker.noteActivity()
         }
         let (time, number) = (writingTime(), entry.number)
@@ -141,6 +160,7 @@ final class TransactionCoordinator {
 
     /// Writes the end of a transaction into its partitions, with which its records and offsets count.
     private func write(_ id: String) {
+        unwrittenOffsets[id] = nil
         unwritten.removeValue(forKey: id)?()
     }
 }

@@ -17,6 +17,8 @@ final class Observer {
     private let maximumEntries: Int
     private let note: (String) -> Void
 
+    /// Gets dead letters of business events.
+    var onEventLetter: (LogRecord, Place, String) throws(Violation) -> Void = { _, _, _ in }
     private(set) var model: ReferenceModel
     private var deliveryPositions: [Int64]
     private var deadLetterPositions: [Int64]
@@ -221,8 +223,26 @@ final class Observer {
         func header(_ name: String) -> [UInt8] { record.headers.last { $0.name == name }?.value ?? [] }
         func number(_ bytes: [UInt8]) -> Int64 { bytes.reduce(0) { $0 << 8 | Int64($1) } }
         let partition = Int32(truncatingIfNeeded: number(header("kafka_dlt-original-partition")))
-        let place = Place(partition: partition, offset: base(partition) + number(header("kafka_dlt-original-offset")))
-        let reason = String(decoding: header("carillon-reason"), as: UTF8.self)
+        let (offset, reason) = (number(header("kafka_dlt-original-offset")), header("carillon-reason"))
+        try take(
+            deadLetter: record,
+            of: String(decoding: header("kafka_dlt-original-topic"), as: UTF8.self),
+            Place(partition: partition, offset: offset),
+            String(decoding: reason, as: UTF8.self)
+        )
+    }
+
+    private func take(
+        deadLetter record: LogRecord,
+        of topic: String,
+        _ origin: Place,
+        _ reason: String
+    ) throws(Violation) {
+        guard topic != topics.businessEvents else {
+            note("sees dead letter of event \(origin) \(reason)")
+            return try onEventLetter(record, origin, reason)
+        }
+        let place = Place(partition: origin.partition, offset: base(origin.partition) + origin.offset)
         note("sees dead letter \(place) \(reason)")
         guard let expected = model.bad[place] else { throw Violation(.deadLetters, "\(place) is a good record") }
         guard expected.rawValue == reason else {

@@ -25,6 +25,10 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case punctual = "while nothing is wrong what is due is handed over soon, and no lane fails"
         case rest = "the pipeline comes to rest"
         case refusal = "a lane goes on"
+        case events = "what the ingest writes is what the rules make of an event"
+        case eventOnce = "an effect of an event comes once"
+        case eventOrder = "effects of one key come in the order of their events"
+        case eventOffsets = "an offset is committed only with the effects of the events before it"
         case partitionCount = "nobody works with another partition count than before"
     }
 

@@ -20,7 +20,7 @@ extension SimulatedLink {
             isMember = true
         }
         note("joins the group as \(memberID)")
-        broker.group.join(memberID)
+        group.join(memberID)
     }
 
     /// What the heartbeats have told since the last call; hooks run here.
@@ -30,7 +30,7 @@ extension SimulatedLink {
         defer { isInHook = false }
         guard !isUnheard else { return try giveUpSession() }
         guard isMember else { return join() }
-        switch broker.group.standing(of: memberID) {
+        switch group.standing(of: memberID) {
         case .stable(let generation, let partitions):
             nextHeartbeat = timeline.now + configuration.heartbeatInterval
             guard generation != self.generation else { return }
@@ -39,7 +39,7 @@ extension SimulatedLink {
         case .mustRejoin:
             revoke(lost: false)
             try checkAlive()
-            if broker.group.standing(of: memberID) == .unknown { isMember = false }
+            if group.standing(of: memberID) == .unknown { isMember = false }
             join()
         case .waiting:
             nextHeartbeat = timeline.now
@@ -78,7 +78,7 @@ extension SimulatedLink {
     var isOutOfTouch: Bool {
         guard !isDead, !isClosed, onAssign != nil else { return false }
         guard isMember, !isUnheard else { return true }
-        guard case .stable(let generation, _) = broker.group.standing(of: memberID) else { return true }
+        guard case .stable(let generation, _) = group.standing(of: memberID) else { return true }
         return generation != self.generation
     }
 
@@ -91,7 +91,7 @@ extension SimulatedLink {
     func beUnheard(for microseconds: Int64) {
         guard isMember, !isDead, !isClosed else { return }
         note("is not heard by the group for \(microseconds) us")
-        broker.group.fallSilent(memberID)
+        group.fallSilent(memberID)
         // As librdkafka counts: from the last heartbeat that was answered.
         if !isUnheard {
             sessionEnd =
@@ -103,7 +103,7 @@ extension SimulatedLink {
 
     /// The connection is there again.
     private func beHeard() {
-        if !isDead, !isClosed, !isUnheard, !process.isPaused { broker.group.speak(memberID) }
+        if !isDead, !isClosed, !isUnheard, !process.isPaused { group.speak(memberID) }
     }
 
     /// Nothing goes wrong any more.
@@ -136,14 +136,14 @@ extension SimulatedLink {
         guard !isClosed else { return }
         _ = enter(.close)
         if !isDead, isMember {
-            let standing = broker.group.standing(of: memberID)
+            let standing = group.standing(of: memberID)
             isInHook = true
             revoke(lost: isUnheard ? timeline.now >= sessionEnd : standing == .unknown)
             if !isDead {
                 if broker.isAway || isUnheard {
-                    broker.group.fallSilent(memberID)
+                    group.fallSilent(memberID)
                 } else {
-                    broker.group.leave(memberID)
+                    group.leave(memberID)
                 }
             }
         }

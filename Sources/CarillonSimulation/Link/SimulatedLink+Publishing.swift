@@ -60,12 +60,12 @@ extension SimulatedLink {
             guard enter(.commitOffsets) == nil else { return try checkAlive() }
             try checkAlive()
             guard !broker.isAway, !isUnheard else { return }
-            try? broker.group.commit(sorted, from: memberID, generation: generation)
+            try? group.commit(sorted, from: memberID, generation: generation)
             return
         }
         try awaitHearing(within: time)
         try ask(.commitOffsets, within: time) { () throws(KafkaError) in
-            try broker.group.commit(sorted, from: memberID, generation: generation)
+            try group.commit(sorted, from: memberID, generation: generation)
         }
     }
 
@@ -92,7 +92,8 @@ extension SimulatedLink {
         try ask(.sendOffsets, within: time) { () throws(KafkaError) in
             try producer.sendOffsets(
                 sorted(offsets),
-                from: .init(id: memberID, generation: generation)
+                from: .init(id: memberID, generation: generation),
+                of: group
             )
         }
     }

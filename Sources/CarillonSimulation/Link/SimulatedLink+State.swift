@@ -26,7 +26,7 @@ extension SimulatedLink {
         }
     }
 
-    func committed(_ partition: InputPartition) -> Int64? { broker.group.committed(place(partition)) }
+    func committed(_ partition: InputPartition) -> Int64? { group.committed(place(partition)) }
 
     func place(_ partition: InputPartition) -> KafkaTopicPartition {
         KafkaTopicPartition(topic: configuration.topics[partition.input], partition: partition.partition)

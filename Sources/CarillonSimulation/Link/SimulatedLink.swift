@@ -10,6 +10,8 @@ import ServiceSupport
 final class SimulatedLink: LaneLink {
     struct Configuration {
         var topics = TopicNames()
+        /// What it reads.
+        var inputs = InputTopic.allCases
         /// nil for `at-least-once`.
         var transactionalID: String?
         /// Microseconds within which a revoke hook should end.
@@ -29,6 +31,8 @@ final class SimulatedLink: LaneLink {
     let name: String
     let configuration: Configuration
     let broker: SimulatedBroker
+    /// The one that it is a member of.
+    let group: GroupCoordinator
     let process: SimulatedProcess
     let producer: SimulatedProducer
     var faults: FaultPlan
@@ -54,7 +58,7 @@ final class SimulatedLink: LaneLink {
     var joins = 0
     var generation = -1
     var owned: [Int32] = [] {
-        didSet { ownedInputs = owned.flatMap { number in InputTopic.allCases.map { InputPartition($0, number) } } }
+        didSet { ownedInputs = owned.flatMap { number in configuration.inputs.map { InputPartition($0, number) } } }
     }
     private var ownedInputs: [InputPartition] = []
     var positions: InputOffsets = [:]
@@ -76,6 +80,7 @@ final class SimulatedLink: LaneLink {
         name: String,
         configuration: Configuration,
         broker: SimulatedBroker,
+        group: GroupCoordinator? = nil,
         process: SimulatedProcess,
         faults: FaultPlan,
         random: SeededGenerator,
@@ -83,6 +88,7 @@ final class SimulatedLink: LaneLink {
     ) {
         (self.name, self.configuration, self.broker, self.process) = (name, configuration, broker, process)
         (self.faults, self.random, self.note) = (faults, random, note)
+        self.group = group ?? broker.group
         memberID = "\(name)-0"
         // The producer asks for the faults of its requests while the link is in a call of its own.
         let box = FaultBox()
@@ -110,16 +116,16 @@ final class SimulatedLink: LaneLink {
     private func paused() {
         guard isMember else { return }
         let id = memberID
-        broker.group.fallSilent(id)
+        group.fallSilent(id)
         process.whenResumed { [weak self] in
             guard let self, !isDead, !process.isPaused else { return }
-            if !isUnheard { broker.group.speak(id) }
+            if !isUnheard { group.speak(id) }
             nextHeartbeat = timeline.now + random.number(0...self.configuration.heartbeatInterval)
         }
     }
 
     private func died() {
-        if isMember { broker.group.fallSilent(memberID) }
+        if isMember { group.fallSilent(memberID) }
         producer.abandon()
     }
 
@@ -252,7 +258,7 @@ final class SimulatedLink: LaneLink {
             }
             if isIdle, let quiet = idleUntil() {
                 pass(quiet - timeline.now, isIdle: true) {
-                    hasRecord || bell.isRung || isWoken() || !broker.group.isQuiet
+                    hasRecord || bell.isRung || isWoken() || !group.isQuiet
                 }
             } else {
                 let beat = max(nextHeartbeat, timeline.now + 1_000)

@@ -253,12 +253,13 @@ final class SimulatedProducer {
 
     func sendOffsets(
         _ offsets: [GroupOffset],
-        from member: TransactionCoordinator.GroupMember
+        from member: TransactionCoordinator.GroupMember,
+        of group: GroupCoordinator
     ) throws(KafkaError) {
         try checkTransaction(in: [.inTransaction])
         guard let transactionalID else { throw .notNow }
         do throws(KafkaError) {
-            try broker.transactions.add(offsets: offsets, from: member, to: transactionalID, stamp)
+            try broker.transactions.add(offsets: offsets, from: member, of: group, to: transactionalID, stamp)
             isTold = true
         } catch {
             if error.requiresAbort { state = .mustAbort }

@@ -12,7 +12,7 @@ final class Instance {
     private(set) var process: SimulatedProcess?
     /// Of the process, one a lane.
     private(set) var seats: [LaneSeat] = []
-    private(set) var runners: [LaneRunner] = []
+    private(set) var runners: [WorkerRunner] = []
     private var lives = 0
     /// It is not started again.
     var isDown = false
@@ -24,12 +24,11 @@ final class Instance {
     }
 
     /// Begins a process; the one before is gone, or is left behind as a zombie.
-    func begin(on timeline: Timeline, _ makeRunners: (SimulatedProcess) -> [(LaneSeat, LaneRunner)]) {
+    func begin(on timeline: Timeline, _ make: (SimulatedProcess) -> ([LaneSeat], [WorkerRunner])) {
         lives += 1
         let process = SimulatedProcess(name: "\(name).\(lives)", clock: clock, timeline: timeline)
         self.process = process
-        let lanes = makeRunners(process)
-        (seats, runners) = (lanes.map(\.0), lanes.map(\.1))
+        (seats, runners) = make(process)
         for runner in runners { runner.run() }
     }
 

@@ -11,6 +11,13 @@ final class RequestLog {
     /// By partition: what the topic's offsets are counted from, and how often lanes saw that it was created again.
     private var bases: [Int64]
     private var lives: [Int64]
+    /// Says what a record asks for that the ingest wrote; nil when there is no ingest. Where there is one, records are published
+    /// once a reader sees them, so that what is aborted is none.
+    var onForeign: ((LogRecord, Int32) throws(Violation) -> PublishedRecord)?
+    /// By partition and offset: what is not published yet.
+    private var unread: [Place: PublishedRecord] = [:]
+    /// By partition.
+    private var positions: [Int64]
     /// By which producers place records.
     private(set) var partitions: Int32
 
@@ -20,6 +27,7 @@ final class RequestLog {
         let count = Int(partitions)
         published = Array(repeating: [], count: count)
         (bases, lives) = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
+        positions = Array(repeating: 0, count: count)
     }
 
     func base(of partition: Int32) -> Int64 { bases[Int(partition)] }
@@ -78,7 +86,31 @@ final class RequestLog {
         )
         note("writes \(published.text)")
         // What is in a partition that was added nobody is to read.
-        if self.published.indices.contains(Int(partition)) { self.published[Int(partition)].append(published) }
+        guard self.published.indices.contains(Int(partition)) else { return published }
+        if onForeign == nil {
+            self.published[Int(partition)].append(published)
+        } else {
+            unread[published.place] = published
+        }
         return published
+    }
+
+    /// Reads on to where a reader sees the topic.
+    func follow() throws(Violation) {
+        guard let onForeign else { return }
+        for partition in published.indices {
+            let log = broker.log(topics.requests, Int32(partition))
+            guard positions[partition] < log.lastStable else { continue }
+            let (records, position) = log.read(from: positions[partition], committed: true)
+            positions[partition] = position
+            for record in records {
+                let place = Place(partition: Int32(partition), offset: record.offset)
+                if let own = unread.removeValue(forKey: place) {
+                    published[partition].append(own)
+                } else {
+                    published[partition].append(try onForeign(record, Int32(partition)))
+                }
+            }
+        }
     }
 }

@@ -43,6 +43,8 @@ struct Scenario {
     var concurrentSends = 500
     /// The stores are files.
     var usesFiles = false
+    /// Business events come as well, of which the ingest makes requests.
+    var hasEvents = false
     /// Gaps of weeks and months between scenes.
     var isLong: Bool
     /// Without a marker.
@@ -105,6 +107,7 @@ struct Scenario {
         // Drawn aside, so that the other draws of a seed stay as they were.
         var aside = random
         if faultRate > 0, aside.chance(250) { concurrentSends = Int(aside.number(1...2)) }
+        hasEvents = aside.chance(300)
     }
 
     /// Nothing happens by itself: a seed decides what nobody should notice.

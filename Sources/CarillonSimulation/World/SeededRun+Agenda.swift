@@ -14,6 +14,7 @@ extension SeededRun {
                 if world.violation == nil, world.state.hasAllMarkers { grow(growth) }
             }
         }
+        prepareEvents(until: at)
         sortAgenda()
     }
 

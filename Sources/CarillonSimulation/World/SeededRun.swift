@@ -37,6 +37,9 @@ final class SeededRun {
             random: workloadRandom
         )
         for _ in 0..<scenario.instances { world.addInstance() }
+        if Self.hasIngest(options, scenario) {
+            world.addIngest(random: SeededGenerator(seed: options.seed ^ 0x696e_6765_7374_2121))
+        }
         world.onEvent = { [unowned self] in
             if isAwaitingRest, world.happenings % 32 == 0, isAtRest { (isAwaitingRest, isRested) = (false, true) }
         }
@@ -44,6 +47,17 @@ final class SeededRun {
         world.onRefusal = { [unowned self] in refused($0, $1) }
         world.quietUntil = { [unowned self] in quietUntil }
         world.isWakingLanes = { [unowned self] in isRested }
+    }
+
+    /// Whether business events come as well. Without transactions they may come again at any time, so where ids are forgotten early
+    /// nobody could say what becomes of them.
+    private static func hasIngest(_ options: Simulation.Options, _ scenario: Scenario) -> Bool {
+        guard scenario.growth == nil, !scenario.isCapped, options.isExactlyOnce || !scenario.forgets else {
+            return false
+        }
+        // A bug of the lanes is looked for without: few seeds find some of them.
+        guard options.bugs.isEmpty else { return !options.bugs.isDisjoint(with: PlantedBug.ofIngest) }
+        return scenario.hasEvents
     }
 
     func run() -> Simulation.Result {
@@ -73,7 +87,8 @@ final class SeededRun {
             rest("after a restart of everything")
         }
         world.check { () throws(Violation) in try world.checkDevices() }
-        if world.violation == nil, world.random.chance(150) {
+        // The ingest does not stop for it.
+        if world.violation == nil, world.random.chance(150), world.ingest == nil {
             beginAnew()
             rest("after requests were made anew")
             checkCounting(isEnd: false)
@@ -95,6 +110,7 @@ final class SeededRun {
             violation: world.violation,
             trace: world.trace,
             requests: world.observer.model.order.count,
+            businessEvents: world.ingest?.log.events.reduce(0) { $0 + $1.count } ?? 0,
             events: world.observer.events.count,
             time: world.timeline.now,
             lateness: world.punctuality.longest
@@ -125,6 +141,9 @@ final class SeededRun {
             world.setClock(of: instance, error: max(-100, min(100, instance.clock.currentError)))
             instance.isDown = false
             if instance.process?.isDead != false { world.begin(instance) }
+        }
+        for machine in world.ingest?.machines ?? [] where machine.process?.isDead != false {
+            world.begin(ingest: machine)
         }
     }
 
@@ -265,7 +284,7 @@ final class SeededRun {
         let (now, broker, observer) = (world.timeline.now, world.broker, world.observer)
         guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
             world.devices.openCount == 0, !world.areRequestsBlocked, !world.isAnyOutOfTouch,
-            world.instances.allSatisfy({ $0.isDown || $0.isRunning })
+            world.instances.allSatisfy({ $0.isDown || $0.isRunning }), world.ingest?.unrest == nil
         else {
             return nil
         }

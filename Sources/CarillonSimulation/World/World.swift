@@ -18,6 +18,8 @@ final class World {
     let devices = SimulatedDevices()
     let topics = TopicNames()
     let requests: RequestLog
+    /// nil in runs without business events.
+    var ingest: IngestStage?
     let observer: Observer
     let state: StateObserver
     private(set) var instances: [Instance] = []
@@ -130,12 +132,15 @@ final class World {
         note("world", "violation: \(violation)")
         // Everything ends, so that the call in which it was found returns.
         for instance in instances { instance.process?.crash() }
+        for machine in ingest?.machines ?? [] { machine.process?.crash() }
     }
 
     /// Nothing more happens, and nothing is kept.
     func end() {
         timeline.end()
         for instance in instances { instance.forget() }
+        for machine in ingest?.machines ?? [] { machine.forget() }
+        ingest = nil
         if let files { try? FileManager.default.removeItem(atPath: files) }
     }
 
@@ -150,7 +155,9 @@ final class World {
         do throws(Violation) {
             noteDisturbance()
             latestClock = max(latestClock, instances.map(\.clock.currentError).max() ?? 0)
+            try requests.follow()
             try observer.follow()
+            try ingest?.checks.follow()
             try punctuality.check(
                 observer,
                 at: timeline.now,
@@ -170,7 +177,7 @@ final class World {
     var clockSlack: Int64 { max(100, -(instances.map(\.clock.currentError).min() ?? 0)) * 1000 }
 
     /// Several lanes wait inside one another's calls, and so may be late by themselves: then nothing is said of it.
-    private var isPunctual: Bool { scenario.instances == 1 && scenario.lanesEach == 1 }
+    private var isPunctual: Bool { scenario.instances == 1 && scenario.lanesEach == 1 && ingest == nil }
 
     /// - Parameter time: microseconds for which it goes on.
     func disturb(for time: Int64 = 0) { punctuality.disturb(at: isPunctual ? timeline.now + time : .max / 2) }
@@ -215,6 +222,7 @@ final class World {
             return "\(instance.name) does not run"
         }
         if !broker.group.isQuiet || isAnyOutOfTouch { return "the group is being shared out" }
+        if let unrest = ingest?.unrest { return unrest }
         if let link = links.first(where: { !$0.isDead && !$0.isClosed && $0.outstanding > 0 }) {
             return
                 "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
@@ -284,8 +292,8 @@ final class World {
             )
             let stores = makeStores(for: instance, process, settings)
             let health = Health()
-            return (0..<scenario.lanesEach).map { lane in
-                let seat = LaneSeat(
+            let seats = (0..<scenario.lanesEach).map { lane in
+                LaneSeat(
                     name: "\(process.name)/\(lane)",
                     lane: lane,
                     instance: instance,
@@ -296,8 +304,8 @@ final class World {
                     status: LaneStatus(),
                     health: health.component("lane-\(lane)")
                 )
-                return (seat, runner(for: seat))
             }
+            return (seats, seats.map { runner(for: $0) })
         }
     }
 
@@ -338,52 +346,12 @@ final class World {
         return channel
     }
 
-    private func runner(for seat: LaneSeat) -> LaneRunner {
-        LaneRunner(
-            name: seat.name,
-            process: seat.process,
-            timeline: timeline,
-            random: random.split(),
-            makeLane: { [unowned self] in try makeLane(seat) },
-            note: { [unowned self] in note(seat.name, $0) },
-            onFailure: { [unowned self] error in
-                guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
-                // Who had no work meanwhile learns late that another process took over its id.
-                if KafkaError.isFencing(error) { return }
-                fail(Violation(.punctual, "\(seat.name) fails while nothing is wrong: \(error)"))
-            },
-            onRefusal: { [unowned self] in onRefusal(seat.instance, $0) }
-        )
-    }
-
-    /// A link for a new lane.
-    func makeLink(for seat: LaneSeat) -> SimulatedLink {
-        var faults = FaultPlan(random: random.split())
-        if !isCalm {
-            faults.rate = scenario.faultRate
-            if random.chance(scenario.crashRate) { faults.callsToCrash = Int(random.number(1...600)) }
-        }
-        let transactionalID = "carillon-\(seat.instance.number)-\(seat.lane)"
-        let link = SimulatedLink(
-            name: seat.name,
-            configuration: .init(
-                topics: topics,
-                transactionalID: options.isExactlyOnce ? transactionalID : nil,
-                noticesStanding: !(scenario.isBlind && options.isExactlyOnce),
-                bugs: options.bugs
-            ),
-            broker: broker,
-            process: seat.process,
-            faults: faults,
-            random: random.split(),
-            note: { [unowned self] in note(seat.name, $0) }
-        )
+    func add(_ link: SimulatedLink) {
         link.onFault = { [unowned self] in disturb() }
         link.idleUntil = { [unowned self] in quietUntil() }
         link.isWoken = { [unowned self] in isWakingLanes() }
         links.removeAll { $0.isDead || $0.isClosed }
         links.append(link)
-        return link
     }
 }
 

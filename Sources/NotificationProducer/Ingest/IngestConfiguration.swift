@@ -15,7 +15,7 @@ package struct IngestConfiguration: Sendable {
     /// The setting `instance.id`.
     var instanceID: String
     /// Unique to this instance; used for `exactly-once`.
-    var transactionalID: String
+    package var transactionalID: String
     /// How often offsets, and with them the transaction, are committed.
     var commitInterval: Duration = .milliseconds(100)
     /// How long a commit may take before its outcome counts as unknown.

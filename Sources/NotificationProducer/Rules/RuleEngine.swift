@@ -33,6 +33,15 @@ package struct RuleEngine: Sendable {
     /// The application of rules without one.
     let defaultApplication: String
 
+    init(rules: RuleSet, defaultApplication: String) {
+        (self.rules, self.defaultApplication) = (rules, defaultApplication)
+    }
+
+    /// An engine for the text of a rule file.
+    package init(yaml text: String, defaultApplication: String) throws(RuleFileError) {
+        self.init(rules: try RuleFile.parse(text, file: "rules"), defaultApplication: defaultApplication)
+    }
+
     /// - Parameter arrived: The base of an expiration when the event has no time: the record's timestamp, so that the
     ///   same record always gives the same request.
     func apply(to event: BusinessEvent, arrived: Timestamp) -> Outcome {

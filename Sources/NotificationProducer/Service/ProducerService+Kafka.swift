@@ -16,7 +16,7 @@ extension ProducerServiceConfiguration {
         return producer
     }
 
-    var ingest: IngestConfiguration {
+    package var ingest: IngestConfiguration {
         var producer = KafkaProducerConfiguration(client: shared.client("carillon-producer-ingest"))
         producer.maximumBufferedRecords = ingestBufferRecords
         var consumer = KafkaConsumerConfiguration(client: shared.client("carillon-producer-ingest"), groupID: groupID)

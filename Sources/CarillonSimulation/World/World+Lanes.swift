@@ -1,0 +1,101 @@
+import CoreMetrics
+import Kafka
+import Logging
+import NotificationConsumer
+import NotificationModel
+import ServiceSupport
+
+extension World {
+    /// The shipping lane, over a simulated link.
+    func makeLane(_ seat: LaneSeat, fenced: String?) -> any LoopWorker {
+        var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
+        configuration.topics = topics
+        configuration.start = scenario.start
+        configuration.gap = seat.settings.gap
+        let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
+        configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
+        configuration.retention = options.bugs.contains(.forgetsEarly) ? .seconds(5) : .milliseconds(scenario.retention)
+        configuration.maximumEntries = options.bugs.contains(.capsEarly) ? 2 : scenario.maximumEntries
+        configuration.residentEntries = scenario.residentEntries
+        configuration.concurrentSends = scenario.concurrentSends
+        if options.bugs.contains(.neverTimesOut) { configuration.sendTimeout = .seconds(100 * 365 * 86_400) }
+        configuration.entriesPerPiece = scenario.entriesPerPiece
+        let clockError: Int64 =
+            options.bugs.contains(.firesEarly) ? 2_000 : options.bugs.contains(.firesLate) ? -3_000 : 0
+        let context = LaneContext(
+            configuration: configuration,
+            guarantee: options.isExactlyOnce ? .exactlyOnce : .atLeastOnce,
+            stores: seat.stores,
+            channel: scenario.usesChannel ? seat.channel : nil,
+            clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
+            newLineage: { [unowned self] in "lineage-\(random.next())" },
+            newEpoch: { [unowned self] in
+                epochs += 1
+                return epochs
+            },
+            status: seat.status,
+            health: seat.health,
+            metrics: LaneMetrics(factory: NOOPMetricsHandler.instance),
+            logger: Logger(label: seat.name) { _ in SwiftLogNoOpLogHandler() },
+            fenced: fenced
+        )
+        return Lane(context: context, link: makeLink(for: seat))
+    }
+
+    /// One lane of a process after the other.
+    func runner(for seat: LaneSeat) -> WorkerRunner {
+        WorkerRunner(
+            name: seat.name,
+            process: seat.process,
+            timeline: timeline,
+            random: random.split(),
+            kind: .init(
+                make: { [unowned self] _, fenced in makeLane(seat, fenced: fenced) },
+                isFinal: LaneEnd.isFinal,
+                fencing: { error in
+                    guard KafkaError.isFencing(error) else { return nil }
+                    return InstanceFencedError(instanceID: seat.instance.name, name: seat.name, cause: error)
+                }
+            ),
+            note: { [unowned self] in note(seat.name, $0) },
+            onFailure: { [unowned self] error in
+                guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
+                // Who had no work meanwhile learns late that another process took over its id.
+                if KafkaError.isFencing(error) { return }
+                fail(Violation(.punctual, "\(seat.name) fails while nothing is wrong: \(error)"))
+            },
+            onFinal: { [unowned self] error in
+                guard let refusal = error as? ConsumerRefusal else {
+                    return fail(Violation(.refusal, "\(seat.name): \(error)"))
+                }
+                onRefusal(seat.instance, refusal)
+            }
+        )
+    }
+
+    /// A link for a new lane.
+    private func makeLink(for seat: LaneSeat) -> SimulatedLink {
+        var faults = FaultPlan(random: random.split())
+        if !isCalm {
+            faults.rate = scenario.faultRate
+            if random.chance(scenario.crashRate) { faults.callsToCrash = Int(random.number(1...600)) }
+        }
+        let transactionalID = "carillon-\(seat.instance.number)-\(seat.lane)"
+        let link = SimulatedLink(
+            name: seat.name,
+            configuration: .init(
+                topics: topics,
+                transactionalID: options.isExactlyOnce ? transactionalID : nil,
+                noticesStanding: !(scenario.isBlind && options.isExactlyOnce),
+                bugs: options.bugs
+            ),
+            broker: broker,
+            process: seat.process,
+            faults: faults,
+            random: random.split(),
+            note: { [unowned self] in note(seat.name, $0) }
+        )
+        add(link)
+        return link
+    }
+}
