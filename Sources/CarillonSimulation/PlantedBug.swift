@@ -18,7 +18,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case trustsUnknownCommit = "trusts-unknown-commit"
     /// What is to be aborted is committed.
     case commitsInsteadOfAborting = "commits-instead-of-aborting"
-    /// What a channel answered to an earlier life of a centre counts for the present one.
+    /// What a channel answered to an earlier life of a center counts for the present one.
     case acceptsLateOutcomes = "accepts-late-outcomes"
     /// What a channel does not answer is waited for.
     case neverTimesOut = "never-times-out"
@@ -45,7 +45,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// Every other record that is read again is left out.
     case replaysPart = "replays-part"
 
-    // MARK: The centre
+    // MARK: The center
 
     /// A version that a request brings counts for nothing.
     case ignoresVersions = "ignores-versions"

@@ -65,7 +65,7 @@ struct SimulatedChannelTests {
             key: try NotificationKey(application: "a", recipient: "r", identifier: "i"),
             kind: kind,
             attempt: 1,
-            epoch: 1,
+            assignmentID: 1,
             partition: 0
         )
     }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarillonSimulation
 
-/// The shipping ingest, lanes, centres, checkpoints and restores over a simulated cluster.
+/// The shipping ingest, lanes, centers, checkpoints and restores over a simulated cluster.
 @Suite("Simulation", .serialized)
 struct SimulationTests {
     private static let seeds: ClosedRange<UInt64> = 1...40

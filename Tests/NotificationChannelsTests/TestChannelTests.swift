@@ -99,7 +99,7 @@ struct TestChannelTests {
             key: try NotificationKey(application: "a", recipient: "r", identifier: name),
             kind: kind,
             attempt: attempt,
-            epoch: 1,
+            assignmentID: 1,
             partition: 0
         )
     }

@@ -94,7 +94,7 @@ func removal(
     )
 }
 
-/// A centre whose events are collected, on a clock that the test moves. Its inputs come from one log, in order.
+/// A center whose events are collected, on a clock that the test moves. Its inputs come from one log, in order.
 struct Bench {
     var center: PartitionCenter
     var store = MemoryEntryStore()
@@ -167,7 +167,7 @@ struct Bench {
     /// Cuts, and hands the store what a checkpoint commits.
     mutating func commit() throws {
         let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(0))
-        try center.settle(center.cut(at: at(0), all: true), position: position)
+        try center.noteCommitted(center.cut(at: at(0), all: true), position: position)
     }
 
     private mutating func take() -> [DeliveryEvent] {
@@ -198,7 +198,7 @@ extension PartitionCenter {
         for effect in effects {
             switch effect {
             case .publish(let event, _): taken.events.append(event)
-            case .send(let attempt): taken.sends.append(ChannelSend(attempt, epoch: 1, partition: 0))
+            case .send(let attempt): taken.sends.append(ChannelSend(attempt, assignmentID: 1, partition: 0))
             case .withdraw(let id, _): taken.withdrawn.append(id)
             }
         }

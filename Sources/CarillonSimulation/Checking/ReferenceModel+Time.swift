@@ -1,7 +1,7 @@
 import NotificationModel
 
 /// What the clock and the policy allow: `time` is the owner's clock when the event was published, and what it decided was
-/// decided then or shortly before. It shares no code with the centre.
+/// decided then or shortly before. It shares no code with the center.
 extension ReferenceModel {
     /// Milliseconds up to which an occurrence is on time for `next` and `drop`, and for a repeat without a policy.
     private static let onTimeGrace: Int64 = 10_000

@@ -2,7 +2,7 @@ import NotificationModel
 
 /// The lifecycle as sets: which requests count, which repeat an earlier one, which came too late, and what may close each.
 ///
-/// It knows nothing of timing and shares no code with the centre: it looks only at the order of the log.
+/// It knows nothing of timing and shares no code with the center: it looks only at the order of the log.
 struct ReferenceModel {
     /// A request that counts.
     struct Request {

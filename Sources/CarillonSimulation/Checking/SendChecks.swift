@@ -11,7 +11,7 @@ extension World {
         let send = record.send
         let text = "\(send.text) by \(record.sender) at \(record.wall)"
         for other in devices.records[..<number] where !other.isOver && other.send.key == send.key {
-            guard other.sender != record.sender || other.send.epoch != send.epoch else {
+            guard other.sender != record.sender || other.send.assignmentID != send.assignmentID else {
                 throw Violation(.overlap, "\(text), while \(other.send.text) is under way")
             }
         }

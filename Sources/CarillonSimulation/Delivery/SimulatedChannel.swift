@@ -32,7 +32,7 @@ final class SimulatedChannel: DeliveryChannel {
     private var latest: [SendID: ChannelReply] = [:]
     private var open: [ChannelReply: Int] = [:]
     /// When the last of each key arrives, in microseconds: what it sends of one key does not overtake itself, whichever life of
-    /// a centre asked.
+    /// a center asked.
     private var arrivals: [NotificationKey: Int64] = [:]
     var rates = Rates()
     let note: (String) -> Void
@@ -113,7 +113,7 @@ extension ChannelSend {
     /// For the trace.
     var text: String {
         let what = if case .recall = kind { "recalls" } else { "sends" }
-        return "\(what) \(id.requestID.text.prefix(8)) \(key.text) attempt \(attempt) of epoch \(epoch)"
+        return "\(what) \(id.requestID.text.prefix(8)) \(key.text) attempt \(attempt) of assignmentID \(assignmentID)"
     }
 }
 

@@ -35,7 +35,7 @@ extension SimulatedLink {
 
     // MARK: - The inputs
 
-    /// What the centre gets to see of a record.
+    /// What the center gets to see of a record.
     func rewrite(input record: LogRecord, of partition: InputPartition) -> LogRecord {
         guard !bugs.isEmpty, partition.input == .requests, let value = record.value else { return record }
         var (record, text) = (record, String(decoding: value, as: UTF8.self))

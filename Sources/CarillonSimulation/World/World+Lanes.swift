@@ -29,7 +29,7 @@ extension World {
             channel: scenario.usesChannel ? seat.channel : nil,
             clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
             newLineage: { [unowned self] in "lineage-\(random.next())" },
-            newEpoch: { [unowned self] in
+            newAssignmentID: { [unowned self] in
                 epochs += 1
                 return epochs
             },

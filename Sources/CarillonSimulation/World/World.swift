@@ -28,7 +28,7 @@ final class World {
     /// Nothing goes wrong by itself any more.
     private(set) var isCalm = false
     var random: SeededGenerator
-    /// Lives of centres so far.
+    /// Lives of centers so far.
     var epochs: UInt64 = 0
     private var isObserving = false
     var punctuality: PunctualityChecks

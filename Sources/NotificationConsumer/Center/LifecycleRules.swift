@@ -19,7 +19,7 @@ struct LifecycleRules: Sendable {
     }
 
     /// Notifications closed before this instant are forgotten.
-    func horizon(_ now: Timestamp) -> Timestamp { now.adding(milliseconds: -retention) }
+    func rememberedSince(_ now: Timestamp) -> Timestamp { now.adding(milliseconds: -retention) }
 }
 
 extension LifecycleRules.Handover {

@@ -32,7 +32,7 @@ extension PartitionCenter {
     }
 
     /// Returns the changes to write now: all changed entries that are unfinished. Entries finished at once can be
-    /// replayed from `replayOffset`, and follow later, however often they change. Pass the same changes to `settle`
+    /// replayed from `replayOffset`, and follow later, however often they change. Pass the same changes to `noteCommitted`
     /// once they are committed.
     ///
     /// - Parameters:
@@ -77,11 +77,11 @@ extension PartitionCenter {
     }
 
     /// The cut is committed: writes it to the store and evicts entries that are due later than the window.
-    mutating func settle(_ changes: [StoreChange], position: StorePosition) throws {
+    mutating func noteCommitted(_ changes: [StoreChange], position: StorePosition) throws {
         try store.write(changes, position: position)
-        inUse.settle(cutSlots, horizon: window.reach)
+        inUse.noteCommitted(cutSlots, reach: window.reach)
         cutSlots = []
-        recipients.settle()
+        recipients.noteCommitted()
     }
 
     // MARK: - Reading again

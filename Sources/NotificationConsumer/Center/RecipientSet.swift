@@ -41,7 +41,7 @@ struct RecipientSet {
         return (record.isEmpty ? 0 : 1) - before
     }
 
-    /// Passes the changed records to `body`; each stays in memory until `settle`.
+    /// Passes the changed records to `body`; each stays in memory until `noteCommitted`.
     mutating func cut(_ body: (NotificationKey, RecipientRecord) -> Void) {
         for key in dirty {
             guard let entry = kept[key] else { continue }
@@ -56,7 +56,7 @@ struct RecipientSet {
     }
 
     /// The cut is committed and written to the store.
-    mutating func settle() {
+    mutating func noteCommitted() {
         for key in inCut { kept[key]?.isInCut = false }
         inCut = []
     }

@@ -4,7 +4,7 @@ extension Turn {
     /// Applies a removal of one identifier to its entry.
     mutating func apply(_ removal: CenterInput.Removal) -> CenterInput.Outcome {
         guard !entry.hasApplied(removal.position),
-            !entry.remembers(removal.id, since: rules.horizon(removal.timestamp))
+            !entry.remembers(removal.id, since: rules.rememberedSince(removal.timestamp))
         else { return drop(repeatAt: removal.position, isTimeless: true) }
         isChanged = true
         entry.noteApplied(removal.position)
@@ -20,7 +20,7 @@ extension Turn {
     /// - Returns: whether it found anything, now or in an earlier application.
     mutating func applyToOneOfAll(_ removal: CenterInput.Removal) -> Bool {
         // Only an entry in which the removal found something remembers it.
-        let isKnown = entry.remembers(removal.id, since: rules.horizon(removal.timestamp))
+        let isKnown = entry.remembers(removal.id, since: rules.rememberedSince(removal.timestamp))
         guard !isKnown, !entry.hasApplied(removal.position) else { return isKnown }
         if let version = removal.version, let newest = entry.version, version < newest.number { return false }
         isChanged = true
@@ -35,13 +35,13 @@ extension Turn {
         if !found { miss(removal.id, removal.trace, known: .unknown) }
         isRecipientChanged = true
         if !recipient.hasApplied(removal.position) { recipient.noteApplied(removal.position) }
-        recipient.remember(removal, at: now, since: rules.horizon(removal.timestamp))
+        recipient.remember(removal, at: now, since: rules.rememberedSince(removal.timestamp))
     }
 
     /// Whether the removal of all entries of a recipient was already applied at another position. The repeat leaves a
     /// trace: the record is not forgotten while the replay range contains a record that concerns it.
     mutating func isRepeat(ofAll removal: CenterInput.Removal) -> Bool {
-        let horizon = rules.horizon(removal.timestamp)
+        let horizon = rules.rememberedSince(removal.timestamp)
         guard let known = recipient.removals.first(where: { $0.id == removal.id && $0.closed >= horizon }) else {
             // It left its trace as a repeat, or so many removals followed that nothing is left for it to do.
             return recipient.hasApplied(removal.position)

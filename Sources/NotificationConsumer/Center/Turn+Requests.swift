@@ -8,7 +8,7 @@ extension Turn {
             return drop(repeatAt: request.position, isTimeless: request.isTimeless)
         }
         // Use the record's timestamp, so that the result does not depend on when the record is read.
-        guard !entry.knows(request.id, since: rules.horizon(request.timestamp)) else {
+        guard !entry.knows(request.id, since: rules.rememberedSince(request.timestamp)) else {
             return drop(repeatAt: request.position, isTimeless: request.isTimeless)
         }
         isChanged = true

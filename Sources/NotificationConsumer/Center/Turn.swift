@@ -68,7 +68,7 @@ struct Turn {
 
     /// Records that a request or a removal ended.
     mutating func close(_ id: RequestID) {
-        entry.remember(id, at: now, since: rules.horizon(now))
+        entry.remember(id, at: now, since: rules.rememberedSince(now))
     }
 
     mutating func expire(_ id: RequestID, _ trace: CarriedTrace) {

@@ -99,7 +99,7 @@ extension WorkingSet {
     }
 
     /// Takes all urgent changes. Of the others it takes those older than `patience` or beyond `maximumLazy`: a bounded
-    /// number, until `room` is used up. Each entry is kept here until `settle`.
+    /// number, until `room` is used up. Each entry is kept here until `noteCommitted`.
     ///
     /// - Parameter body: returns how much of the room the entry uses.
     mutating func cut(

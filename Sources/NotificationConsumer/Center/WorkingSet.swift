@@ -190,13 +190,13 @@ struct WorkingSet {
 
     /// The cut is committed: evicts its entries that are not needed in memory.
     ///
-    /// - Parameter horizon: entries due later are only kept in the store.
-    mutating func settle(_ slots: [Slot], horizon: Timestamp) {
+    /// - Parameter reach: entries due later are only kept in the store.
+    mutating func noteCommitted(_ slots: [Slot], reach: Timestamp) {
         for slot in slots {
             let place = Int(slot)
             standings[place].state.remove(.cut)
             guard standings[place].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
-            if entries[place].isEmpty || standings[place].due.map({ $0 > horizon }) == true { remove(slot) }
+            if entries[place].isEmpty || standings[place].due.map({ $0 > reach }) == true { remove(slot) }
         }
     }
 

@@ -40,18 +40,18 @@ package struct ChannelSend: Hashable, Sendable {
     package var attempt: Int
     /// Identifies the instance of the partition's center that sends; an outcome for another instance is late and
     /// ignored.
-    package var epoch: UInt64
+    package var assignmentID: UInt64
     package var partition: Int32
 }
 
 extension ChannelSend {
-    init(_ attempt: SendAttempt, epoch: UInt64, partition: Int32) {
+    init(_ attempt: SendAttempt, assignmentID: UInt64, partition: Int32) {
         self.init(
             id: attempt.id,
             key: attempt.key,
             kind: attempt.kind,
             attempt: attempt.number,
-            epoch: epoch,
+            assignmentID: assignmentID,
             partition: partition
         )
     }

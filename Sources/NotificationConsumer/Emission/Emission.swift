@@ -126,7 +126,7 @@ struct Emission<Link: LaneLink> {
                 let end = deadline ?? link.now.advanced(by: Self.queueFullDeadline)
                 guard link.now < end else { throw error }
                 deadline = end
-                link.serveReports(within: .milliseconds(100), ledger.settle)
+                link.serveReports(within: .milliseconds(100), ledger.note)
             }
         }
     }
@@ -165,7 +165,7 @@ final class DeliveryLedger {
         (failure, markerOffsets) = (nil, [:])
     }
 
-    func settle(_ report: KafkaDeliveryReport) {
+    func note(_ report: KafkaDeliveryReport) {
         if let error = report.error {
             failure = failure ?? error
             return

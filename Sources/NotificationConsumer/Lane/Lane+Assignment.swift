@@ -8,7 +8,7 @@ extension Lane {
     /// Takes over partitions; see `Restore` for the order.
     func assign(_ numbers: [Int32]) throws -> InputOffsets {
         defer { link.endReadingState() }
-        epoch = context.newEpoch()
+        assignmentID = context.newAssignmentID()
         ownedNumbers = []
         cancelSends()
         try checkCounts(numbers)
@@ -63,7 +63,7 @@ extension Lane {
 
     private func restore(_ stores: [Int32: any EntryStore]) throws -> [Int32: Restore.Result] {
         let restore = Restore(
-            rules: .init(
+            settings: .init(
                 topics: configuration.topics,
                 brokers: configuration.bootstrapServers,
                 partitions: partitions,

@@ -7,8 +7,8 @@ import ServiceSupport
 /// The order is that of `Checkpoint`, which decides; here each of its steps is done.
 extension Lane {
     /// Serves delivery reports.
-    func settle(within wait: Duration) throws {
-        link.serveReports(within: wait, ledger.settle)
+    func serveReports(within wait: Duration) throws {
+        link.serveReports(within: wait, ledger.note)
         if let failure = ledger.failure { throw failure }
     }
 
@@ -98,7 +98,7 @@ extension Lane {
             try transactions.abort(until: link.now.advanced(by: .seconds(5)))
             return true
         } catch {
-            logger.warning("the transaction could not be aborted", metadata: ["error": "\(error)"])
+            logger.warning("the transaction could not be aborted", metadata: [LogMetadata.error: "\(error)"])
             return false
         }
     }
@@ -125,7 +125,7 @@ extension Lane {
                 isOpenPartSafe = isSafe && ledger.checkpoint.isSettled
                 cut(all: waiting && isSafe)
             } else {
-                try settle(within: .milliseconds(20))
+                try serveReports(within: .milliseconds(20))
             }
             guard link.now < deadline else { return isOpenPartSafe ? .onlyOpenWhatCouldWait : .open }
         }

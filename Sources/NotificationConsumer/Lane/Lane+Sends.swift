@@ -16,7 +16,7 @@ extension Lane {
 
     /// Passes an attempt to the channel, or queues it until another one has ended.
     func send(_ attempt: SendAttempt, of number: Int32) {
-        let send = ChannelSend(attempt, epoch: epoch, partition: number)
+        let send = ChannelSend(attempt, assignmentID: assignmentID, partition: number)
         sends?.add(send, within: configuration.sendTimeout)
         beginSends()
     }
@@ -50,7 +50,7 @@ extension Lane {
         let now = context.clock()
         let index = Int(outcome.send.partition)
         let isCurrent =
-            try outcome.send.epoch == epoch
+            try outcome.send.assignmentID == assignmentID
             && usingStore { try owned[index]?.center.apply(outcome, at: now) } == true
         if !isCurrent { context.metrics.lateOutcomeCount() }
         try carryOut(of: outcome.send.partition, at: now)
@@ -78,7 +78,7 @@ extension Lane {
                 let next = min(deadline, sends?.nextDeadline() ?? deadline)
                 link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), .milliseconds(100)))
             } else {
-                try settle(within: .milliseconds(5))
+                try serveReports(within: .milliseconds(5))
                 try advanceCheckpoint(waiting: true)
             }
         }

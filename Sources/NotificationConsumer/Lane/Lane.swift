@@ -3,7 +3,7 @@ import Logging
 import NotificationModel
 import ServiceSupport
 
-/// One consumer, one producer and the centres of their partitions on one thread, as a stream thread of Kafka Streams: no
+/// One consumer, one producer and the centers of their partitions on one thread, as a stream thread of Kafka Streams: no
 /// record crosses a thread. A record's way: `poll` → `Intake` → `PartitionCenter` → `Emission` → `Checkpoint`.
 ///
 /// It is one loop for both guarantees and over any `LaneLink`. A lane that throws is closed, and another one begins where
@@ -42,11 +42,11 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     var owned: [OwnedPartition?]
     /// The numbers of those that are owned, in order.
     var ownedNumbers: [Int32] = []
-    /// Those whose timers wait for the backlog.
+    /// The numbers of partitions whose timers wait until the backlog is read.
     var catchingUp: Set<Int32> = []
     /// Of the assignment; what was sent in another one is answered too late.
-    var epoch: UInt64 = 0
-    /// What turns ask for, taken from a centre; empty between two calls of `carryOut`.
+    var assignmentID: UInt64 = 0
+    /// What turns ask for, taken from a center; empty between two calls of `carryOut`.
     private var effects: [Effect] = []
     /// What the channel has to do; nil where the `delivered` event is the hand-over.
     var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
@@ -121,7 +121,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         tendStores()
         if ledger.checkpoint.allowsWork {
             if isHeld, !backPressure.isPaused {
-                try settle(within: .milliseconds(2))
+                try serveReports(within: .milliseconds(2))
             } else if let unfinished {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
@@ -133,9 +133,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             try takeOutcomes()
             endCatchUps(isReadingHeld: isHeld)
             if held != .everything { try fireTimers() }
-            try settle(within: .zero)
+            try serveReports(within: .zero)
         } else {
-            try settle(within: .milliseconds(2))
+            try serveReports(within: .milliseconds(2))
         }
         if isCheckpointDue() { cut() }
         try advanceCheckpoint(waiting: false)
@@ -258,8 +258,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         logger.warning(
             "dead letter",
             metadata: [
-                "reason": "\(error.reason.rawValue)", "field": "\(error.field ?? "")",
-                "partition": "\(record.partition)", "offset": "\(record.offset)",
+                LogMetadata.reason: "\(error.reason.rawValue)", "field": "\(error.field ?? "")",
+                LogMetadata.partition: "\(record.partition)", LogMetadata.offset: "\(record.offset)",
             ]
         )
         context.metrics.count(deadLetter: error.reason)

@@ -16,7 +16,7 @@ package struct LaneContext {
     package var newLineage: () -> String
     /// Creates a number that no other instance of a center in this process has: a channel outlives lanes, and answers
     /// late.
-    package var newEpoch: () -> UInt64
+    package var newAssignmentID: () -> UInt64
     package var status: LaneStatus
     package var health: HealthComponent
     package var metrics: LaneMetrics
@@ -32,7 +32,7 @@ package struct LaneContext {
         channel: (any DeliveryChannel)? = nil,
         clock: @escaping () -> Timestamp,
         newLineage: @escaping () -> String,
-        newEpoch: @escaping () -> UInt64 = { .random(in: 1 ... .max) },
+        newAssignmentID: @escaping () -> UInt64 = { .random(in: 1 ... .max) },
         status: LaneStatus,
         health: HealthComponent,
         metrics: LaneMetrics,
@@ -45,7 +45,7 @@ package struct LaneContext {
         self.channel = channel
         self.clock = clock
         self.newLineage = newLineage
-        self.newEpoch = newEpoch
+        self.newAssignmentID = newAssignmentID
         self.status = status
         self.health = health
         self.metrics = metrics

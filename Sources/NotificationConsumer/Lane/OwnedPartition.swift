@@ -183,7 +183,7 @@ struct OwnedPartition {
         awaitsFirstMarker = false
         // The cut also contained the limit in effect: a limit that was lowered since stays lowered.
         fireLimit = cut.marker.wallTime.adding(milliseconds: Self.aheadOfClock)
-        try center.settle(
+        try center.noteCommitted(
             cut.changes,
             position: StorePosition(lineage: lineage, offset: offset + 1, writtenAt: cut.marker.wallTime)
         )

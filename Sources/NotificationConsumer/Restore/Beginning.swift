@@ -25,7 +25,7 @@ struct Beginning {
         var isUntouched: Bool { input.low == 0 && stateLow == 0 && stateRecords == 0 }
     }
 
-    let rules: Restore.Rules
+    let settings: Restore.Settings
 
     /// - Returns: the given partitions that may be read from offset 0.
     func partitions(
@@ -45,7 +45,7 @@ struct Beginning {
     /// - Parameter own: the partitions being restored, whose markers are known.
     /// - Throws: `ConsumerRefusal` when partitions were added; errors of the link.
     func checkCount(without own: [Int32], over link: some LaneLink) throws {
-        let others = Set(0..<rules.partitions).subtracting(own).sorted()
+        let others = Set(0..<settings.partitions).subtracting(own).sorted()
         guard !others.isEmpty else { return }
         let bounds = try link.stateBounds(of: others, within: Restore.brokerDeadline)
         let ends = bounds.filter { $0.value.low < $0.value.high }.mapValues { low, high in
@@ -55,9 +55,9 @@ struct Beginning {
         var added: ConsumerRefusal?
         try link.readState(of: ends, stallingAtMost: Restore.brokerDeadline) { number, _, key, value in
             guard added == nil, key == StateMarker.key, let value, let marker = try? StateMarker(json: value),
-                marker.partitions != rules.partitions
+                marker.partitions != settings.partitions
             else { return }
-            added = .partitionCountChanged(number, marker: marker.partitions, now: rules.partitions)
+            added = .partitionCountChanged(number, marker: marker.partitions, now: settings.partitions)
         }
         if let added { throw added }
     }

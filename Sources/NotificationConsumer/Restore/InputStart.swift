@@ -27,7 +27,7 @@ struct InputStarts {
         var records: Int64
     }
 
-    let rules: Restore.Rules
+    let settings: Restore.Settings
     let logger: Logger
 
     /// - Throws: `ConsumerRefusal` when continuing would lose or guess something; errors of the link.
@@ -49,22 +49,22 @@ struct InputStarts {
     }
 
     private func checkCount(_ partition: Partition) throws {
-        guard let marker = partition.marker, marker.partitions != rules.partitions else { return }
+        guard let marker = partition.marker, marker.partitions != settings.partitions else { return }
         throw ConsumerRefusal.partitionCountChanged(
             partition.number,
             marker: marker.partitions,
-            now: rules.partitions
+            now: settings.partitions
         )
     }
 
     private func start(at place: InputPartition, _ marker: StateMarker?, held: OffsetBounds) throws -> InputStart {
-        let topic = rules.topics[place.input]
+        let topic = settings.topics[place.input]
         guard let marker, let offset = marker.offsets[topic] else {
             return InputStart(offset: try startWithoutMarker(at: place, held: held), life: 0, end: held.high)
         }
         var start = InputStart(offset: offset, life: marker.lives[topic] ?? 0, end: held.high)
         if offset < held.low || offset > held.high {
-            guard rules.gap == .continue else {
+            guard settings.gap == .continue else {
                 throw ConsumerRefusal.gap(
                     topic: topic,
                     partition: place.partition,
@@ -98,10 +98,10 @@ struct InputStarts {
         _ held: [InputPartition: OffsetBounds],
         over link: some LaneLink
     ) throws -> Set<InputPartition> {
-        guard rules.start == .refuse else { return [] }
+        guard settings.start == .refuse else { return [] }
         var candidates: [InputPartition: Beginning.Partition] = [:]
         for partition in partitions {
-            for input in InputTopic.allCases where partition.marker?.offsets[rules.topics[input]] == nil {
+            for input in InputTopic.allCases where partition.marker?.offsets[settings.topics[input]] == nil {
                 let place = InputPartition(input, partition.number)
                 guard let held = held[place], held.low < held.high else { continue }
                 // A marker without this input is of a version that did not read it: its state contains nothing of it.
@@ -113,7 +113,7 @@ struct InputStarts {
                 )
             }
         }
-        let untouched = try Beginning(rules: rules).partitions(candidates, over: link)
+        let untouched = try Beginning(settings: settings).partitions(candidates, over: link)
         if !untouched.isEmpty {
             logger.notice(
                 "these partitions were never processed: reading them from their first record",
@@ -125,12 +125,12 @@ struct InputStarts {
 
     private func startWithoutMarker(at place: InputPartition, held: OffsetBounds) throws -> Int64 {
         if held.low == held.high { return held.high }
-        switch rules.start {
+        switch settings.start {
         case .earliest: return held.low
         case .latest: return held.high
         case .refuse:
             throw ConsumerRefusal.noMarker(
-                topic: rules.topics[place.input],
+                topic: settings.topics[place.input],
                 partition: place.partition,
                 records: held.high - held.low
             )
@@ -146,7 +146,7 @@ struct InputStarts {
         of start: InputStart,
         from low: Int64
     ) -> Range<Int64> {
-        let topic = rules.topics[place.input]
+        let topic = settings.topics[place.input]
         guard let from = marker.replay[topic], let next = marker.offsets[topic] else { return 0..<0 }
         let unlogged = from..<max(from, min(marker.replayEnd[topic] ?? next, next))
         let first = max(unlogged.lowerBound, low)

@@ -39,7 +39,7 @@ struct Restore {
     }
 
     /// The settings and limits of a restore.
-    struct Rules {
+    struct Settings {
         var topics: TopicNames
         /// The addresses of the cluster, for the instructions in refusals.
         var brokers: [String]
@@ -54,7 +54,7 @@ struct Restore {
 
     static let brokerDeadline = Duration.seconds(30)
 
-    let rules: Rules
+    let settings: Settings
     let logger: Logger
     /// Called periodically with the number of offsets passed and the total.
     let progress: (_ read: Int64, _ of: Int64) -> Void
@@ -68,11 +68,11 @@ struct Restore {
         newLineage: () -> String
     ) throws -> [Int32: Result] {
         let bounds = try link.stateBounds(of: stores.keys.sorted(), within: Self.brokerDeadline)
-        var found = ChangelogReplay(
+        var found = ChangelogReader(
             stores: stores,
-            topic: rules.topics.state,
-            brokers: rules.brokers,
-            unwritten: rules.unwritten,
+            topic: settings.topics.state,
+            brokers: settings.brokers,
+            unwritten: settings.unwritten,
             progress: progress
         )
         try resume(stores, bounds, at: now, over: link, into: &found)
@@ -81,9 +81,9 @@ struct Restore {
         // A store counts only written entries.
         for (_, store) in stores.sorted(by: { $0.key < $1.key }) { try store.flush() }
         if stores.keys.contains(where: { found[$0].marker == nil }) {
-            try Beginning(rules: rules).checkCount(without: stores.keys.sorted(), over: link)
+            try Beginning(settings: settings).checkCount(without: stores.keys.sorted(), over: link)
         }
-        let starts = try InputStarts(rules: rules, logger: logger).find(
+        let starts = try InputStarts(settings: settings, logger: logger).find(
             stores.keys.sorted().map { number in
                 .init(
                     number: number,
@@ -111,7 +111,7 @@ struct Restore {
                 logger.error(
                     "skipped records without a key in the changelog: another program writes to its topic",
                     metadata: [
-                        LogMetadata.topic: "\(rules.topics.state)", LogMetadata.partition: "\(number)",
+                        LogMetadata.topic: "\(settings.topics.state)", LogMetadata.partition: "\(number)",
                         LogMetadata.count: "\(found[number].keyless)",
                     ]
                 )
@@ -126,7 +126,7 @@ struct Restore {
         _ bounds: [Int32: (low: Int64, high: Int64)],
         at now: Timestamp,
         over link: some LaneLink,
-        into found: inout ChangelogReplay
+        into found: inout ChangelogReader
     ) throws {
         var bases: [Int32: StorePosition] = [:]
         var ranges: [Int32: Range<Int64>] = [:]
@@ -137,7 +137,7 @@ struct Restore {
                 low: low,
                 high: high,
                 at: now,
-                deletionsKept: rules.deletionsKept
+                deletionsKept: settings.deletionsKept
             ) {
                 noteUnused(number, because: reason)
             } else {
@@ -170,15 +170,15 @@ struct Restore {
         _ stores: [Int32: any EntryStore],
         _ bounds: [Int32: (low: Int64, high: Int64)],
         over link: some LaneLink,
-        into found: inout ChangelogReplay
+        into found: inout ChangelogReader
     ) throws {
         var ranges: [Int32: Range<Int64>] = [:]
         for (number, store) in stores.sorted(by: { $0.key < $1.key }) where found[number].marker == nil {
             try store.discard()
             guard let (low, high) = bounds[number] else { continue }
             if low > 0 {
-                guard rules.gap == .continue else {
-                    throw ConsumerRefusal.changelogCut(topic: rules.topics.state, partition: number, low: low)
+                guard settings.gap == .continue else {
+                    throw ConsumerRefusal.changelogCut(topic: settings.topics.state, partition: number, low: low)
                 }
                 logger.error(
                     "part of the changelog is lost, and pending notifications with it; continuing as configured",

@@ -73,7 +73,7 @@ extension JSONScanner {
     fileprivate mutating func businessEvent() throws(ModelError) -> BusinessEvent {
         var builder = BusinessEventBuilder()
         var data: Range<Int>?
-        var dataText: JSONText?
+        var dataText: JSONStringToken?
         var encoded: [UInt8]?
         try object { scanner, name throws(ModelError) in
             let attribute = scanner.materialise(name)

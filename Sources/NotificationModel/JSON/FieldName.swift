@@ -28,13 +28,14 @@ struct FieldName: Equatable, ExpressibleByStringLiteral {
 extension JSONScanner {
     /// Converts a member's name to a field; nil for an unknown name.
     @inline(__always)
-    func field<Field>(_ key: JSONText, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
+    func field<Field>(_ key: JSONStringToken, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
         try withBytes(key) { bytes throws(ModelError) in lookUp(FieldName(bytes: bytes)) }
     }
 
     /// The field with this name; nil for an unknown name.
     @inline(__always)
-    func field<Field: RawRepresentable<FieldName>>(_ key: JSONText, of fields: Field.Type) throws(ModelError) -> Field?
+    func field<Field: RawRepresentable<FieldName>>(_ key: JSONStringToken, of fields: Field.Type) throws(ModelError)
+        -> Field?
     {
         try field(key) { name in Field(rawValue: name) }
     }

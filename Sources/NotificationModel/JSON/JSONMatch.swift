@@ -39,7 +39,7 @@ public struct JSONMatch: Sendable, Hashable {
     public func withText<Result>(in bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result
     {
         if isEscaped {
-            return JSONScanner(bytes).unescaped(JSONText(start: start, end: end, isEscaped: true))
+            return JSONScanner(bytes).unescaped(JSONStringToken(start: start, end: end, isEscaped: true))
                 .withUnsafeBytes(body)
         }
         return body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))

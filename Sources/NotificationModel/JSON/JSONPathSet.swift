@@ -124,7 +124,7 @@ public struct JSONPathSet: Sendable, Hashable {
     }
 
     @inline(__always)
-    private func child(of node: Int, named name: JSONText, _ scanner: JSONScanner) -> Int? {
+    private func child(of node: Int, named name: JSONStringToken, _ scanner: JSONScanner) -> Int? {
         if name.isEscaped {
             let text = scanner.unescaped(name)
             return nodes[node].children.first { $0.name == text }?.node

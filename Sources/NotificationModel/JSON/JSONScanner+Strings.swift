@@ -1,13 +1,13 @@
 extension JSONScanner {
     /// A string value, not decoded yet.
     @inline(__always)
-    mutating func string() throws(ModelError) -> JSONText {
+    mutating func string() throws(ModelError) -> JSONStringToken {
         guard peek() == 0x22 else { throw unexpected("a string") }
         return try text()
     }
 
     /// Scans a string whose opening quote is next, eight bytes at a time.
-    mutating func text() throws(ModelError) -> JSONText {
+    mutating func text() throws(ModelError) -> JSONStringToken {
         position &+= 1
         let start = position
         var isEscaped = false
@@ -32,7 +32,7 @@ extension JSONScanner {
                 if high & 0x8080_8080_8080_8080 != 0 { sawNonASCII = true }
                 let end = position
                 position &+= 1
-                return JSONText(start: start, end: end, isEscaped: isEscaped)
+                return JSONStringToken(start: start, end: end, isEscaped: isEscaped)
             } else if byte == 0x5C {
                 isEscaped = true
                 try escape()
@@ -98,7 +98,7 @@ extension JSONScanner {
     /// The bytes of a scanned string, borrowed when it has no escapes.
     @inline(__always)
     func withBytes<Result>(
-        _ text: JSONText,
+        _ text: JSONStringToken,
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
         if !text.isEscaped {
@@ -108,13 +108,13 @@ extension JSONScanner {
     }
 
     /// A scanned string as a Swift string.
-    func materialise(_ text: JSONText) -> String {
+    func materialise(_ text: JSONStringToken) -> String {
         if text.isEscaped { return String(decoding: unescaped(text), as: UTF8.self) }
         return String(decoding: bytes[text.start..<text.end], as: UTF8.self)
     }
 
     /// A scanned string's bytes with the escapes resolved. The string has passed ``text()``.
-    func unescaped(_ text: JSONText) -> [UInt8] {
+    func unescaped(_ text: JSONStringToken) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(text.count)
         var index = text.start

@@ -1,5 +1,5 @@
 /// A string in the scanned text: the bytes between the quotes, escapes untouched.
-struct JSONText {
+struct JSONStringToken {
     let start: Int
     let end: Int
     let isEscaped: Bool
@@ -65,7 +65,7 @@ struct JSONScanner {
     /// Scans an object, the body consuming the value of each member.
     @inline(__always)
     mutating func object(
-        _ member: (inout JSONScanner, JSONText) throws(ModelError) -> Void
+        _ member: (inout JSONScanner, JSONStringToken) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard peek() == 0x7B else { throw unexpected("an object") }
         try enter()
@@ -129,7 +129,7 @@ struct JSONScanner {
 
     /// A member's name, its colon and the white space around it.
     @inline(__always)
-    private mutating func name() throws(ModelError) -> JSONText {
+    private mutating func name() throws(ModelError) -> JSONStringToken {
         guard peek() == 0x22 else { throw grammar("expected the name of a member") }
         let key = try text()
         skipWhitespace()
@@ -258,7 +258,7 @@ extension JSONScanner {
     }
 
     /// A member's name for a path: decoded, and cut because it is untrusted.
-    func label(_ key: JSONText) -> String {
+    func label(_ key: JSONStringToken) -> String {
         let name = materialise(key)
         return name.utf8.count <= 64 ? name : String(decoding: name.utf8.prefix(64), as: UTF8.self) + "…"
     }

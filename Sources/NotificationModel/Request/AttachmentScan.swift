@@ -13,7 +13,7 @@ private enum RectField: UInt8 {
 extension JSONScanner {
     /// Validates attachments and returns their number.
     mutating func attachments() throws(ModelError) -> Int {
-        var identifiers: [JSONText] = []
+        var identifiers: [JSONStringToken] = []
         try array { scanner, index throws(ModelError) in
             guard index < ModelLimits.attachments else {
                 throw scanner.value("at most \(ModelLimits.attachments) attachments are allowed")
@@ -28,9 +28,9 @@ extension JSONScanner {
         return identifiers.count
     }
 
-    private mutating func attachment() throws(ModelError) -> JSONText {
+    private mutating func attachment() throws(ModelError) -> JSONStringToken {
         var seen = SeenFields()
-        var identifier: JSONText?
+        var identifier: JSONStringToken?
         try object { scanner, name throws(ModelError) in
             let field = try scanner.field(name) { name -> AttachmentField? in
                 switch name {

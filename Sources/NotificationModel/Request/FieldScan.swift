@@ -26,7 +26,7 @@ extension JSONScanner {
     }
 
     /// A string of a bounded number of bytes.
-    mutating func string(bytes range: ClosedRange<Int>) throws(ModelError) -> JSONText {
+    mutating func string(bytes range: ClosedRange<Int>) throws(ModelError) -> JSONStringToken {
         let text = try string()
         let count = text.isEscaped ? unescaped(text).count : text.count
         guard range.contains(count) else {

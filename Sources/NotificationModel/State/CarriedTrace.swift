@@ -48,7 +48,7 @@ extension CarriedTrace: StatePart {
         private var (traceparent, tracestate): ([UInt8]?, [UInt8]?)
 
         /// Reads the value of a trace field, and skips any other member.
-        mutating func read(_ name: JSONText, _ scanner: inout JSONScanner) throws(ModelError) {
+        mutating func read(_ name: JSONStringToken, _ scanner: inout JSONScanner) throws(ModelError) {
             switch try scanner.field(name, of: Field.self) {
             case .traceparent: traceparent = try Self.bytes(&scanner)
             case .tracestate: tracestate = try Self.bytes(&scanner)

@@ -102,7 +102,7 @@ extension IngestSession {
     func assigned(_ partitions: [Int32]) {
         noteContact()
         metrics.count(.assigned)
-        logger.info("partitions assigned", metadata: ["partitions": "\(partitions)"])
+        logger.info("partitions assigned", metadata: [LogMetadata.partitions: "\(partitions)"])
     }
 
     func revoked(_ partitions: [Int32], lost: Bool, until deadline: ContinuousClock.Instant) {
@@ -121,7 +121,7 @@ extension IngestSession {
         lag.remove(ids)
         logger.info(
             "partitions revoked",
-            metadata: ["partitions": "\(partitions)", "lost": "\(lost)"]
+            metadata: [LogMetadata.partitions: "\(partitions)", "lost": "\(lost)"]
         )
     }
 

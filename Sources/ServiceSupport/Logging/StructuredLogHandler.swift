@@ -60,10 +60,10 @@ struct StructuredLogHandler: LogHandler {
 
     private func json(_ event: LogEvent, time: String, _ fields: [(key: String, value: Logger.MetadataValue)]) -> String
     {
-        var line = "{\"time\":\"\(time)Z\",\"level\":\"\(event.level)\",\"logger\":\(JSONText.quoted(label))"
-        line += ",\"message\":\(JSONText.quoted("\(event.message)"))"
+        var line = "{\"time\":\"\(time)Z\",\"level\":\"\(event.level)\",\"logger\":\(LogJSON.quoted(label))"
+        line += ",\"message\":\(LogJSON.quoted("\(event.message)"))"
         if !fields.isEmpty {
-            let items = fields.map { "\(JSONText.quoted($0.key)):\(Self.json($0.value))" }
+            let items = fields.map { "\(LogJSON.quoted($0.key)):\(Self.json($0.value))" }
             line += ",\"metadata\":{\(items.joined(separator: ","))}"
         }
         return line + "}\n"
@@ -71,11 +71,11 @@ struct StructuredLogHandler: LogHandler {
 
     private static func json(_ value: Logger.MetadataValue) -> String {
         switch value {
-        case .string(let text): return JSONText.quoted(text)
-        case .stringConvertible(let text): return JSONText.quoted("\(text)")
+        case .string(let text): return LogJSON.quoted(text)
+        case .stringConvertible(let text): return LogJSON.quoted("\(text)")
         case .array(let items): return "[\(items.map(json).joined(separator: ","))]"
         case .dictionary(let fields):
-            let items = fields.sorted { $0.key < $1.key }.map { "\(JSONText.quoted($0.key)):\(json($0.value))" }
+            let items = fields.sorted { $0.key < $1.key }.map { "\(LogJSON.quoted($0.key)):\(json($0.value))" }
             return "{\(items.joined(separator: ","))}"
         }
     }
@@ -94,7 +94,7 @@ struct StructuredLogHandler: LogHandler {
     /// The text itself, or without its control characters.
     private static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: PrintableText.isEscaped) else { return text }
-        return String(JSONText.quoted(text).dropFirst().dropLast())
+        return String(LogJSON.quoted(text).dropFirst().dropLast())
     }
 }
 

@@ -191,7 +191,7 @@ public struct OpsServer: Service {
         func list(_ name: String, _ reports: [Health.Report]) -> String {
             guard !reports.isEmpty else { return "" }
             let items = reports.map { report in
-                "{\"component\":\(JSONText.quoted(report.component)),\"why\":\(JSONText.quoted(report.why))}"
+                "{\"component\":\(LogJSON.quoted(report.component)),\"why\":\(LogJSON.quoted(report.why))}"
             }
             return ",\"\(name)\":[\(items.joined(separator: ","))]"
         }

@@ -68,7 +68,7 @@ struct LazyChangelogTests {
 
     /// A partition with so much room that nothing is forgotten, and one that forgets and refuses all the time.
     @Test(arguments: 0..<100, [1_000_000, 6])
-    func `from any cut, reading the log again makes the centre that was there`(seed: Int, entries: Int) throws {
+    func `from any cut, reading the log again makes the center that was there`(seed: Int, entries: Int) throws {
         var random = SeededGenerator(UInt64(seed))
         let limits = PartitionCenter.Limits(maximumEntries: entries, entriesPerPiece: seed % 2 == 0 ? 1000 : 2)
         var bench = Bench(limits: limits)
@@ -92,12 +92,12 @@ struct LazyChangelogTests {
             _ = try bench.center.forget(at: at(now))
             if Int.random(in: 0..<5, using: &random) == 0 {
                 let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(now))
-                try bench.center.settle(bench.center.cut(at: at(now)), position: position)
+                try bench.center.noteCommitted(bench.center.cut(at: at(now)), position: position)
             }
         }
         let wall = at(40_000)
         let position = StorePosition(lineage: "test", offset: 1, writtenAt: wall)
-        try bench.center.settle(bench.center.cut(at: wall), position: position)
+        try bench.center.noteCommitted(bench.center.cut(at: wall), position: position)
 
         var again = Bench(over: bench.store, limits: limits)
         let range = (bench.center.replayOffset(of: .requests) ?? 400)..<(bench.center.replayEnd(of: .requests) ?? 400)
@@ -167,7 +167,7 @@ struct LazyChangelogTests {
         #expect(bench.entry(key("x"))?.delivered != nil)
         #expect(bench.center.replayOffset(of: .requests) == 1)
         let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(120_000))
-        try bench.center.settle(bench.center.cut(at: at(120_000)), position: position)
+        try bench.center.noteCommitted(bench.center.cut(at: at(120_000)), position: position)
         #expect(bench.center.replayOffset(of: .requests) == nil)
         _ = try bench.center.forget(at: at(122_000))
         #expect(bench.center.entryCount < 4)

@@ -34,7 +34,7 @@ struct WorkingSetTests {
                 slots.append(slot)
                 store[key] = entry.isEmpty ? nil : entry
             }
-            set.settle(slots, horizon: now)
+            set.noteCommitted(slots, reach: now)
             for _ in 0..<10 { set.evict(beyond: 20) }
             #expect(set.count <= 20)
             #expect(set.totals.entries == model.count && set.dirtyCount == 0)
@@ -109,13 +109,13 @@ struct WorkingSetTests {
         }
         take()
         #expect(cut.map { "\($0)" } == [("a", true, false), ("b", false, false)].map { "\($0)" })
-        set.settle(slots, horizon: at(100))
+        set.noteCommitted(slots, reach: at(100))
         if let slot = set.slot(of: key("b")) { set.update(slot, at: at(2), change(nil)) }
         take()
         #expect(cut.map { "\($0)" } == [("b", true, true)].map { "\($0)" })
         // Until that is committed the store still has it: it must be found here, empty.
         #expect(set.slot(of: key("b")) != nil)
-        set.settle(slots, horizon: at(100))
+        set.noteCommitted(slots, reach: at(100))
         #expect(set.slot(of: key("b")) == nil && set.count == 0)
     }
 
@@ -135,7 +135,7 @@ struct WorkingSetTests {
                 return ((), changed: true)
             }
         }
-        set.settle(slots, horizon: at(100))
+        set.noteCommitted(slots, reach: at(100))
         #expect(set.slots.map { set.key(of: $0).identifier }.sorted() == ["changed", "near"])
         #expect(set.totals.pending == 3 && set.armed == 2)
     }
@@ -164,7 +164,7 @@ struct WorkingSetTests {
         set.cut(patience: .latest, maximumLazy: 0) { slot, _, _, _ in slots.append(slot) }
         for _ in 0..<8 { set.evict(beyond: 0) }
         #expect(set.count == 3)
-        set.settle(slots, horizon: at(100))
+        set.noteCommitted(slots, reach: at(100))
         for _ in 0..<8 { set.evict(beyond: 0) }
         #expect(set.slots.map { set.key(of: $0).identifier }.sorted() == ["sending", "timed"])
         #expect(set.totals.pending == 3)
@@ -191,7 +191,7 @@ struct WorkingSetTests {
             }
             var slots: [WorkingSet.Slot] = []
             set.cut(patience: .earliest, maximumLazy: 100_000) { slot, _, _, _ in slots.append(slot) }
-            set.settle(slots, horizon: at(100_000))
+            set.noteCommitted(slots, reach: at(100_000))
             set.shrink()
             #expect(set.slotCount < 200)
             #expect(Set(set.slots.map { set.key(of: $0).identifier }) == near)
@@ -211,7 +211,7 @@ struct WorkingSetTests {
         }
         var slots: [WorkingSet.Slot] = []
         set.cut(patience: .latest, maximumLazy: 0) { slot, _, _, _ in slots.append(slot) }
-        set.settle(slots, horizon: at(0))
+        set.noteCommitted(slots, reach: at(0))
         set.shrink()
         #expect(set.count == 0 && set.nextDue() == nil)
     }

@@ -168,11 +168,11 @@ struct SideWorkLaneTests {
         let lane = try lane(over: link)
         ask("a")
         try settle(lane)
-        let (reply, epoch) = (try #require(channel.replies.first), channel.sends[0].epoch)
+        let (reply, assignmentID) = (try #require(channel.replies.first), channel.sends[0].assignmentID)
         link.revoke(within: .zero)
         #expect(channel.cancelled == 1 && channel.sends.isEmpty)
         for _ in 0..<200 where channel.sends.isEmpty { try lane.turn() }
-        #expect(channel.sends.map(\.attempt) == [2] && channel.sends[0].epoch != epoch)
+        #expect(channel.sends.map(\.attempt) == [2] && channel.sends[0].assignmentID != assignmentID)
         reply(.accepted)
         try settle(lane)
         #expect(try events().isEmpty && metric("carillon_channel_outcomes_late_total") == "1")

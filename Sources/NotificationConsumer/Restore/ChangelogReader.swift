@@ -4,7 +4,7 @@ import NotificationModel
 ///
 /// Unreadable records are judged at the end, by ``judge()``: a later record may have replaced or removed them. Until
 /// then no store gets a position after one.
-struct ChangelogReplay {
+struct ChangelogReader {
     /// The records found in one partition.
     struct Found {
         /// The last marker.
@@ -149,7 +149,7 @@ struct ChangelogReplay {
     }
 }
 
-extension ChangelogReplay.Found {
+extension ChangelogReader.Found {
     /// - Returns: the number of collected changes.
     fileprivate mutating func take(_ change: StoreChange) -> Int {
         changes[change.key] = change

@@ -1,7 +1,7 @@
 import NotificationModel
 
 /// JSON text written byte by byte.
-enum JSONText {
+enum JSONEscaping {
     /// The text between the quotes of a JSON string. Bytes above 0x7F are copied: the text is UTF-8 already.
     static func appendEscaped(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         var start = 0

@@ -1,7 +1,7 @@
 import NotificationModel
 
 /// JSON strings for the few places here that write JSON.
-enum JSONText {
+enum LogJSON {
     /// The text in quotes, escaped.
     static func quoted(_ text: String) -> String {
         var result = "\""
