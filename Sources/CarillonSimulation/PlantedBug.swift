@@ -114,7 +114,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// Those that need business events.
     static let ofIngest: Set<PlantedBug> = [
         .ingestLosesRequest, .ingestLosesDeadLetter, .ingestAcknowledgesEarly, .ingestCommitsAborts,
-        .ingestDropsOffsets,
-        .ingestRenewsIDs, .ingestMisroutes, .ingestResumesAtEnd, .ingestReadsUnstableOffsets, .ingestReorders,
+        .ingestDropsOffsets, .ingestRenewsIDs, .ingestMisroutes, .ingestResumesAtEnd, .ingestReadsUnstableOffsets,
+        .ingestReorders,
     ]
 }

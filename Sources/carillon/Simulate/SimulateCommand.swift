@@ -12,10 +12,10 @@ struct SimulateCommand: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Check the consumer service against simulated Kafka, clocks, disks and devices.",
+        abstract: "Check both services against simulated Kafka, clocks, disks and devices.",
         discussion: """
-            Each seed is one run of the production lanes on a simulated cluster: a workload of requests and removals, \
-            crashes, lost replies, stalled processes, rebalances, compaction, clock jumps. Published records are \
+            Each seed is one run of the production ingest and lanes on a simulated cluster: business events, requests, \
+            removals, crashes, lost replies, stalled processes, rebalances, compaction, clock jumps. Published records are \
             checked as they arrive, and once everything is quiet. The same seed gives the same run on every machine.
 
             The status is 1 when a rule is broken; the output shows the command that repeats this run. With --bug one \
