@@ -57,7 +57,7 @@ final class SimulatedChannel: DeliveryChannel {
         guard !process.isDead else { return }
         note(send.text)
         if answersTheLatest { latest[send.id] = reply }
-        let number = devices.begin(send, by: lane, wall: process.clock.wall, at: timeline.now)
+        let number = devices.begin(send, by: lane, process.clock, at: timeline.now)
         open[reply] = number
         let isQuick = random.chance(700)
         let drawn = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)

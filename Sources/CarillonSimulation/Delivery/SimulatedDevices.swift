@@ -8,8 +8,9 @@ final class SimulatedDevices {
         var send: ChannelSend
         /// Which process and lane asked.
         var sender: String
-        /// By the sender's wall clock.
+        /// By the sender's wall clock, and the latest that it has shown.
         var wall: Timestamp
+        var latest: Timestamp
         /// Microseconds of true time.
         var begun: Int64
         /// When it reached the device; nil while it has not.
@@ -30,8 +31,8 @@ final class SimulatedDevices {
     /// What each key shows.
     private(set) var shown: [NotificationKey: SendID] = [:]
 
-    func begin(_ send: ChannelSend, by sender: String, wall: Timestamp, at now: Int64) -> Int {
-        records.append(Record(send: send, sender: sender, wall: wall, begun: now))
+    func begin(_ send: ChannelSend, by sender: String, _ clock: MachineClock, at now: Int64) -> Int {
+        records.append(Record(send: send, sender: sender, wall: clock.wall, latest: clock.latest, begun: now))
         openCount += 1
         onBegin(records.count - 1)
         return records.count - 1

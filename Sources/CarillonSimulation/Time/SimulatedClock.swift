@@ -34,6 +34,8 @@ final class SimulatedClock: Sendable {
 final class MachineClock: Sendable {
     private let clock: SimulatedClock
     private let error: Atomic<Int64>
+    /// What it showed at most when it was set, in milliseconds since 1970.
+    private let highest = Atomic<Int64>(.min)
 
     /// - Parameter error: Milliseconds ahead of the true time.
     init(_ clock: SimulatedClock, error: Int64) {
@@ -43,8 +45,12 @@ final class MachineClock: Sendable {
 
     var wall: Timestamp { clock.wall.adding(milliseconds: error.load(ordering: .relaxed)) }
 
+    /// The latest that it has shown.
+    var latest: Timestamp { max(wall, Timestamp(rawValue: highest.load(ordering: .relaxed))) }
+
     /// Sets the clock: so many milliseconds ahead of the true time from now on.
     func set(error milliseconds: Int64) {
+        highest.store(latest.rawValue, ordering: .relaxed)
         error.store(milliseconds, ordering: .relaxed)
     }
 
