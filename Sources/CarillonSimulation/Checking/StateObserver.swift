@@ -10,6 +10,8 @@ final class StateObserver {
         /// transactions, and a later owner does not know of them.
         var overwritten: Set<RequestID> = []
         var marker: StateMarker?
+        /// The latest that any marker told.
+        var firedThrough: Timestamp?
         /// What its offset is counted from.
         var base: Int64 = 0
         /// Something came since it was compared.
@@ -41,8 +43,9 @@ final class StateObserver {
         partitions = Array(repeating: Partition(), count: Int(broker.partitionCount(of: topics.state)))
     }
 
-    /// How far timers of a partition may fire, as committed.
-    func firedThrough(_ partition: Int32) -> Timestamp? { partitions[Int(partition)].marker?.firedThrough }
+    /// How far timers of a partition may have fired, by any marker so far: a later one says less when the clock was set back, while
+    /// what fired before still waits for the channel.
+    func firedThrough(_ partition: Int32) -> Timestamp? { partitions[Int(partition)].firedThrough }
 
     /// The next request that an owner of the partition would read, as committed.
     func resumption(_ partition: Int32) -> Int64 {
@@ -162,6 +165,9 @@ final class StateObserver {
         let next = marker.offsets[topics.requests] ?? 0
         let (before, nextBefore) = (partitions[number].marker, resumption(Int32(number)))
         (partitions[number].marker, partitions[number].base) = (marker, base(Int32(number)))
+        if let told = marker.firedThrough {
+            partitions[number].firedThrough = max(told, partitions[number].firedThrough ?? told)
+        }
         let name = "\(number)/\(offset)"
         guard Int(marker.partitions) == partitions.count else {
             throw Violation(.partitionCount, "\(name) says \(marker.partitions) instead of \(partitions.count)")
