@@ -179,11 +179,11 @@ final class StateObserver {
             throw Violation(.marker, "\(name) reads again from beyond \(next)")
         }
         guard let before else { return }
+        // Without transactions nothing keeps a predecessor's late marker out, be it the first of the changelog.
+        guard isExactlyOnce || !isDisturbed else { return }
         guard marker.lineage == before.lineage else {
             throw Violation(.marker, "\(name) is of another changelog")
         }
-        // Without transactions nothing keeps a predecessor's late marker out.
-        guard isExactlyOnce || !isDisturbed else { return }
         let reached = resumption(Int32(number))
         guard reached >= nextBefore else {
             throw Violation(.marker, "\(name) goes back from \(nextBefore) to \(reached)")
