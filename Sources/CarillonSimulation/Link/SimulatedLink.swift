@@ -235,8 +235,18 @@ final class SimulatedLink: LaneLink {
         if noticesStanding, let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout {
             throw LaneEnd.stoodStill
         }
+        let next = try nextRecord(within: time)
+        // What stands still from here on, the next poll notices.
+        lastPoll = timeline.now
+        guard let (partition, record) = next else { return false }
+        positions[partition] = record.offset + 1
+        try deliver(record, partition, apply)
+        try checkAlive()
+        return true
+    }
+
+    private func nextRecord(within time: Duration) throws -> (InputPartition, LogRecord)? {
         hasStoodStill = false
-        defer { lastPoll = timeline.now }
         var deadline = timeline.now + time.microseconds
         let isIdle = time >= Self.idlePoll
         if isIdle { deadline = max(deadline, timeline.now + Self.idleWait) }
@@ -245,16 +255,11 @@ final class SimulatedLink: LaneLink {
             try followGroup()
             try checkAlive()
             // What was taken over wants to be looked at.
-            if generation != before { return false }
-            if let (partition, record) = try nextRecord() {
-                positions[partition] = record.offset + 1
-                try deliver(record, partition, apply)
-                try checkAlive()
-                return true
-            }
+            if generation != before { return nil }
+            if let next = try nextRecord() { return next }
             guard timeline.now < deadline, !bell.isRung else {
                 bell.still()
-                return false
+                return nil
             }
             if isIdle, let quiet = idleUntil() {
                 pass(quiet - timeline.now, isIdle: true) {
@@ -268,7 +273,7 @@ final class SimulatedLink: LaneLink {
             }
             try checkAlive()
             if noticesStanding, hasStoodStill { throw LaneEnd.stoodStill }
-            if isWoken() { return false }
+            if isWoken() { return nil }
         }
     }
 
