@@ -113,7 +113,7 @@ extension ChannelSend {
     /// For the trace.
     var text: String {
         let what = if case .recall = kind { "recalls" } else { "sends" }
-        return "\(what) \(id.requestID.text.prefix(8)) \(key.text) attempt \(attempt) of assignmentID \(assignmentID)"
+        return "\(what) \(id.requestID.text.prefix(8)) \(key.text) attempt \(attempt) of assignment \(assignmentID)"
     }
 }
 

@@ -30,8 +30,8 @@ extension World {
             clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
             newLineage: { [unowned self] in "lineage-\(random.next())" },
             newAssignmentID: { [unowned self] in
-                epochs += 1
-                return epochs
+                assignments += 1
+                return assignments
             },
             status: seat.status,
             health: seat.health,

@@ -28,8 +28,8 @@ final class World {
     /// Nothing goes wrong by itself any more.
     private(set) var isCalm = false
     var random: SeededGenerator
-    /// Lives of centers so far.
-    var epochs: UInt64 = 0
+    /// Assignments of lanes so far.
+    var assignments: UInt64 = 0
     private var isObserving = false
     var punctuality: PunctualityChecks
     /// The most that a clock was ever ahead, in milliseconds.

@@ -6,15 +6,14 @@ struct RecipientSet {
     private struct Kept {
         var record: RecipientRecord
         var isDirty = false
-        /// In a cut that is not committed yet.
-        var isInCut = false
         /// The changelog contains it, in some form.
         var isLogged: Bool
     }
 
     private var kept: [NotificationKey: Kept] = [:]
     private var dirty: [NotificationKey] = []
-    private var inCut: [NotificationKey] = []
+    /// In a cut that is not committed yet.
+    private var inCut: Set<NotificationKey> = []
 
     /// The number of records in the next cut.
     var dirtyCount: Int { dirty.count }
@@ -46,8 +45,7 @@ struct RecipientSet {
         for key in dirty {
             guard let entry = kept[key] else { continue }
             kept[key]?.isDirty = false
-            kept[key]?.isInCut = true
-            inCut.append(key)
+            inCut.insert(key)
             // Created and removed since the last cut: the changelog never had it.
             if !entry.record.isEmpty || entry.isLogged { body(key, entry.record) }
             kept[key]?.isLogged = !entry.record.isEmpty
@@ -57,13 +55,12 @@ struct RecipientSet {
 
     /// The cut is committed and written to the store.
     mutating func noteCommitted() {
-        for key in inCut { kept[key]?.isInCut = false }
         inCut = []
     }
 
     /// Drops unchanged records when there are more than `maximum`; the store has them.
     mutating func evict(beyond maximum: Int) {
-        guard kept.count > maximum else { return }
-        kept = kept.filter { $0.value.isDirty || $0.value.isInCut }
+        guard count > maximum else { return }
+        kept = kept.filter { $0.value.isDirty || inCut.contains($0.key) }
     }
 }

@@ -94,7 +94,8 @@ extension IngestSession {
             failure = failure ?? error
         }
         // What becomes of its records is irrelevant.
-        (transactionRecords, backlog, tracker) = (0, [], OffsetTracker())
+        (transactionRecords, backlog) = (0, [])
+        tracker.reset()
     }
 
     // MARK: Rebalance

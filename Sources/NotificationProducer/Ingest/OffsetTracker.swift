@@ -61,6 +61,8 @@ struct OffsetTracker<Partition: Hashable> {
     private var windows: [Partition: Window] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
+    /// The tag of the first slot: tags from before a reset are never given again.
+    private var firstTag: UInt = 0
     private var lastGeneration: UInt64 = 0
 
     /// Unfinished events, over all partitions.
@@ -91,16 +93,15 @@ struct OffsetTracker<Partition: Hashable> {
         waiting += 1
         if let free = freeSlots.popLast() {
             slots[free] = slot
-            return UInt(free)
+            return firstTag + UInt(free)
         }
         slots.append(slot)
-        return UInt(slots.count - 1)
+        return firstTag + UInt(slots.count - 1)
     }
 
     /// One record of an event is acknowledged, or will never be sent because its partition was revoked.
     mutating func acknowledge(_ tag: UInt) {
-        let index = Int(tag)
-        guard index < slots.count, slots[index].remaining > 0 else { return }
+        guard let index = index(of: tag) else { return }
         slots[index].remaining -= 1
         guard slots[index].remaining == 0 else { return }
         freeSlots.append(index)
@@ -134,14 +135,14 @@ struct OffsetTracker<Partition: Hashable> {
 
     /// Whether the event of a tag still counts.
     func isCurrent(_ tag: UInt) -> Bool {
-        let index = Int(tag)
-        guard index < slots.count, slots[index].remaining > 0 else { return false }
+        guard let index = index(of: tag) else { return false }
         return generation(of: slots[index].partition) == slots[index].generation
     }
 
     /// The unfinished event of a tag.
     func event(of tag: UInt) -> (partition: Partition, offset: Int64)? {
-        isCurrent(tag) ? (slots[Int(tag)].partition, slots[Int(tag)].offset) : nil
+        guard isCurrent(tag), let index = index(of: tag) else { return nil }
+        return (slots[index].partition, slots[index].offset)
     }
 
     /// Events that were read and are not below their low-water mark, over all partitions.
@@ -161,6 +162,19 @@ struct OffsetTracker<Partition: Hashable> {
     /// Removes revoked partitions: their records in flight no longer count.
     mutating func drop(_ partitions: Set<Partition>) {
         for partition in partitions { windows[partition] = nil }
+    }
+
+    /// Forgets every event, when the transaction of all of them was aborted. A late report of one counts for none that follows.
+    mutating func reset() {
+        firstTag += UInt(slots.count)
+        (windows, slots, freeSlots, waiting) = ([:], [], [], 0)
+    }
+
+    /// The slot of an event that is not finished.
+    private func index(of tag: UInt) -> Int? {
+        guard tag >= firstTag, tag - firstTag < UInt(slots.count) else { return nil }
+        let index = Int(tag - firstTag)
+        return slots[index].remaining > 0 ? index : nil
     }
 
     private mutating func open(_ partition: Partition, _ offset: Int64) {

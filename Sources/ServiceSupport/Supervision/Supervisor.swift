@@ -1,8 +1,8 @@
 package import Logging
 
 /// Keeps a worker going on the calling thread: one that fails is followed by another, after a pause that grows; `Succession`
-/// decides. It is the one loop of lanes and of the ingest; a worker never repairs itself, since what it holds in memory may be more than what is
-/// committed.
+/// decides. It is the one loop of lanes and of the ingest; a worker never repairs itself, since what it holds in memory may be
+/// more than what is committed.
 package struct Supervisor {
     /// What is logged and shown of a worker.
     package struct Worker {

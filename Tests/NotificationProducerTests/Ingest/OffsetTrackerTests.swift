@@ -95,4 +95,18 @@ struct SplitMix: RandomNumberGenerator {
         z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
         return z ^ (z >> 31)
     }
+
+    @Test("After a reset a late report of an earlier event finishes none of the next")
+    func lateReport() {
+        var tracker = OffsetTracker<Int32>()
+        let early = tracker.begin(0, offset: 3, records: 1)
+        tracker.reset()
+        #expect(tracker.waiting == 0 && tracker.lowWaterMarks().isEmpty)
+        let next = tracker.begin(0, offset: 3, records: 1)
+        tracker.acknowledge(early)
+        #expect(!tracker.isCurrent(early) && tracker.event(of: early) == nil)
+        #expect(tracker.waiting == 1 && tracker.committable().isEmpty)
+        tracker.acknowledge(next)
+        #expect(tracker.waiting == 0 && tracker.committable() == [0: 4])
+    }
 }
