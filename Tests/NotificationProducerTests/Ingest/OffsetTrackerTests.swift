@@ -82,19 +82,6 @@ struct OffsetTrackerTests {
         #expect(tracker.uncommittable == 0)
         #expect(tracker.lowWaterMarks()[0] == tracker.positions[0])
     }
-}
-
-/// A seeded generator, so that a failure can be repeated.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
 
     @Test("After a reset a late report of an earlier event finishes none of the next")
     func lateReport() {
@@ -108,5 +95,18 @@ struct SplitMix: RandomNumberGenerator {
         #expect(tracker.waiting == 1 && tracker.committable().isEmpty)
         tracker.acknowledge(next)
         #expect(tracker.waiting == 0 && tracker.committable() == [0: 4])
+    }
+}
+
+/// A seeded generator, so that a failure can be repeated.
+struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
     }
 }
