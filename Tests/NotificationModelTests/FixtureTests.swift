@@ -12,7 +12,7 @@ struct FixtureTests {
             let record = try RequestRecord.scan(json, key: fixture.notificationKey())
             if case .removal = record { #expect(fixture.schema == "removal") }
         case "request-body":
-            _ = try RequestRecord.scan(json, key: fixture.notificationKey(), form: .body)
+            _ = try RequestRecord.scan(body: json, key: fixture.notificationKey())
         case "delivery-event":
             let name = try fixture.eventName()
             _ = try DeliveryEvent(json: json, name: name)

@@ -15,6 +15,8 @@ struct FieldName: Equatable, ExpressibleByStringLiteral {
         bytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
     @inline(__always)
     static func == (left: FieldName, right: FieldName) -> Bool {
         guard left.bytes.count == right.bytes.count else { return false }
@@ -43,7 +45,7 @@ extension JSONScanner {
     /// The value of a required field.
     @inline(__always)
     func required<Value>(_ value: Value?, _ field: some RawRepresentable<FieldName>) throws(ModelError) -> Value {
-        guard let value else { throw missing(String(decoding: field.rawValue.bytes, as: UTF8.self)) }
+        guard let value else { throw missing(field.rawValue.text) }
         return value
     }
 }

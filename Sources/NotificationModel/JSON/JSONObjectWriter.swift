@@ -2,11 +2,17 @@
 struct JSONObjectWriter {
     private var isFirst = true
 
+    /// Writes the brace or comma before members; the caller writes the members.
+    @inline(__always)
+    mutating func separate(_ out: inout [UInt8]) {
+        out.append(isFirst ? 0x7B : 0x2C)
+        isFirst = false
+    }
+
     /// Writes a member's name; the caller writes the value.
     @inline(__always)
     mutating func begin(_ name: FieldName, _ out: inout [UInt8]) {
-        out.append(isFirst ? 0x7B : 0x2C)
-        isFirst = false
+        separate(&out)
         out.append(0x22)
         out.append(contentsOf: name.bytes.bindMemory(to: UInt8.self))
         out.append(0x22)

@@ -2,7 +2,7 @@
 // defines what is valid.
 
 extension NotificationRequest {
-    /// Reads a record's value. Throws what ``RequestRecord/scan(_:key:form:)-([UInt8],_,_)`` throws, and `invalid` at
+    /// Reads a record's value. Throws what ``RequestRecord/scan(_:key:)-([UInt8],_)`` throws, and `invalid` at
     /// `remove` when the value is a removal.
     public init(json: [UInt8], key: NotificationKey) throws(ModelError) {
         guard case .request(let scanned) = try RequestRecord.scan(json, key: key) else {
@@ -26,32 +26,17 @@ extension NotificationRequest {
 
     /// Appends the request as JSON.
     public func write(to out: inout [UInt8]) {
-        out.append(0x7B)
-        if let requestID {
-            JSONWriter.append("\"requestId\":", to: &out)
-            requestID.writeJSON(to: &out)
-            out.append(0x2C)
-        }
-        key.writeJSONFields(to: &out)
-        if let version {
-            JSONWriter.append(",\"version\":", to: &out)
-            JSONWriter.append(number: version, to: &out)
-        }
-        JSONWriter.append(",\"content\":", to: &out)
+        var object = RequestWriter(requestID, key, to: &out)
+        object.member(.version, version, &out)
+        object.begin(.content, &out)
         content.write(to: &out)
         if trigger != .push {
-            JSONWriter.append(",\"trigger\":", to: &out)
+            object.begin(.trigger, &out)
             trigger.write(to: &out)
         }
-        if let expiration {
-            JSONWriter.append(",\"expiration\":", to: &out)
-            JSONWriter.append(timestamp: expiration, to: &out)
-        }
-        if let collapseWindow {
-            JSONWriter.append(",\"collapseWindow\":", to: &out)
-            JSONWriter.append(number: collapseWindow, to: &out)
-        }
-        out.append(0x7D)
+        object.member(.expiration, expiration, &out)
+        object.member(.collapseWindow, collapseWindow, &out)
+        object.end(&out)
     }
 
     /// The request as JSON.
@@ -64,7 +49,7 @@ extension NotificationRequest {
 }
 
 extension NotificationRemoval {
-    /// Reads a record's value. Throws what ``RequestRecord/scan(_:key:form:)-([UInt8],_,_)`` throws, and `invalid` at
+    /// Reads a record's value. Throws what ``RequestRecord/scan(_:key:)-([UInt8],_)`` throws, and `invalid` at
     /// `content` when the value is a request.
     public init(json: [UInt8], key: NotificationKey) throws(ModelError) {
         guard case .removal(let scanned) = try RequestRecord.scan(json, key: key) else {
@@ -75,20 +60,7 @@ extension NotificationRemoval {
 
     /// Appends the removal as JSON.
     public func write(to out: inout [UInt8]) {
-        out.append(0x7B)
-        if let requestID {
-            JSONWriter.append("\"requestId\":", to: &out)
-            requestID.writeJSON(to: &out)
-            out.append(0x2C)
-        }
-        key.writeJSONFields(to: &out)
-        if let version {
-            JSONWriter.append(",\"version\":", to: &out)
-            JSONWriter.append(number: version, to: &out)
-        }
-        JSONWriter.append(",\"remove\":", to: &out)
-        JSONWriter.append(string: scope.rawValue, to: &out)
-        out.append(0x7D)
+        write(under: key, to: &out)
     }
 
     /// The removal as JSON.
@@ -96,5 +68,20 @@ extension NotificationRemoval {
         var out: [UInt8] = []
         write(to: &out)
         return out
+    }
+
+    /// The value of a record under the removal's key, without the fields that the key repeats.
+    package var recordValue: [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(80)
+        write(under: nil, to: &out)
+        return out
+    }
+
+    private func write(under key: NotificationKey?, to out: inout [UInt8]) {
+        var object = RequestWriter(requestID, key, to: &out)
+        object.member(.version, version, &out)
+        object.member(.remove, scope.rawValue, &out)
+        object.end(&out)
     }
 }

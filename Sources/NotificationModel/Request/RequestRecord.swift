@@ -5,8 +5,8 @@ public enum RequestRecord: Sendable {
     /// A removal.
     case removal(ScannedRemoval)
 
-    /// The origin of a body.
-    public enum Form: Sendable {
+    /// Where the bytes come from.
+    enum Origin {
         /// A record's value: it may contain `requestId`, `application`, `recipient` and `identifier`; the last three
         /// must then match the key.
         case record
@@ -14,24 +14,25 @@ public enum RequestRecord: Sendable {
         case body
     }
 
-    /// Validates a value and records the positions of its parts.
+    /// Validates a record's value and records the positions of its parts. It may contain `application`, `recipient` and
+    /// `identifier`, which must then match the key.
     ///
     /// Throws ``ModelError`` with `too-large`, `not-utf8`, `unknown-field`, `unknown-trigger` or `invalid`, and the
     /// dotted path of the offending field (`content.attachments.0.url`). Allocates nothing for valid requests with a
     /// push or time-interval trigger.
-    public static func scan(
-        _ value: [UInt8],
-        key: NotificationKey,
-        form: Form = .record
-    ) throws(ModelError) -> RequestRecord {
-        try value.borrowed { bytes throws(ModelError) in try scan(bytes, key: key, form: form) }
+    public static func scan(_ value: [UInt8], key: NotificationKey) throws(ModelError) -> RequestRecord {
+        try value.borrowed { bytes throws(ModelError) in try scan(bytes, key: key) }
     }
 
-    /// Validates borrowed bytes, as ``scan(_:key:form:)-([UInt8],_,_)``; ranges are relative to their start.
-    public static func scan(
+    /// Validates borrowed bytes, as ``scan(_:key:)-([UInt8],_)``; ranges are relative to their start.
+    public static func scan(_ bytes: UnsafeRawBufferPointer, key: NotificationKey) throws(ModelError) -> RequestRecord {
+        try scan(bytes, key: key, origin: .record)
+    }
+
+    static func scan(
         _ bytes: UnsafeRawBufferPointer,
         key: NotificationKey,
-        form: Form = .record
+        origin: Origin
     ) throws(ModelError) -> RequestRecord {
         guard bytes.count <= ModelLimits.requestBytes else {
             throw ModelError(
@@ -40,7 +41,9 @@ public enum RequestRecord: Sendable {
             )
         }
         var scanner = JSONScanner(bytes)
-        return try scanner.whole { scanner throws(ModelError) in try scanner.requestRecord(key: key, form: form) }
+        return try scanner.whole { scanner throws(ModelError) in
+            try scanner.requestRecord(key: key, origin: origin)
+        }
     }
 }
 

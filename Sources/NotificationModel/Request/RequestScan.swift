@@ -1,49 +1,27 @@
-/// The fields of a request or removal.
-private enum RequestField: UInt8 {
-    case requestId, application, recipient, identifier, version, content, trigger, expiration, collapseWindow, remove
-
-    @inline(__always)
-    static func named(_ name: FieldName) -> RequestField? {
-        switch name {
-        case "requestId": .requestId
-        case "application": .application
-        case "recipient": .recipient
-        case "identifier": .identifier
-        case "version": .version
-        case "content": .content
-        case "trigger": .trigger
-        case "expiration": .expiration
-        case "collapseWindow": .collapseWindow
-        case "remove": .remove
-        default: nil
-        }
-    }
-}
-
 extension JSONScanner {
     /// Scans an object that is a request or a removal.
     mutating func requestRecord(
         key: NotificationKey,
-        form: RequestRecord.Form
+        origin: RequestRecord.Origin
     ) throws(ModelError) -> RequestRecord {
         var seen = SeenFields()
         var request = ScannedRequest(content: 0..<0)
         var scope: RemovalScope?
         try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, RequestField.named) else { throw scanner.unknownField() }
+            guard let field = try scanner.field(name, RequestField.init(named:)) else { throw scanner.unknownField() }
             try seen.insert(field)
             switch field {
             case .requestId:
-                try Self.refuse(form, "the service assigns the request id")
+                try Self.refuse(origin, "the service assigns the request id")
                 request.requestID = try scanner.requestID()
             case .application:
-                try Self.refuse(form, "pass the application as ?application=")
+                try Self.refuse(origin, "pass the application as ?application=")
                 try scanner.sameAsKey(.application, of: key)
             case .recipient:
-                try Self.refuse(form, "the recipient is in the path")
+                try Self.refuse(origin, "the recipient is in the path")
                 try scanner.sameAsKey(.recipient, of: key)
             case .identifier:
-                try Self.refuse(form, "the identifier is in the path")
+                try Self.refuse(origin, "the identifier is in the path")
                 try scanner.sameAsKey(.identifier, of: key)
             case .version:
                 request.version = try scanner.integer(in: 0...Int64.max)
@@ -59,17 +37,14 @@ extension JSONScanner {
                 let seconds = try scanner.decimal(in: 0...ModelLimits.collapseWindow)
                 request.collapseWindow = NotificationTrigger.milliseconds(seconds)
             case .remove:
-                try Self.refuse(form, "use DELETE to remove")
+                try Self.refuse(origin, "use DELETE to remove")
                 scope = try scanner.choice(RemovalScope.self)
             }
         }
         if let scope {
-            let others: [(RequestField, String)] = [
-                (.content, "content"), (.trigger, "trigger"), (.expiration, "expiration"),
-                (.collapseWindow, "collapseWindow"),
-            ]
-            for (field, label) in others where seen.contains(field) {
-                throw ModelError(.invalid, field: label, "cannot be combined with remove")
+            let others: [RequestField] = [.content, .trigger, .expiration, .collapseWindow]
+            for field in others where seen.contains(field) {
+                throw ModelError(.invalid, field: field.name.text, "cannot be combined with remove")
             }
             return .removal(ScannedRemoval(requestID: request.requestID, version: request.version, scope: scope))
         }
@@ -81,8 +56,8 @@ extension JSONScanner {
     }
 
     @inline(__always)
-    private static func refuse(_ form: RequestRecord.Form, _ detail: String) throws(ModelError) {
-        if case .body = form { throw ModelError(.unknownField, field: "", detail) }
+    private static func refuse(_ origin: RequestRecord.Origin, _ detail: String) throws(ModelError) {
+        if case .body = origin { throw ModelError(.unknownField, field: "", detail) }
     }
 
     /// A string that must match the key.

@@ -92,14 +92,14 @@ struct NotificationsHandler: Sendable {
             throw Problem.unsupportedMediaType("application/json")
         }
         let bytes = try await body.read(upTo: bodyLimit)
-        let scanned = try RequestBody.scan(bytes, key: key)
+        let scanned = try RequestRecord.scan(body: bytes, key: key)
         try Schedule.check(scanned.trigger)
         if let expiration = scanned.expiration, expiration <= now() {
             throw ModelError(.invalid, field: "expiration", "is in the past: \(expiration.rfc3339)")
         }
         try broker.checkContent(scanned.content.count)
         let id = requestID(write, key)
-        let record = RequestBody.record(body: bytes, key: key, requestID: id)
+        let record = RequestRecord.value(body: bytes, key: key, requestID: id)
         guard record.count <= ModelLimits.requestBytes else {
             // A body near its limit, plus the record's additional members.
             let bound = bytes.count - (record.count - ModelLimits.requestBytes)
@@ -163,7 +163,8 @@ struct NotificationsHandler: Sendable {
 
     private func removal(_ write: Write, _ key: NotificationKey, _ scope: RemovalScope) -> BrokerGateway.Record {
         let id = requestID(write, key)
-        return .init(value: RequestBody.removal(scope: scope, requestID: id), key: key, requestID: id, isRemoval: true)
+        let removal = NotificationRemoval(requestID: id, key: key, scope: scope)
+        return .init(value: removal.recordValue, key: key, requestID: id, isRemoval: true)
     }
 
     private func scope(_ write: Write) throws(ModelError) -> RemovalScope {

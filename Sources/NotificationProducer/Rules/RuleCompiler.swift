@@ -168,17 +168,17 @@ struct RuleCompiler {
         var rest = Text()
         if let trigger = fields["trigger"].flatMap({ object($0, RuleShape.trigger, at: "trigger", depth: 1) }) {
             checkMember(trigger, "trigger")
-            rest.append(",\"trigger\":")
+            rest.append(bytes: RequestWriter.nameOfLaterMember(.trigger))
             rest.append(trigger)
         }
         let expiration = fields["expiration"].map { compileExpiration($0) } ?? defaults.expiration
         if case .absolute(let text)? = expiration {
-            rest.append(",\"expiration\":")
+            rest.append(bytes: RequestWriter.nameOfLaterMember(.expiration))
             rest.append(string: text)
         }
         let window = fields["collapseWindow"].map { compileCollapseWindow($0) } ?? defaults.collapseWindow
         if let window {
-            rest.append(",\"collapseWindow\":")
+            rest.append(bytes: RequestWriter.nameOfLaterMember(.collapseWindow))
             rest.append(window)
         }
         guard let content else {
@@ -199,7 +199,7 @@ struct RuleCompiler {
             let json = fields.completed(by: defaults.content).json
             if isBaseUsed || place != "content" { checkContent(json, place, mark) }
             var body = Text()
-            body.append(",\"content\":")
+            body.append(bytes: RequestWriter.nameOfLaterMember(.content))
             body.append(json)
             body.append(rest)
             notification.bodies.append(body)

@@ -144,27 +144,22 @@ package struct RuleEngine: Sendable {
         switch rule.action {
         case .notify(let notification):
             value.reserveCapacity(512)
-            JSONWriter.append("{\"requestId\":\"", to: &value)
-            id.write(to: &value)
-            JSONWriter.append("\",", to: &value)
-            key.writeJSONFields(to: &value)
-            try append(notification, context, to: &value)
-            try append(version: rule.version, context, to: &value)
-            JSONWriter.append("}", to: &value)
-            guard case .request(let request) = try RequestRecord.scan(value, key: key) else {
+            var request = RequestWriter(id, key, to: &value)
+            try append(notification, context, &request, to: &value)
+            if let version = try version(of: rule, context, scratch: &value) {
+                request.begin(.version, &value)
+                JSONWriter.append(number: version, to: &value)
+            }
+            request.end(&value)
+            guard case .request(let scanned) = try RequestRecord.scan(value, key: key) else {
                 throw ModelError(.invalid, "the rule did not produce a request")
             }
-            try Schedule.check(request.trigger)
+            try Schedule.check(scanned.trigger)
             return Output(key: key, requestID: id, isRemoval: false, value: value)
         case .cancel(let scope):
-            JSONWriter.append("{\"requestId\":\"", to: &value)
-            id.write(to: &value)
-            JSONWriter.append("\",\"remove\":\"", to: &value)
-            value.append(contentsOf: scope.rawValue.utf8)
-            JSONWriter.append("\"", to: &value)
-            try append(version: rule.version, context, to: &value)
-            JSONWriter.append("}", to: &value)
-            return Output(key: key, requestID: id, isRemoval: true, value: value)
+            let version = try version(of: rule, context, scratch: &value)
+            let removal = NotificationRemoval(requestID: id, key: key, version: version, scope: scope)
+            return Output(key: key, requestID: id, isRemoval: true, value: removal.recordValue)
         }
     }
 
@@ -196,6 +191,7 @@ package struct RuleEngine: Sendable {
     private func append(
         _ notification: Rule<BoundVariable>.Notification,
         _ context: RuleContext,
+        _ request: inout RequestWriter,
         to value: inout [UInt8]
     ) throws(ModelError) {
         var body = 0
@@ -207,7 +203,7 @@ package struct RuleEngine: Sendable {
         try notification.bodies[body].render(context, into: &value)
         guard let after = notification.expiresAfter else { return }
         let time = context.event.time ?? context.arrived
-        JSONWriter.append(",\"expiration\":", to: &value)
+        request.begin(.expiration, &value)
         JSONWriter.append(timestamp: time.adding(milliseconds: try milliseconds(after, context)), to: &value)
     }
 
@@ -245,20 +241,26 @@ package struct RuleEngine: Sendable {
         return milliseconds
     }
 
-    private func append(version: Template<BoundVariable>?, _ context: RuleContext, to value: inout [UInt8])
-        throws(ModelError)
-    {
-        guard let version else { return }
-        JSONWriter.append(",\"version\":", to: &value)
-        let start = value.count
-        try version.render(context, into: &value)
-        // A variable's value must not inject JSON here; the final scan checks the range.
-        guard value.count > start, Int64(String(decoding: value[start...], as: UTF8.self)).map({ $0 >= 0 }) == true,
-            value[start] != UInt8(ascii: "+"), value[start] != UInt8(ascii: "-"),
-            value[start] != UInt8(ascii: "0") || value.count == start + 1
+    /// Renders the version and reads it: a variable's value must not inject JSON.
+    ///
+    /// - Parameter scratch: Holds the text meanwhile, so that it needs no memory of its own.
+    private func version(
+        of rule: Rule<BoundVariable>,
+        _ context: RuleContext,
+        scratch: inout [UInt8]
+    ) throws(ModelError) -> Int64? {
+        guard let version = rule.version else { return nil }
+        let start = scratch.count
+        try version.render(context, into: &scratch)
+        let text = String(decoding: scratch[start...], as: UTF8.self)
+        scratch.removeLast(scratch.count - start)
+        let digits = text.utf8
+        guard let first = digits.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-"),
+            first != UInt8(ascii: "0") || digits.count == 1, let number = Int64(text)
         else {
             throw ModelError(.invalid, field: "version", "the rule must produce an integer from 0")
         }
+        return number
     }
 
     private func text(_ template: Template<BoundVariable>, _ context: RuleContext) throws(ModelError) -> String {

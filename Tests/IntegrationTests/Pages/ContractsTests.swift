@@ -46,7 +46,7 @@ struct ContractsTests {
                     #expect(example.schema == "request", "\(example.json)")
                 }
             case "request-body":
-                _ = try RequestRecord.scan(json, key: example.notificationKey(), form: .body)
+                _ = try RequestRecord.scan(body: json, key: example.notificationKey())
             case "trigger":
                 _ = try RequestRecord.scan(request(with: example), key: NotificationKey(encoded: Array("a/r/i".utf8)))
             case "delivery-event":

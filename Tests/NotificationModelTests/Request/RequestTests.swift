@@ -101,6 +101,31 @@ struct RequestTests {
                 == "content"
         )
     }
+
+    @Test("under its key a removal has the same members without the key's")
+    func removalUnderItsKey() throws {
+        var removal = NotificationRemoval(requestID: try RequestID(text: "r\"1"), key: key, version: 3, scope: .pending)
+        #expect(text(removal.recordValue) == #"{"requestId":"r\"1","version":3,"remove":"pending"}"#)
+        #expect(try NotificationRemoval(json: removal.recordValue, key: key) == removal)
+        (removal.requestID, removal.version) = (nil, nil)
+        #expect(text(removal.recordValue) == #"{"remove":"pending"}"#)
+        #expect(
+            text(removal.json)
+                == #"{"application":"shop","recipient":"user-42","identifier":"order-1001","remove":"pending"}"#
+        )
+    }
+
+    @Test("a body becomes a record with the id and the key before its own members")
+    func body() throws {
+        let body = bytes(" {\n \"version\": 2, \"content\": {\"body\": \"{\"}} ")
+        _ = try RequestRecord.scan(body: body, key: key)
+        let value = RequestRecord.value(body: body, key: key, requestID: try RequestID(text: "r"))
+        #expect(
+            text(value) == #"{"requestId":"r","application":"shop","recipient":"user-42","identifier":"order-1001","#
+                + "\n \"version\": 2, \"content\": {\"body\": \"{\"}} "
+        )
+        #expect(try request(text(value)).version == 2)
+    }
 }
 
 @Suite("JSON values")
