@@ -176,11 +176,29 @@ public final class NotificationPublisher: Sendable {
         isRemoval: Bool,
         trace: TraceContext? = nil
     ) async throws -> Receipt {
-        let count = try await producer.partitionCount(of: configuration.topic)
+        try await publish(
+            value: value,
+            key: key,
+            requestID: requestID,
+            isRemoval: isRemoval,
+            partitions: producer.partitionCount(of: configuration.topic),
+            trace: trace
+        )
+    }
+
+    /// The same for a caller that knows the topic's number of partitions.
+    package func publish(
+        value: [UInt8],
+        key: NotificationKey,
+        requestID: RequestID,
+        isRemoval: Bool,
+        partitions: Int32,
+        trace: TraceContext?
+    ) async throws -> Receipt {
         let acknowledgement = try await producer.send(
             KafkaProducerRecord(
                 topic: configuration.topic,
-                partition: KafkaPartitioner.partition(forKey: key.recipientBytes, count: count),
+                partition: KafkaPartitioner.partition(forKey: key.recipientBytes, count: partitions),
                 key: key.encoded,
                 value: value,
                 headers: headers.list(key: key, requestID: requestID, isRemoval: isRemoval, time: now(), trace: trace)

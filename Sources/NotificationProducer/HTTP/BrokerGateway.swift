@@ -45,8 +45,7 @@ struct BrokerGateway: Sendable {
     func publish(_ record: Record, trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
         try check(record, trace)
         return try await acknowledged {
-            _ = try await partitions(of: requests)
-            return try await send(record, trace)
+            try await send(record, trace, partitions: try await partitions(of: requests))
         }
     }
 
@@ -57,10 +56,10 @@ struct BrokerGateway: Sendable {
     func publish(_ records: [Record], trace: TraceContext?) async throws -> [NotificationPublisher.Receipt] {
         for record in records { try check(record, trace) }
         return try await acknowledged {
-            _ = try await partitions(of: requests)
+            let partitions = try await partitions(of: requests)
             return try await withThrowingTaskGroup(of: (Int, NotificationPublisher.Receipt).self) { group in
                 for (index, record) in records.enumerated() {
-                    group.addTask { (index, try await send(record, trace)) }
+                    group.addTask { (index, try await send(record, trace, partitions: partitions)) }
                 }
                 var receipts: [(Int, NotificationPublisher.Receipt)] = []
                 receipts.reserveCapacity(records.count)
@@ -70,12 +69,17 @@ struct BrokerGateway: Sendable {
         }
     }
 
-    private func send(_ record: Record, _ trace: TraceContext?) async throws -> NotificationPublisher.Receipt {
+    private func send(
+        _ record: Record,
+        _ trace: TraceContext?,
+        partitions: Int32
+    ) async throws -> NotificationPublisher.Receipt {
         let receipt = try await publisher.publish(
             value: record.value,
             key: record.key,
             requestID: record.requestID,
             isRemoval: record.isRemoval,
+            partitions: partitions,
             trace: trace
         )
         metrics.countRequest()
