@@ -83,8 +83,8 @@ public struct ConsumerService: Service {
         self.logger = logger
         statuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         laneHealth = statuses.indices.map { health.component("lane-\($0)") }
-        Self.describe(registry, statuses, topics: configuration.topics)
-        Self.describe(registry, storeWriters, parkedStores)
+        Self.describeLanes(statuses, topics: configuration.topics, in: registry)
+        Self.describeStores(storeWriters, parkedStores, in: registry)
     }
 
     /// Whether every lane owns its partitions and processes them.
@@ -216,116 +216,5 @@ public struct ConsumerService: Service {
         guard KafkaError.isFencing(error) else { return nil }
         let name = configuration.laneProducer(.exactlyOnce, lane: lane).transactionalID ?? ""
         return InstanceFencedError(instanceID: configuration.instanceID, name: name, cause: error)
-    }
-
-    private static func describe(_ registry: PrometheusRegistry, _ statuses: [LaneStatus], topics: TopicNames) {
-        registry.describe("requests", "Requests and removals read, by outcome.")
-        registry.describe("notification.events", "Events published, by name.")
-        registry.describe("dead.letters", "Records rejected as dead letters, by reason.")
-        registry.describe("center.entries.forgotten.early", "Entries forgotten early because of the limit.")
-        registry.describe("schedule.deviation", "Lateness of timers at hand-over.")
-        registry.describe("checkpoint.duration", "Time from the cut of a checkpoint to its commit.")
-        registry.describe("restore.duration", "Time from the assignment of partitions until they are processed.")
-        registry.describe("transactions.aborted", "Aborted transactions.")
-        registry.describe("state.records.without.key", "Records of state without a key, skipped at a restore.")
-        registry.describe(
-            "delivery.latency",
-            "Time from the timestamp of a request without trigger to the hand-over of its notification; first of each lane turn."
-        )
-        registry.describe(
-            "checkpoint.success.timestamp.seconds",
-            "When a checkpoint was last committed, in seconds since 1970, by lane; 0 before the first. Idle lanes make none."
-        )
-        registry.describe("lane.restarts", "Restarts of a lane at its marker after a failure.")
-        registry.describe(
-            "consumer.rebalances",
-            "Rebalances in which partitions of this process were assigned, revoked or lost, by event."
-        )
-        registry.describe("sends.timed.out", "Sends that the channel did not answer in time; they are retried.")
-        registry.describe("channel.outcomes.late", "Late or duplicate answers of channels.")
-        registry.collect { page in
-            for (code, count) in KafkaClientErrors.counts {
-                page.counter(
-                    "kafka.client.errors",
-                    help: "Errors reported by the Kafka client library, by code; it recovers from most of them.",
-                    value: Double(count),
-                    labels: [("code", code)]
-                )
-            }
-            let lanes = statuses.map(\.snapshot)
-            page.gauge(
-                "schedule.pending",
-                help: "Notifications that are scheduled or held, and not sent yet.",
-                value: Double(lanes.reduce(0) { $0 + $1.pending })
-            )
-            page.gauge(
-                "center.entries",
-                help: "Entries kept, pending and remembered.",
-                value: Double(lanes.reduce(0) { $0 + $1.entries })
-            )
-            page.gauge(
-                "outstanding.records",
-                help: "Events that the broker has not acknowledged yet.",
-                value: Double(lanes.reduce(0) { $0 + $1.outstanding })
-            )
-            page.gauge(
-                "outstanding.sends",
-                help: "Sends that the channel has not answered yet.",
-                value: Double(lanes.reduce(0) { $0 + $1.sends })
-            )
-            page.gauge(
-                "oldest.due.age.seconds",
-                help: "Lateness of the oldest due timer that is not sent yet.",
-                value: Double(lanes.map(\.oldestDueAge).max() ?? 0) / 1000
-            )
-            page.gauge(
-                "assigned.partitions",
-                help: "Partitions that this process owns.",
-                value: Double(lanes.reduce(0) { $0 + $1.assigned })
-            )
-            page.gauge(
-                "center.entries.resident",
-                help: "Entries in memory.",
-                value: Double(lanes.reduce(0) { $0 + $1.resident })
-            )
-            page.gauge(
-                "store.unwritten.changes",
-                help: "Committed changes that the disk stores have not written yet.",
-                value: Double(lanes.reduce(0) { $0 + $1.unwritten })
-            )
-            page.gauge(
-                "store.troubled.partitions",
-                help: "Partitions whose store files cannot be opened or written; their entries are kept in memory.",
-                value: Double(lanes.reduce(0) { $0 + $1.troubledStores })
-            )
-            page.gauge(
-                "restore.remaining.records",
-                help: "Changelog records still to be read before partitions are processed.",
-                value: Double(lanes.reduce(0) { $0 + ($1.restoring.map { $0.of - $0.read } ?? 0) })
-            )
-            for (place, lag) in lanes.flatMap({ $0.lag }) {
-                page.gauge(
-                    "consumer.lag.records",
-                    help: "Records between the read position and the end of the partition.",
-                    value: Double(lag),
-                    labels: [("topic", topics[place.input]), ("partition", "\(place.partition)")]
-                )
-            }
-        }
-    }
-
-    private static func describe(_ registry: PrometheusRegistry, _ writers: StoreWriters, _ parked: ParkedStores) {
-        registry.collect { page in
-            page.gauge(
-                "store.disk.bytes",
-                help: "Disk space used by the store files and their logs.",
-                value: Double(writers.diskBytes)
-            )
-            page.gauge(
-                "store.parked.bytes",
-                help: "Approximate memory used by entries of revoked partitions that may be assigned again.",
-                value: Double(parked.bytes)
-            )
-        }
     }
 }

@@ -60,8 +60,7 @@ struct UnloggedChanges {
 extension WorkingSet {
     /// The number of entries in the next cut.
     var dirtyCount: Int { unlogged.dirty.count }
-    /// The number of entries in later cuts, and the time and record of the first of them.
-    var lazyCount: Int { unlogged.lazy.count }
+    /// The time and record of the first entry in a later cut.
     var lazySince: Timestamp? { unlogged.lazy.first?.since }
     var lazyNumber: Int? { unlogged.lazy.first?.number }
     func lazyOffset(of input: InputTopic) -> Int64? { unlogged.firstOffset(of: input) }

@@ -1,5 +1,4 @@
 import DequeModule
-import HeapModule
 
 /// Asynchronous work of a lane: a queue, the work in progress with its deadlines, and a mailbox for outcomes. It does
 /// not know what the work is.
@@ -25,13 +24,6 @@ package struct SideWork<Item, Outcome: Sendable> {
         let time: Duration
     }
 
-    private struct Deadline: Comparable {
-        let at: ContinuousClock.Instant
-        let number: UInt64
-
-        static func < (a: Self, b: Self) -> Bool { (a.at, a.number) < (b.at, b.number) }
-    }
-
     /// How much work may be in progress.
     private let concurrency: Int
     /// How much unfinished work there may be.
@@ -39,8 +31,7 @@ package struct SideWork<Item, Outcome: Sendable> {
     private let mailbox: SideWorkMailbox<Outcome>
     private var waiting: Deque<Waiting> = []
     private var underWay: [UInt64: Item] = [:]
-    /// The deadlines of work in progress, and of some finished work.
-    private var deadlines = Heap<Deadline>()
+    private(set) var deadlines = WorkDeadlines()
     private var withdrawn: [Item] = []
     private var lastNumber: UInt64 = 0
 
@@ -50,8 +41,6 @@ package struct SideWork<Item, Outcome: Sendable> {
 
     /// The amount of unfinished work.
     var count: Int { waiting.count + underWay.count }
-    /// The number of stored deadlines.
-    var deadlineCount: Int { deadlines.count }
     /// How much more work may be added.
     var room: Int { max(0, bound - count) }
 
@@ -67,26 +56,16 @@ package struct SideWork<Item, Outcome: Sendable> {
         while underWay.count < concurrency, let next = waiting.popFirst() {
             lastNumber += 1
             underWay[lastNumber] = next.item
-            deadlines.insert(Deadline(at: now.advanced(by: next.time), number: lastNumber))
+            deadlines.insert(lastNumber, at: now.advanced(by: next.time))
             mailbox.await(lastNumber)
             start(next.item, Reply(to: mailbox, lastNumber))
         }
-        forgetOldDeadlines()
-    }
-
-    /// Work answered long before its deadline must not fill the heap.
-    private mutating func forgetOldDeadlines() {
-        guard deadlines.count > 2 * underWay.count + 64 else { return }
-        deadlines = Heap(deadlines.unordered.filter { underWay[$0.number] != nil })
+        deadlines.bound(underWay: underWay.count) { [underWay] in underWay[$0] != nil }
     }
 
     /// When the next work in progress times out.
     mutating func nextDeadline() -> ContinuousClock.Instant? {
-        while let next = deadlines.min {
-            if underWay[next.number] != nil { return next.at }
-            deadlines.removeMin()
-        }
-        return nil
+        deadlines.next { [underWay] in underWay[$0] != nil }
     }
 
     /// The work finished since the last call. An outcome that has arrived counts even if its deadline has passed
@@ -101,11 +80,10 @@ package struct SideWork<Item, Outcome: Sendable> {
                 mailbox.noteLate()
             }
         }
-        while let next = deadlines.min, next.at <= now {
-            deadlines.removeMin()
-            guard let item = underWay.removeValue(forKey: next.number) else { continue }
-            mailbox.forget(next.number)
-            ended.append((item, .timedOut(Reply(to: mailbox, next.number))))
+        while let number = deadlines.popPassed(at: now) {
+            guard let item = underWay.removeValue(forKey: number) else { continue }
+            mailbox.forget(number)
+            ended.append((item, .timedOut(Reply(to: mailbox, number))))
         }
         return ended
     }

@@ -27,6 +27,4 @@ package final class CallMemory: Sendable {
     func give(_ bytes: Int) {
         taken.subtract(bytes, ordering: .relaxed)
     }
-
-    var takenForTest: Int { taken.load(ordering: .relaxed) }
 }

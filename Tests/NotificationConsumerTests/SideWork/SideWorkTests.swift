@@ -154,7 +154,7 @@ struct SideWorkTests {
             for begun in begin(&work) { begun.reply(0) }
             _ = take(&work)
         }
-        #expect(work.deadlineCount < 100 && work.nextDeadline() == nil)
+        #expect(work.deadlines.count < 100 && work.nextDeadline() == nil)
     }
 
     /// A lost ring would make a wait last for an hour.
