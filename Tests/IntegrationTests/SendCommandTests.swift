@@ -428,7 +428,7 @@ struct SendCommandTests {
         "what tail shows as JSON is sent again as it was: requests, removals and events",
         .disabled(if: Cluster.isReal)
     )
-    func replay() async throws {
+    func tailOutput() async throws {
         try await CarillonCommand.withCluster { old in
             func run(_ arguments: [String]) async throws {
                 let child = try old.start(arguments)

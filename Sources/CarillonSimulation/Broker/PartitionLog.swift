@@ -11,8 +11,8 @@ struct ProducerStamp: Hashable {
 struct LogRecord {
     enum Kind: Hashable {
         case data
-        /// The end of a transaction: it has an offset, and no consumer sees it.
-        case marker(commit: Bool)
+        /// The control record that ends a transaction: it has an offset, but no consumer receives it.
+        case control(commit: Bool)
     }
 
     var offset: Int64 = -1
@@ -68,12 +68,12 @@ final class PartitionLog {
         return record.offset
     }
 
-    /// Ends the transaction of a producer with a marker.
+    /// Ends the transaction of a producer with a control record.
     func endTransaction(of producer: ProducerStamp, commit: Bool, at timestamp: Int64) {
         let first = open.first { $0.producer == producer.id }?.first
         open.removeAll { $0.producer == producer.id }
         let last = append(
-            LogRecord(timestamp: timestamp, producer: producer, kind: .marker(commit: commit))
+            LogRecord(timestamp: timestamp, producer: producer, kind: .control(commit: commit))
         )
         if !commit, let first { aborted.append((producer.id, first, last)) }
     }

@@ -147,7 +147,7 @@ final class Workload {
         if onlyNewerVersions { forgottenVersions = Set(versions.keys) }
     }
 
-    /// The same record again: a producer that was not sure, or a replay.
+    /// The same record again: a producer that was not sure, or a program that sends recorded requests.
     private func again() {
         let limit = broker.wall - repeatWindow
         repeatable.removeAll { $0.at < limit }

@@ -116,7 +116,7 @@ struct EntryIndex {
 }
 
 extension NotificationKey {
-    /// Where application and recipient end in the encoded form: the second `/`.
+    /// Where application and recipient end in the encoded key: the second `/`.
     var recipientEnd: Int { encoded.lastIndex(of: UInt8(ascii: "/")) ?? encoded.count }
 
     func isSameRecipient(as other: NotificationKey) -> Bool {

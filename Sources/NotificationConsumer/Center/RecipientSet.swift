@@ -6,7 +6,7 @@ struct RecipientSet {
     private struct Kept {
         var record: RecipientRecord
         var isDirty = false
-        /// The changelog contains it, in some form.
+        /// The changelog contains it, perhaps as it was before.
         var isLogged: Bool
     }
 

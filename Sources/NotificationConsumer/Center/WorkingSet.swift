@@ -27,7 +27,7 @@ struct WorkingSet {
         static let dirty = State(rawValue: 1)
         /// In a cut that is not committed yet.
         static let cut = State(rawValue: 2)
-        /// The changelog contains it, in some form.
+        /// The changelog contains it, perhaps as it was before.
         static let logged = State(rawValue: 4)
         /// Unfinished, or was at its last cut: changes go to the next cut.
         static let urgent = State(rawValue: 8)

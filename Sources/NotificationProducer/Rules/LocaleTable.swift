@@ -58,7 +58,7 @@ struct LocaleTable: Hashable, Sendable {
     /// RFC 5646 has no limit; the longest registered tags are far shorter.
     static let maximumTagBytes = 128
 
-    /// Whether the text has the form of a tag: subtags of one to eight letters and digits, the first of letters.
+    /// Whether the text is written as a tag: subtags of one to eight letters and digits, the first of letters.
     static func isTag(_ text: String) -> Bool {
         let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard text.utf8.count <= maximumTagBytes, let language = subtags.first else { return false }

@@ -260,7 +260,7 @@ extension RuleCompiler {
 }
 
 extension Node {
-    /// The node's YAML type: an explicit tag, else from its form.
+    /// The node's YAML type: an explicit tag, else from its text.
     var tagName: Tag.Name { Tag.Name(rawValue: tag.description) }
 
     /// `key:`, `key: ~` or `key: null`.

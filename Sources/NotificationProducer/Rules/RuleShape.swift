@@ -1,4 +1,4 @@
-/// The allowed form of a value in a rule, so that a misspelt key or a number in place of text is found with its line
+/// The type of a value that a rule allows, so that a misspelt key or a number in place of text is found with its line
 /// when the rules are read. The model checks ranges and formats of the rendered result.
 indirect enum RuleShape: Sendable {
     /// Text: variables are rendered into it, a number as its JSON text.

@@ -64,7 +64,7 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    /// The template in its source form, with each variable converted by the closure.
+    /// The template as its source text, with each variable converted by the closure.
     func text(_ variable: (Variable) -> String) -> String {
         pieces.map { piece in
             if case .bytes(let range) = piece { return String(decoding: bytes[range], as: UTF8.self) }

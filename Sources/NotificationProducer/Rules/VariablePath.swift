@@ -29,7 +29,7 @@ struct VariablePath: Hashable, Sendable {
         guard !"#^/>!&{=<$*".unicodeScalars.contains(sigil) else {
             throw TemplateError(
                 "`{{\(Self.excerpt(text))}}` is not supported: templates contain text and variables only, no sections, "
-                    + "partials, comments or unescaped forms (values are always escaped for JSON and for nothing else)",
+                    + "partials, comments or unescaped variables (values are always escaped for JSON and for nothing else)",
                 at: "{{" + text
             )
         }

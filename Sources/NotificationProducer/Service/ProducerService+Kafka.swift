@@ -11,7 +11,7 @@ extension ProducerServiceConfiguration {
         )
         producer.maximumBufferedRecords = httpBufferRecords
         producer.queueFullTimeout = httpDeadline
-        // Each caller waits for its own record; records that arrive meanwhile still form a batch.
+        // Each caller waits for its own record; records that arrive meanwhile still share a batch.
         producer.linger = .zero
         return producer
     }

@@ -18,9 +18,9 @@ enum EventMessages {
         )
     }
 
-    /// An event in the JSON event format, or a record of the topic in the form of `carillon tail --json`.
+    /// An event in the JSON event format, or a line of `carillon tail --json`.
     static func message(json: [UInt8]) throws(ModelError) -> OutgoingMessage {
-        if let record = try ReplayedRecord(json: json) { return try message(replaying: record) }
+        if let line = try TailLine(json: json) { return try message(copying: line) }
         let events = try BusinessEvent.parse(
             httpHeaders: [("content-type", "application/cloudevents+json")],
             body: json
@@ -29,15 +29,15 @@ enum EventMessages {
         return try message(event)
     }
 
-    private static func message(replaying record: ReplayedRecord) throws(ModelError) -> OutgoingMessage {
-        let event = try BusinessEvent(kafkaHeaders: record.headers, value: record.value)
+    private static func message(copying line: TailLine) throws(ModelError) -> OutgoingMessage {
+        let event = try BusinessEvent(kafkaHeaders: line.headers, value: line.value)
         return OutgoingMessage(
             label: .event(id: event.id, source: event.source),
-            partitionKey: record.key ?? event.kafkaKey,
-            key: record.key,
-            value: record.value,
-            headers: record.headerBuffer,
-            timestamp: record.timestamp
+            partitionKey: line.key ?? event.kafkaKey,
+            key: line.key,
+            value: line.value,
+            headers: line.headerBuffer,
+            timestamp: line.timestamp
         )
     }
 }

@@ -70,7 +70,7 @@ struct RequestMessages: Sendable {
     ///
     /// - Throws: `ModelError` with the field. Only an explicitly empty identifier means all of a recipient's.
     func message(json: [UInt8], defaults: Defaults) throws(ModelError) -> OutgoingMessage {
-        if let record = try ReplayedRecord(json: json) { return try message(replaying: record) }
+        if let line = try TailLine(json: json) { return try message(copying: line) }
         let value = try JSONValue.parse(json)
         guard value.objectValue != nil else { throw ModelError(.invalid, "a request is a JSON object") }
         let key = try NotificationKey(
@@ -84,11 +84,11 @@ struct RequestMessages: Sendable {
         return try message(NotificationRequest(json: json, key: key), at: now())
     }
 
-    private func message(replaying record: ReplayedRecord) throws(ModelError) -> OutgoingMessage {
-        guard let bytes = record.key else { throw ModelError(.invalid, field: "key", "is missing") }
+    private func message(copying line: TailLine) throws(ModelError) -> OutgoingMessage {
+        guard let bytes = line.key else { throw ModelError(.invalid, field: "key", "is missing") }
         let key = try NotificationKey(encoded: bytes)
         var id: RequestID?
-        if let value = record.value {
+        if let value = line.value {
             switch try RequestRecord.scan(value, key: key) {
             case .request(let request): id = request.requestID
             case .removal(let removal): id = removal.requestID
@@ -98,9 +98,9 @@ struct RequestMessages: Sendable {
             label: id.map { .request($0) } ?? .record(key: key),
             partitionKey: key.recipientBytes,
             key: bytes,
-            value: record.value,
-            headers: record.headerBuffer,
-            timestamp: record.timestamp
+            value: line.value,
+            headers: line.headerBuffer,
+            timestamp: line.timestamp
         )
     }
 

@@ -16,8 +16,8 @@ struct SendNotification: AsyncParsableCommand {
               carillon send notification --file requests.jsonl --keep-going
               carillon tail requests --no-follow --json > requests.jsonl
 
-            A file contains requests in the form of the topic: one in JSON, JSON Lines, or an array; an object with \
-            "remove" is a removal. --application, --recipient and --identifier fill in missing fields. A file can use \
+            A file contains requests as in the topic: one in JSON, JSON Lines, or an array; an object with "remove" \
+            is a removal. --application, --recipient and --identifier fill in missing fields. A file can use \
             everything that a request can contain (attachments, localized texts, …).
 
             A line of 'carillon tail requests --json' is published unchanged: key, value, headers and timestamp, so \

@@ -67,7 +67,7 @@ struct SimulateCommand: AsyncParsableCommand {
             let result = Simulation.run(.init(seed: seed, isExactlyOnce: mode == .exactlyOnce, bug: bug))
             if result.violation != nil || trace && seeds == 1 {
                 bar?.clear()
-                Terminal.write(SimulationReport.text(of: result, replay: replay(seed), isWhole: trace))
+                Terminal.write(SimulationReport.text(of: result, command: command(for: seed), isWhole: trace))
             }
             if result.violation != nil { return true }
             done.acknowledged += 1
@@ -85,8 +85,8 @@ struct SimulateCommand: AsyncParsableCommand {
         return false
     }
 
-    /// The command that repeats the run.
-    private func replay(_ seed: UInt64) -> String {
+    /// The command that runs the seed again.
+    private func command(for seed: UInt64) -> String {
         "carillon simulate --seeds 1 --first-seed \(seed) --mode \(mode.rawValue)"
             + (bug.map { " --bug \($0.rawValue)" } ?? "")
     }
@@ -98,11 +98,11 @@ extension PlantedBug: ExpressibleByArgument {}
 enum SimulationReport {
     private static let lines = 60
 
-    static func text(of result: Simulation.Result, replay: String, isWhole: Bool = false) -> String {
+    static func text(of result: Simulation.Result, command: String, isWhole: Bool = false) -> String {
         var text = result.trace.lines.suffix(isWhole ? .max : lines).map { "  \($0)\n" }.joined()
         text += "trace \(String(result.trace.hash, radix: 16)), \(result.trace.count) lines\n"
         if let violation = result.violation {
-            text += "broken: \(violation.rule.rawValue)\n  \(violation.detail)\nagain:  \(replay)\n"
+            text += "broken: \(violation.rule.rawValue)\n  \(violation.detail)\nagain:  \(command)\n"
         }
         return text
     }

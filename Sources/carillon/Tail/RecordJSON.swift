@@ -7,7 +7,7 @@ import NotificationModel
 /// `key` and a header are text, or null, or `{"base64": …}` if the bytes are not readable text. `value` is the JSON
 /// value itself if it is JSON, null for a null value. Bytes that cannot be reproduced from it are in `valueBase64`
 /// (white space in JSON counts). Of headers with the same name the last counts, as in Kafka's own clients.
-/// ``ReplayedRecord`` reads it. A dead letter also has `deadLetter`, with its headers in readable form.
+/// ``TailLine`` reads it. A dead letter also has `deadLetter`, with its headers as readable text.
 enum RecordJSON {
     static func line(_ record: KafkaConsumerRecord) -> [UInt8] {
         var members = [

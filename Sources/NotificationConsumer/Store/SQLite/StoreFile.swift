@@ -19,7 +19,7 @@ struct StoreFile {
     /// "Cari": in the header of every store file.
     private static let applicationID: Int32 = 0x4361_7269
     /// Incremented when the tables or the hashed data change: an older file is rebuilt from the changelog.
-    private static let form: Int32 = 1
+    private static let formatVersion: Int32 = 1
 
     let path: String
     let identity: Identity
@@ -112,7 +112,7 @@ struct StoreFile {
             try database.execute(
                 sql: """
                     PRAGMA application_id = \(Self.applicationID);
-                    PRAGMA user_version = \(Self.form);
+                    PRAGMA user_version = \(Self.formatVersion);
                     CREATE TABLE entry(
                         id INTEGER PRIMARY KEY, recipient INTEGER NOT NULL, hash INTEGER NOT NULL, due INTEGER,
                         touched INTEGER NOT NULL, checksum INTEGER NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL
@@ -155,7 +155,7 @@ struct StoreFile {
         guard try Int32.fetchOne(database, sql: "PRAGMA application_id") == Self.applicationID else {
             throw Refusal(reason: "it is not a store of Carillon")
         }
-        guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == Self.form else {
+        guard try Int32.fetchOne(database, sql: "PRAGMA user_version") == Self.formatVersion else {
             throw Refusal(reason: "it has the format of another version")
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT * FROM meta") else {

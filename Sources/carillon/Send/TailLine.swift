@@ -3,7 +3,7 @@ import Kafka
 import NotificationModel
 
 /// A line of `carillon tail --json`, to be published again: see ``RecordJSON``.
-struct ReplayedRecord {
+struct TailLine {
     var key: [UInt8]?
     var value: [UInt8]?
     var headers: [(name: String, value: [UInt8]?)] = []

@@ -5,7 +5,7 @@ import Testing
 @testable import carillon
 
 @Suite("Output of tail --json can be sent again")
-struct ReplayTests {
+struct TailLineTests {
     private static let id = "0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11"
 
     private func request(_ line: [UInt8]) throws -> OutgoingMessage {
