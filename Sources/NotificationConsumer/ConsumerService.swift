@@ -200,7 +200,7 @@ public struct ConsumerService: Service {
                         logger: logger,
                         fenced: fenced
                     )
-                    let lane = Lane(context: context, link: link)
+                    let lane = KafkaLane(context: context, link: link)
                     var memory = FreedMemory()
                     try lane.run(until: stop, hasWorked: hasWorked) { memory.note(work: lane.work, at: .now) }
                 },

@@ -12,7 +12,7 @@ struct JSONInputTests {
         var input = try JSONInput(path: file.path, maximumBytes: maximumBytes)
         var found: [String] = []
         while true {
-            switch try input.next(within: .seconds(10)) {
+            switch try input.next(within: .seconds(120)) {
             case .value(let place, let bytes):
                 found.append("\(place.dropFirst(file.path.count + 1)) \(String(decoding: bytes, as: UTF8.self))")
             case .refused(let place, let error):
@@ -115,12 +115,12 @@ struct JSONInputTests {
         try pipe.write(contentsOf: Data("half".utf8))
         #expect(try reader.next(within: .milliseconds(1)) == .nothingYet)
         try pipe.write(contentsOf: Data(" and whole\nnext\n".utf8))
-        #expect(try reader.next(within: .seconds(10)) == .line(Array("half and whole".utf8)))
+        #expect(try reader.next(within: .seconds(120)) == .line(Array("half and whole".utf8)))
         #expect(try reader.next(within: .zero) == .line(Array("next".utf8)))
         try pipe.write(contentsOf: Data("last".utf8))
         try pipe.close()
-        #expect(try reader.next(within: .seconds(10)) == .line(Array("last".utf8)))
-        #expect(try reader.next(within: .seconds(10)) == .end)
+        #expect(try reader.next(within: .seconds(120)) == .line(Array("last".utf8)))
+        #expect(try reader.next(within: .seconds(120)) == .end)
         #expect(try reader.next(within: .zero) == .end)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import carillon
 
-@Suite("Messages from options and from JSON", .timeLimit(.minutes(2)))
+@Suite("Messages from options and from JSON", .timeLimit(.minutes(10)))
 struct MessageTests {
     private static let now = Timestamp(rawValue: 1_795_000_000_000)
     private let messages = RequestMessages(source: "/test", now: { now })
@@ -180,7 +180,7 @@ struct MessageTests {
     private func all(_ source: inout some MessageSource) throws -> [String] {
         var found: [String] = []
         while true {
-            switch try source.next(within: .seconds(10)) {
+            switch try source.next(within: .seconds(120)) {
             case .found(let place):
                 do throws(ModelError) {
                     let message = try source.make()

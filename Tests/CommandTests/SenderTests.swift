@@ -7,7 +7,7 @@ import Testing
 
 @testable import carillon
 
-@Suite("Sending", .timeLimit(.minutes(2)))
+@Suite("Sending", .timeLimit(.minutes(10)))
 struct SenderTests {
     private struct Result: Sendable {
         var summary: SendSummary?

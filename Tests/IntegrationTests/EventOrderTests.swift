@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("The order of business events", .timeLimit(.minutes(3)))
+@Suite("The order of business events", .timeLimit(.minutes(10)))
 struct EventOrderTests {
     private static let orders = 12
 

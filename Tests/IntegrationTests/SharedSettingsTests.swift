@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("One settings file for both services", .timeLimit(.minutes(3)))
+@Suite("One settings file for both services", .timeLimit(.minutes(10)))
 struct SharedSettingsTests {
     @Test(
         "the file of the page of settings starts both",

@@ -48,7 +48,7 @@ func publish(_ values: [String], to topic: String, partition: Int32 = 0, on brok
             )
         }
         var failed = 0
-        #expect(producer.flush(within: .seconds(30), { failed += $0.error == nil ? 0 : 1 }))
+        #expect(producer.flush(within: .seconds(120), { failed += $0.error == nil ? 0 : 1 }))
         #expect(failed == 0)
         producer.close(within: .seconds(5))
     }
@@ -63,9 +63,9 @@ extension KafkaMessage {
 }
 
 extension KafkaConsumer {
-    /// Polls until the condition holds; false when it does not within 60 s.
+    /// Polls until the condition holds; false when it does not within five minutes.
     func poll(until condition: () -> Bool, _ body: (borrowing KafkaMessage) throws -> Void = { _ in }) throws -> Bool {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+        let deadline = ContinuousClock.now.advanced(by: .seconds(300))
         while !condition() {
             guard ContinuousClock.now < deadline else { return false }
             if let message = try poll(within: .milliseconds(50)) { try body(message) }
@@ -92,9 +92,9 @@ extension KafkaConsumer {
     }
 }
 
-/// Waits until the condition holds; false when it does not within 60 s.
+/// Waits until the condition holds; false when it does not within five minutes.
 func eventually(_ condition: () async -> Bool) async throws -> Bool {
-    let deadline = ContinuousClock.now.advanced(by: .seconds(60))
+    let deadline = ContinuousClock.now.advanced(by: .seconds(300))
     while await !condition() {
         guard ContinuousClock.now < deadline else { return false }
         try await Task.sleep(for: .milliseconds(20))

@@ -42,7 +42,7 @@ final class ManualClock: Clock, Sendable {
     }
 }
 
-@Suite("The channel for trying out", .timeLimit(.minutes(1)))
+@Suite("The channel for trying out", .timeLimit(.minutes(10)))
 struct TestChannelTests {
     private typealias Channel = TestChannel<ManualClock>
 

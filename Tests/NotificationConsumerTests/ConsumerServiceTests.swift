@@ -9,7 +9,7 @@ import Testing
 @testable import NotificationConsumer
 
 /// The service on the embedded broker, in this process.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct ConsumerServiceTests {
     private static let topics = TopicNames()
     private static let partitions = 4
@@ -80,7 +80,7 @@ struct ConsumerServiceTests {
             logger: quiet
         )
         for record in records { _ = try await producer.send(record) }
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
     }
 
     /// Reads until the predicate holds.

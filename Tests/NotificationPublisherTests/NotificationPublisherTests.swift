@@ -5,7 +5,7 @@ import NotificationModel
 import NotificationPublisher
 import Testing
 
-@Suite("Publishing from a program", .timeLimit(.minutes(2)))
+@Suite("Publishing from a program", .timeLimit(.minutes(10)))
 struct NotificationPublisherTests {
     private static let now = Timestamp(rawValue: 1_795_000_000_000)
     private static let logger = Logger(label: "test")

@@ -7,7 +7,7 @@ import Testing
 @testable import NotificationPublisher
 
 /// Compares the record size of the model with that of librdkafka.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(10)))
 struct RecordSizeTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -54,7 +54,7 @@ struct RecordSizeTests {
                 #expect(try isTaken(key: key, headers: [("name", bound / 3)], beyond: 0))
             }
             var failures = 0
-            #expect(producer.flush(within: .seconds(30)) { failures += $0.error == nil ? 0 : 1 })
+            #expect(producer.flush(within: .seconds(120)) { failures += $0.error == nil ? 0 : 1 })
             #expect(failures == 0)
         }
         await broker.shutDown()

@@ -10,7 +10,7 @@ import Testing
 @testable import ServiceSupport
 
 /// Bad clients of the ops endpoint: it keeps working, and keeps nothing of them.
-@Suite("Connections of the ops endpoint", .timeLimit(.minutes(3)))
+@Suite("Connections of the ops endpoint", .timeLimit(.minutes(10)))
 struct OpsConnectionTests {
     private let registry = PrometheusRegistry()
 

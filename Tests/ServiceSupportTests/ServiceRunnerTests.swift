@@ -4,7 +4,7 @@ import Testing
 
 @testable import ServiceSupport
 
-@Suite("Running services", .timeLimit(.minutes(1)))
+@Suite("Running services", .timeLimit(.minutes(10)))
 struct ServiceRunnerTests {
     private struct Failure: Error {}
 

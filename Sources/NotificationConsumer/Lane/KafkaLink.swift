@@ -13,19 +13,19 @@ package final class KafkaLink: LaneLink, ClientLink {
     private let inputs: CoPartitionedInputs
     private let health: HealthComponent
     private let logger: Logger
-    /// Read `state`, as committed and as it is; made when first needed.
+    /// Read `state` as `read_committed` and as `read_uncommitted`; created when first needed.
     private var stateReader: KafkaConsumer?
     private var uncommittedReader: KafkaConsumer?
     /// Wakes this thread where it does not poll.
     private let bell = Bell()
-    /// When the group last saw this thread at work.
+    /// When this thread last polled: the group removes a member that does not.
     private var lastPoll: ContinuousClock.Instant?
-    /// Rebalances so far: what they do may take longer than a session, which librdkafka keeps alive.
+    /// Rebalances so far: their hooks may take longer than the session timeout, while librdkafka keeps the session alive.
     private var rebalances = 0
 
     /// Connects; waits for the broker and its topics until asked to stop.
     ///
-    /// - Returns: nil when asked to stop meanwhile.
+    /// - Returns: nil when `stop` was requested meanwhile.
     /// - Throws: `KafkaError` for a configuration that librdkafka refuses, `ConsumerRefusal`.
     init?(
         configuration: ConsumerServiceConfiguration,
@@ -114,12 +114,12 @@ package final class KafkaLink: LaneLink, ClientLink {
         within time: Duration,
         _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void
     ) throws -> Bool {
-        // A process that stood still has lost its partitions before librdkafka says so; what it holds may be another's by now.
+        // A process that was suspended has lost its partitions before librdkafka reports it; another member may own them now.
         let (began, rebalancesBefore) = (now, rebalances)
         if let lastPoll, began - lastPoll > configuration.sessionTimeout { throw LaneEnd.stoodStill }
         let message = try consumer.poll(within: time)
         let ended = now
-        // It may have stood still in there just as well: timers and sends of its partitions would come next.
+        // It may have been suspended in there as well; timers and sends would come next.
         if rebalances == rebalancesBefore, ended - began > configuration.sessionTimeout { throw LaneEnd.stoodStill }
         lastPoll = ended
         guard let message else { return false }
@@ -199,7 +199,7 @@ package final class KafkaLink: LaneLink, ClientLink {
         }
     }
 
-    /// Of all partitions at once: one after the other each would wait for its own first fetch.
+    /// Reads all partitions at once: one after the other, each would wait for its own first fetch.
     private func read(
         _ ranges: [Int32: Range<Int64>],
         at place: (Int32) -> KafkaTopicPartition,
@@ -225,12 +225,12 @@ package final class KafkaLink: LaneLink, ClientLink {
                     try apply(message)
                     advance(partition, to: message.offset + 1)
                 } else {
-                    // What comes after the end is not wanted, and may be much.
+                    // The records after the end are not needed, and may be many.
                     left[partition] = nil
                     reader.pause([place(partition)])
                 }
             } else {
-                // What is not visible at the end: markers of transactions, and what compaction took.
+                // At the end there may be offsets without visible records: control records, and what compaction removed.
                 for partition in left.keys {
                     if let end = reader.endPosition(of: place(partition)) { advance(partition, to: end) }
                 }
@@ -242,7 +242,7 @@ package final class KafkaLink: LaneLink, ClientLink {
         }
     }
 
-    /// The readers are needed again only at the next assignment.
+    /// The next assignment creates the readers again.
     package func endReadingState() {
         stateReader?.close(within: .seconds(2))
         uncommittedReader?.close(within: .seconds(2))

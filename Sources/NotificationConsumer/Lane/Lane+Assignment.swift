@@ -9,7 +9,7 @@ extension Lane {
     func assign(_ numbers: [Int32]) throws -> InputOffsets {
         defer { link.endReadingState() }
         assignmentID = context.newAssignmentID()
-        ownedNumbers = []
+        owned.beginAssignment()
         cancelSends()
         try checkCounts(numbers)
         let began = link.now
@@ -18,22 +18,21 @@ extension Lane {
             let results = try restore(stores)
             for number in numbers {
                 context.health.beat()
-                owned[Int(number)] = try results[number].map { try begin(number, $0) }
+                owned[number] = try results[number].map { try begin(number, $0) }
             }
             try replay(results)
             noteRestored(results)
         } catch {
             // A partly filled store cannot be a base; its defect is found when it is opened again.
             for (number, store) in stores {
-                owned[Int(number)] = nil
+                owned[number] = nil
                 store.close(flushing: false)
             }
             throw error
         }
-        ownedNumbers = numbers
-        catchingUp = Set(numbers.filter { owned[Int($0)]?.isCatchingUp == true })
-        (backPressure, unfinished) = (BackPressure(), nil)
-        if ownedNumbers.contains(where: { owned[Int($0)]?.awaitsFirstMarker == true }) {
+        owned.completeAssignment(numbers)
+        resetBackPressure()
+        if numbers.contains(where: { owned[$0]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
             guard case .safe = try finishCheckpoint(by: deadline, waiting: false) else {
                 throw LaneEnd.firstMarkersNotWritten
@@ -46,7 +45,7 @@ extension Lane {
         reportStatus()
         return Dictionary(
             uniqueKeysWithValues: InputPartition.all(of: numbers).map { place in
-                (place, owned[Int(place.partition)]?.inputs[place.input].position ?? 0)
+                (place, owned[place.partition]?.inputs[place.input].position ?? 0)
             }
         )
     }
@@ -56,7 +55,7 @@ extension Lane {
     private func checkCounts(_ numbers: [Int32]) throws {
         guard let first = numbers.first else { return }
         let count = try link.countPartitions(within: Restore.brokerDeadline).common()
-        guard count == partitions, numbers.allSatisfy({ owned.indices.contains(Int($0)) }) else {
+        guard count == partitions, numbers.allSatisfy(owned.exists) else {
             throw ConsumerRefusal.partitionCountChanged(first, marker: partitions, now: count)
         }
     }
@@ -132,11 +131,11 @@ extension Lane {
             let life = result.inputs[record.input].life
             // Dead letters were published before, and none of these was rejected because of its time.
             guard let input = try? intake.input(from: record, life: life, at: then, isReadAgain: true) else { return }
-            try owned[Int(record.partition)]?.center.replay(input, at: then)
+            try owned[record.partition]?.center.replay(input, at: then)
         }
         for (place, range) in ranges {
             guard let start = results[place.partition]?.inputs[place.input] else { continue }
-            owned[Int(place.partition)]?.center.endReplay(
+            owned[place.partition]?.center.endReplay(
                 before: .init(place.input, offset: range.upperBound, life: start.life),
                 of: start.offset
             )
@@ -146,27 +145,13 @@ extension Lane {
     private func noteRestored(_ results: [Int32: Restore.Result]) {
         context.metrics.count(keylessState: results.values.reduce(0) { $0 + $1.keyless })
         let records = results.values.reduce(0) { $0 + $1.records }
-        let pending = results.keys.reduce(0) { $0 + (owned[Int($1)]?.center.pendingCount ?? 0) }
+        let pending = results.keys.reduce(0) { $0 + (owned[$1]?.center.pendingCount ?? 0) }
         guard records > 0 else { return }
         logger.info(
             "restored",
             metadata: [
                 LogMetadata.partitions: "\(results.keys.sorted())", "records": "\(records)", "pending": "\(pending)",
             ]
-        )
-    }
-
-    private func report(restoring partitions: [Int32], passed: Int64, of total: Int64) {
-        context.health.beat()
-        context.health.notReady(
-            "restoring \(partitions.count) partitions: \(passed) of \(total) offsets of the changelog"
-        )
-        context.status.update { $0.restoring = (passed, total) }
-        guard nextStatus <= link.now else { return }
-        nextStatus = link.now.advanced(by: .seconds(5))
-        logger.info(
-            "restoring",
-            metadata: [LogMetadata.partitions: "\(partitions)", "offsets": "\(passed)", "ofOffsets": "\(total)"]
         )
     }
 
@@ -200,7 +185,6 @@ extension Lane {
         }
         cancelSends { numbers.contains($0.partition) }
         for number in numbers { release(number, isStoreSound: true) }
-        ownedNumbers.removeAll { numbers.contains($0) }
         context.health.notReady(
             lost
                 ? "the session with the group is lost: the broker does not answer, or answered too late"
@@ -215,18 +199,13 @@ extension Lane {
     /// - Returns: whether nothing remains in flight.
     private func giveUpWhatCouldWait() -> Bool {
         guard context.guarantee == .exactlyOnce, abortTransaction() else { return false }
-        ledger.reset()
-        uncommittedSince = nil
+        discardCheckpoint()
         return true
     }
 
     /// The store holds committed changes only, so it can be a base whatever the outcome of the other changes.
     private func release(_ number: Int32, isStoreSound: Bool) {
-        // After a refused assignment nothing is owned.
-        guard owned.indices.contains(Int(number)), let partition = owned[Int(number)] else { return }
-        owned[Int(number)] = nil
-        catchingUp.remove(number)
-        if unfinished?.partition == number { unfinished = nil }
+        guard let partition = owned.remove(number) else { return }
         if isStoreSound {
             context.stores.giveBack(partition.center.store, of: number, at: link.now)
         } else {
@@ -267,47 +246,13 @@ extension Lane {
         var isStoreSound = true
         if case .storeFailed = error as? LaneEnd {
             isStoreSound = false
-            for number in ownedNumbers { release(number, isStoreSound: false) }
+            for number in owned.numbers { release(number, isStoreSound: false) }
         }
         link.close(within: configuration.drainTimeout / 2)
         cancelSends()
-        for number in ownedNumbers { release(number, isStoreSound: isStoreSound) }
-        ownedNumbers = []
+        for number in owned.numbers { release(number, isStoreSound: isStoreSound) }
         context.metrics.flush()
         context.health.remark(nil)
         context.status.update { $0 = .init() }
-    }
-
-    func reportStatus() {
-        nextStatus = link.now.advanced(by: .milliseconds(500))
-        let now = context.clock()
-        context.stores.tend(at: link.now)
-        context.health.remark(storeTrouble().map { "\($0); entries are kept in memory" })
-        context.status.update { status in
-            status = LaneStatus.Snapshot()
-            status.outstanding = link.outstanding
-            status.sends = sends?.count ?? 0
-            for number in ownedNumbers {
-                status.add(&owned[Int(number)], now)
-                for input in InputTopic.allCases {
-                    guard let position = owned[Int(number)]?.inputs[input].position else { continue }
-                    let place = InputPartition(input, number)
-                    status.lag[place] = link.lag(of: place, after: position)
-                }
-            }
-        }
-    }
-}
-
-extension LaneStatus.Snapshot {
-    fileprivate mutating func add(_ partition: inout OwnedPartition?, _ now: Timestamp) {
-        guard partition != nil else { return }
-        assigned += 1
-        pending += partition?.center.pendingCount ?? 0
-        entries += partition?.center.entryCount ?? 0
-        resident += partition?.center.residentCount ?? 0
-        unwritten += partition?.center.unwritten ?? 0
-        troubledStores += partition?.center.storeTrouble == nil ? 0 : 1
-        if let due = partition?.center.nextDue() { oldestDueAge = max(oldestDueAge, now.rawValue - due.rawValue) }
     }
 }

@@ -6,7 +6,7 @@ extension Lane {
     /// Measures the load, and pauses or resumes reading as `BackPressure` decides.
     func regulate() throws -> BackPressure.Hold {
         let load = load()
-        hurryStores(load.unwritten)
+        owned.hurryStores(unwritten: load.unwritten, bound: configuration.unwrittenChanges)
         let (hold, action) = try backPressure.regulate(load, within: bounds, at: link.now)
         switch action {
         case .none: break
@@ -15,20 +15,23 @@ extension Lane {
             context.health.notReady("\(reason); reading is paused")
         case .stayPaused(let reason): context.health.notReady("\(reason); reading is paused")
         case .resume:
-            if unfinished == nil { link.resumeReading() }
+            if owned.unfinished == nil { link.resumeReading() }
             context.health.ready()
         }
         return hold
     }
 
+    /// A new assignment begins: reading is not paused.
+    func resetBackPressure() { backPressure = BackPressure() }
+
     private func load() -> BackPressure.Load {
         let isUnderWay = ledger.checkpoint.isUnderWay
-        let unwritten = unwrittenChanges()
+        let unwritten = owned.unwritten
         return BackPressure.Load(
             outstanding: link.outstanding,
-            dirty: dirtyEntries(),
+            dirty: owned.dirtyCount,
             unwritten: unwritten,
-            storeTrouble: unwritten >= configuration.unwrittenChanges / 2 ? storeTrouble() : nil,
+            storeTrouble: unwritten >= configuration.unwrittenChanges / 2 ? owned.storeTrouble : nil,
             sends: sends?.count ?? 0,
             isNextCheckpointFull: isUnderWay && ledger.budget.isFull,
             isNextCheckpointOverfull: isUnderWay && ledger.budget.isOverfull,
@@ -47,32 +50,5 @@ extension Lane {
             sessionTimeout: configuration.sessionTimeout,
             transactionTimeout: configuration.transactionTimeout
         )
-    }
-
-    func tendStores() {
-        for number in ownedNumbers { owned[Int(number)]?.center.store.tend(at: link.now) }
-    }
-
-    /// At half of the limit, the stores write without waiting for full batches: the limit is meant for a slow disk.
-    func hurryStores(_ unwritten: Int) {
-        if unwritten < configuration.unwrittenChanges / 4 { areStoresHurried = false }
-        guard unwritten >= configuration.unwrittenChanges / 2, !areStoresHurried else { return }
-        areStoresHurried = true
-        for number in ownedNumbers { owned[Int(number)]?.center.store.beginFlush() }
-    }
-
-    func unwrittenChanges() -> Int {
-        ownedNumbers.reduce(0) { $0 + (owned[Int($1)]?.center.unwritten ?? 0) }
-    }
-
-    func dirtyEntries() -> Int {
-        ownedNumbers.reduce(0) { $0 + (owned[Int($1)]?.center.dirtyCount ?? 0) }
-    }
-
-    func storeTrouble() -> String? {
-        for number in ownedNumbers {
-            if let trouble = owned[Int(number)]?.center.storeTrouble { return "the disk store: \(trouble)" }
-        }
-        return nil
     }
 }

@@ -4,7 +4,7 @@ import Logging
 import NotificationModel
 import ServiceSupport
 
-/// The order is that of `Checkpoint`, which decides; here each of its steps is done.
+/// Performs the steps of a checkpoint. `Checkpoint` decides their order.
 extension Lane {
     /// Serves delivery reports.
     func serveReports(within wait: Duration) throws {
@@ -12,16 +12,17 @@ extension Lane {
         if let failure = ledger.failure { throw failure }
     }
 
-    /// Closes an epoch: takes what changed in every partition that has something to say.
+    /// Closes an epoch: takes the changes of every partition that wants a cut.
     ///
-    /// - Parameter all: with what could wait: this lane's work ends.
+    /// - Parameter all: Include the changes that could wait, because this lane's work ends.
     func cut(all: Bool = false) {
         let now = context.clock()
         var offsets: InputOffsets = [:]
-        // What could wait fills what is left of the checkpoint, and has a share of each: it is bounded, too.
+        // The changes that could wait fill the rest of the checkpoint; some room is always theirs, since their number is
+        // bounded, too.
         var room = max(ledger.budget.limit / 2, ledger.budget.limit - ledger.budget.bytes)
-        for number in ownedNumbers where wantsCut(number, at: now, all: all) {
-            let next = owned[Int(number)]?.takeCut(
+        for number in owned.numbers where wantsCut(number, at: now, all: all) {
+            let next = owned[number]?.takeCut(
                 topics: configuration.topics,
                 partitions: partitions,
                 timeZoneDataVersion: TimeZone.timeZoneDataVersion,
@@ -38,23 +39,23 @@ extension Lane {
     }
 
     private func wantsCut(_ number: Int32, at now: Timestamp, all: Bool) -> Bool {
-        owned[Int(number)]?.wantsCut(at: now) == true || all && owned[Int(number)]?.isWhole == false
+        owned[number]?.wantsCut(at: now) == true || all && owned[number]?.isWhole == false
     }
 
-    /// Does what the checkpoint says, as far as it goes without waiting for the broker's acknowledgements.
+    /// Performs the next actions of the checkpoint until it waits for acknowledgements of the broker.
     func advanceCheckpoint(waiting: Bool) throws {
         while let action = ledger.checkpoint.next() {
             switch action {
             case .writeEntries(let numbers):
                 try transactions?.beginIfNeeded()
                 for number in numbers {
-                    for change in owned[Int(number)]?.changes ?? [] {
+                    for change in owned[number]?.changes ?? [] {
                         try emission.publish(change, partition: number)
                     }
                 }
             case .writeMarkers(let numbers):
                 for number in numbers {
-                    guard let marker = owned[Int(number)]?.marker else { continue }
+                    guard let marker = owned[number]?.marker else { continue }
                     try emission.publish(marker, partition: number)
                 }
             case .commit(let offsets, let numbers):
@@ -62,7 +63,7 @@ extension Lane {
                 try commit(offsets, waiting: waiting)
                 for number in numbers {
                     let marker = ledger.markerOffsets[number] ?? -1
-                    try usingStore { try owned[Int(number)]?.commit(markerAt: marker) }
+                    try usingStore { try owned[number]?.commit(markerAt: marker) }
                 }
                 if let since = uncommittedSince { context.metrics.record(checkpoint: link.now - since) }
                 context.metrics.record(checkpointAt: context.clock())
@@ -75,7 +76,7 @@ extension Lane {
     /// The last step, and the only one in which the guarantees differ.
     private func commit(_ offsets: InputOffsets, waiting: Bool) throws {
         guard let transactions else {
-            // They only show lag: a failure is logged by the client, and the next checkpoint commits later ones.
+            // The group's offsets only show lag: the client logs a failure, and the next checkpoint commits later offsets.
             do throws(KafkaError) {
                 try link.commitOffsets(offsets, within: waiting ? .seconds(5) : nil)
             } catch {
@@ -87,9 +88,9 @@ extension Lane {
         try transactions.commit(until: link.now.advanced(by: configuration.commitTimeout))
     }
 
-    /// Gives up what is not committed.
+    /// Aborts the open transaction, if any.
     ///
-    /// - Returns: whether nothing of it is left.
+    /// - Returns: whether none is open now.
     @discardableResult
     func abortTransaction() -> Bool {
         guard let transactions, transactions.isOpen else { return true }
@@ -103,10 +104,16 @@ extension Lane {
         }
     }
 
-    /// Checkpoints all that was done, until the deadline; with what could wait, as long as there is time: it is made again from
-    /// the requests, so it is no loss.
+    /// The transaction with the checkpoint in progress was aborted.
+    func discardCheckpoint() {
+        ledger.reset()
+        uncommittedSince = nil
+    }
+
+    /// Checkpoints all work until the deadline. The changes that could wait are included if there is time: the next owner can
+    /// make them again from the requests.
     ///
-    /// - Parameter waiting: whether the group's answer is waited for.
+    /// - Parameter waiting: Whether to wait for the group's answer to the offsets.
     func finishCheckpoint(by deadline: ContinuousClock.Instant, waiting: Bool = true) throws -> CheckpointEnd {
         var began = link.now
         var isOpenPartSafe = false
@@ -114,11 +121,11 @@ extension Lane {
             try advanceCheckpoint(waiting: waiting)
             if !ledger.checkpoint.isUnderWay {
                 let now = context.clock()
-                let isSafe = !ownedNumbers.contains { wantsCut($0, at: now, all: false) }
+                let isSafe = !owned.numbers.contains { wantsCut($0, at: now, all: false) }
                 if isSafe, ledger.checkpoint.isSettled {
-                    // Another one takes about as long as the last.
+                    // The next checkpoint takes about as long as the last one.
                     let hasTime = deadline - link.now > max(.seconds(1), (link.now - began) * 2)
-                    let isDone = !waiting || !ownedNumbers.contains { wantsCut($0, at: now, all: true) }
+                    let isDone = !waiting || !owned.numbers.contains { wantsCut($0, at: now, all: true) }
                     if isDone || !hasTime { return .safe }
                 }
                 began = link.now
@@ -134,10 +141,10 @@ extension Lane {
 
 /// How far a checkpoint came by its deadline.
 enum CheckpointEnd {
-    /// Everything is committed that would be lost otherwise.
+    /// Everything is committed, or can be made again from the requests.
     case safe
-    /// So it is, and a checkpoint of the rest is under way.
+    /// As `safe`, but a checkpoint of the changes that could wait is in progress.
     case onlyOpenWhatCouldWait
-    /// What is not committed would be lost, or done again.
+    /// Uncommitted work would be repeated.
     case open
 }

@@ -48,10 +48,9 @@ extension Lane {
 
     private func apply(_ outcome: ChannelOutcome) throws {
         let now = context.clock()
-        let index = Int(outcome.send.partition)
         let isCurrent =
             try outcome.send.assignmentID == assignmentID
-            && usingStore { try owned[index]?.center.apply(outcome, at: now) } == true
+            && usingStore { try owned[outcome.send.partition]?.center.apply(outcome, at: now) } == true
         if !isCurrent { context.metrics.lateOutcomeCount() }
         try carryOut(of: outcome.send.partition, at: now)
     }
@@ -68,13 +67,10 @@ extension Lane {
     /// must not be committed with an entry that is still being sent.
     func awaitSends(before end: ContinuousClock.Instant) throws {
         let deadline = link.now.advanced(by: (end - link.now) / 2)
-        func isAnySending() -> Bool {
-            ownedNumbers.contains { (owned[Int($0)]?.center.inFlight ?? 0) > 0 }
-        }
-        while isAnySending(), link.now < deadline {
+        while owned.isAnySending, link.now < deadline {
             if ledger.checkpoint.allowsWork {
                 try takeOutcomes()
-                guard isAnySending() else { return }
+                guard owned.isAnySending else { return }
                 let next = min(deadline, sends?.nextDeadline() ?? deadline)
                 link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), .milliseconds(100)))
             } else {

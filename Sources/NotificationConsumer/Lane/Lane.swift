@@ -6,24 +6,24 @@ import ServiceSupport
 /// One consumer, one producer and the centers of their partitions on one thread, as a stream thread of Kafka Streams: no
 /// record crosses a thread. A record's way: `poll` → `Intake` → `PartitionCenter` → `Emission` → `Checkpoint`.
 ///
-/// It is one loop for both guarantees and over any `LaneLink`. A lane that throws is closed, and another one begins where
-/// Kafka says; a lane never mends itself, since what it holds in memory may be more than what is committed.
+/// Both guarantees and every `LaneLink` use this one loop. A lane that throws is closed, and the next one starts from the
+/// state that Kafka holds: a lane never repairs itself, since its memory may be ahead of what is committed.
 ///
 /// ## Where a record's time goes
 /// Of the process's CPU for an immediate request of 400 bytes (`perf`, `carillon bench pipeline`), librdkafka's broker thread
-/// takes about 40 %: sockets, batches, compression. The rest is this thread's:
-/// - `Emission`: writing the event and its id is small; copying eight headers into librdkafka's list is half of it;
-/// - the changelog: one entry a key and checkpoint, without headers;
-/// - delivery reports, most of it freeing librdkafka's messages;
-/// - `PartitionCenter`: a cache miss or two for the key, and remembering the closed id;
-/// - `Intake`: one scan of the JSON, which is neither copied nor built;
-/// - reading the input's headers, which librdkafka takes apart for the first that is asked for;
-/// - the rest copies key and value, polls, and counts.
+/// takes about 40 %: sockets, batches, compression. The rest is spent on this thread:
+/// - `Emission`: half of it copies eight headers into librdkafka's list; writing the event and its id is small;
+/// - the changelog: one entry for each key and checkpoint, without headers;
+/// - delivery reports: mostly freeing librdkafka's messages;
+/// - `PartitionCenter`: one or two cache misses for the key, and remembering the closed id;
+/// - `Intake`: one scan of the JSON, which copies nothing and builds no tree;
+/// - the input's headers, which librdkafka parses when the first one is read;
+/// - copying key and value, polling, and counting.
 ///
-/// About a third of this thread's time is the allocator's, on librdkafka's behalf more than on ours: the page of figures shows
-/// what jemalloc makes of it.
+/// The allocator takes about a third of this thread's time, more for librdkafka than for Carillon: the page of figures
+/// compares it with jemalloc.
 package final class Lane<Link: LaneLink>: LoopWorker {
-    /// Records applied before timers, reports and the checkpoint get their turn.
+    /// The maximum number of records applied before timers, reports and the checkpoint are served.
     static var recordsPerTurn: Int { 1000 }
     static var timersPerTurn: Int { 1000 }
 
@@ -38,31 +38,21 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     let partitions: Int32
     let logger: Logger
 
-    /// By partition number; nil where another member is the owner.
-    var owned: [OwnedPartition?]
-    /// The numbers of those that are owned, in order.
-    var ownedNumbers: [Int32] = []
-    /// The numbers of partitions whose timers wait until the backlog is read.
-    var catchingUp: Set<Int32> = []
-    /// Of the assignment; what was sent in another one is answered too late.
+    var owned: OwnedPartitions
+    /// The current assignment; the outcome of a send of an earlier one is too late.
     var assignmentID: UInt64 = 0
-    /// What turns ask for, taken from a center; empty between two calls of `carryOut`.
+    /// The effects of turns, taken from a center; empty between two calls of `carryOut`.
     private var effects: [Effect] = []
-    /// What the channel has to do; nil where the `delivered` event is the hand-over.
+    /// The sends of the channel; nil where the `delivered` event is the hand-over.
     var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
     var backPressure = BackPressure()
-    /// Where the record is whose removal of everything a recipient has is applied in pieces; nothing is read meanwhile.
-    var unfinished: InputPartition?
-    var areStoresHurried = false
     /// Records applied and timers fired so far.
     private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
-    /// Where among the owned partitions timers have their turn first.
-    private var firstToFire = 0
     /// When the oldest work was done that is not committed; nil when all is.
     var uncommittedSince: ContinuousClock.Instant?
     var nextStatus: ContinuousClock.Instant
-    /// Why the lane must begin anew at the next turn.
+    /// Why the lane must end at the next turn.
     var mustRestart: LaneEnd?
     var hasFailed = false
     /// Checkpoints so far.
@@ -81,7 +71,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             context.guarantee,
             budget: CheckpointBudget(largest: configuration.largestCheckpoint(context.guarantee))
         )
-        owned = Array(repeating: nil, count: Int(count))
+        owned = OwnedPartitions(count: count)
         intake = Intake(
             requests: RequestIntake(
                 topic: configuration.topics.requests,
@@ -97,7 +87,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         (nextCheckpoint, nextStatus) = (now, now)
     }
 
-    /// Takes over the transactional id, which ends what a predecessor left open, and joins the group.
+    /// Takes over the transactional id, which aborts an open transaction of the predecessor, and joins the group.
     package func start() throws {
         try transactions?.initialize(within: .seconds(60))
         try link.subscribe(
@@ -111,27 +101,27 @@ package final class Lane<Link: LaneLink>: LoopWorker {
 
     // MARK: - One turn
 
-    /// Reads, fires and publishes for a moment, and advances the checkpoint.
+    /// Reads, fires and publishes within its bounds, and advances the checkpoint.
     ///
-    /// - Throws: what makes it impossible to go on; close the lane, and begin anew.
+    /// - Throws: the reason why the lane cannot continue; close it, and start another one.
     package func turn() throws {
         context.health.beat()
         let held = try regulate()
         let isHeld = held != .nothing
-        tendStores()
+        owned.tendStores(at: link.now)
         if ledger.checkpoint.allowsWork {
             if isHeld, !backPressure.isPaused {
                 try serveReports(within: .milliseconds(2))
-            } else if let unfinished {
+            } else if let unfinished = owned.unfinished {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
-                // A record asks for one send at most, apart from a removal of all. At the bound the group is still served.
+                // A record causes one send at most, except a removal of all. At the bound `poll` still serves the group.
                 let limit = min(Self.recordsPerTurn, max(1, sends?.room ?? .max))
                 try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
             }
             if let mustRestart { throw mustRestart }
             try takeOutcomes()
-            endCatchUps(isReadingHeld: isHeld)
+            owned.endCatchUps(isReadingHeld: isHeld, at: link.now) { link.lag(of: $0, after: $1) }
             if held != .everything { try fireTimers() }
             try serveReports(within: .zero)
         } else {
@@ -143,22 +133,17 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         if nextStatus <= link.now { reportStatus() }
     }
 
-    /// How long a read may wait: until the next timer or deadline, and shortly while acknowledgements are awaited. What
-    /// becomes of sends ends the wait.
+    /// How long a read may wait: until the next timer or deadline, and shortly while acknowledgements are awaited. An
+    /// outcome of a send ends the wait.
     private func waitingTime(isHeld: Bool) -> Duration {
         if ledger.checkpoint.isUnderWay || link.outstanding > 0 || isHeld { return .milliseconds(2) }
         var wait: Int64 = 100
         if let deadline = sends?.nextDeadline() {
-            // Rounded up: before its time there is nothing to do.
+            // Rounded up: before the deadline there is nothing to do.
             wait = min(wait, max(0, (deadline - link.now).milliseconds + 1))
         }
-        if !catchingUp.isEmpty { wait = min(wait, 5) }
-        let now = context.clock()
-        for number in ownedNumbers {
-            guard let next = owned[Int(number)]?.nextWork() else { continue }
-            wait = min(wait, max(0, next.rawValue - now.rawValue))
-        }
-        return .milliseconds(wait)
+        if owned.isCatchingUp { wait = min(wait, 5) }
+        return .milliseconds(owned.timeToNextWork(atMost: wait, at: context.clock()))
     }
 
     private func read(upTo limit: Int, waiting: Duration) throws {
@@ -169,64 +154,61 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 if waiting > .zero { readAt = context.clock() }
                 try apply(record, at: readAt, copy)
             }
-            guard isRead, mustRestart == nil, unfinished == nil, !isCheckpointFull else { return }
+            guard isRead, mustRestart == nil, owned.unfinished == nil, !isCheckpointFull else { return }
             waiting = .zero
         }
     }
 
-    /// Nothing more is done before the next cut.
+    /// Whether work must wait for the next cut.
     private var isCheckpointFull: Bool {
         ledger.checkpoint.isUnderWay ? ledger.budget.isOverfull : ledger.budget.isFull
     }
 
-    /// A piece of what is unfinished; the group is served, and nothing is read.
+    /// Applies a piece of the unfinished record. `poll` serves the group; reading is paused.
     private func proceed(in unfinished: InputPartition, isHeld: Bool) throws {
         _ = try link.poll(within: isHeld ? .milliseconds(2) : .zero) { record, copy in
-            // None is to come while reading is paused. If one does, what was before it is before it.
-            while self.unfinished != nil { try takePiece(of: unfinished) }
+            // No record should come while reading is paused. If one does, the unfinished one is applied first.
+            while owned.unfinished != nil { try takePiece(of: unfinished) }
             try apply(record, at: context.clock(), copy)
         }
-        if !isHeld, !isCheckpointFull, mustRestart == nil, self.unfinished == unfinished {
+        if !isHeld, !isCheckpointFull, mustRestart == nil, owned.unfinished == unfinished {
             try takePiece(of: unfinished)
         }
     }
 
     private func takePiece(of place: InputPartition) throws {
-        let number = place.partition
         let now = context.clock()
         let before = ledger.budget.published
-        let outcome = try usingStore { try owned[Int(number)]?.center.proceed(at: now) }
-        try carryOut(of: number, at: now)
+        let outcome = try usingStore { try owned[place.partition]?.center.proceed(at: now) }
+        try carryOut(of: place.partition, at: now)
         // Each event is of an entry that has changed.
         ledger.budget.expect(ledger.budget.published - before)
         work += 1
-        owned[Int(number)]?.isTouched = true
+        owned.notePiece(isLast: outcome != .unfinished)
         guard outcome != .unfinished else { return }
         if let outcome { context.metrics.count(outcome) }
-        owned[Int(number)]?.inputs[place.input].position += 1
-        unfinished = nil
         if !backPressure.isPaused { link.resumeReading() }
     }
 
     private func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
-        let index = Int(record.partition)
+        let number = record.partition
         // A record that was fetched before its partition left belongs to the next owner.
-        guard owned.indices.contains(index), owned[index] != nil else { return }
-        let life = owned[index]?.inputs[record.input].life ?? 0
+        guard owned.contains(number) else { return }
+        let life = owned[number]?.inputs[record.input].life ?? 0
         let input: CenterInput?
         do throws(ModelError) {
             input = try intake.input(from: record, life: life, at: now)
         } catch {
             input = nil
             try bury(record, copy, because: error)
-            // Read again at another time, or with other settings, it might be none.
+            // Read again at another time, or with other settings, the record might be accepted.
             if error.reason == .inFuture || error.reason == .tooLarge {
-                owned[index]?.center.noteUndecided(at: .init(record.input, offset: record.offset, life: life))
+                owned[number]?.center.noteUndecided(at: .init(record.input, offset: record.offset, life: life))
             }
         }
         var isUnfinished = false
         if let input {
-            let applied = try usingStore { try owned[index]?.apply(input, at: now) }
+            let applied = try usingStore { try owned[number]?.apply(input, at: now) }
             let outcome = applied?.outcome
             if let outcome { context.metrics.count(outcome) }
             isUnfinished = outcome == .unfinished
@@ -237,23 +219,19 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 logger.debug(
                     "a duplicate is dropped: its id is known",
                     metadata: [
-                        LogMetadata.requestID: "\(input.id)", LogMetadata.partition: "\(record.partition)",
+                        LogMetadata.requestID: "\(input.id)", LogMetadata.partition: "\(number)",
                         LogMetadata.offset: "\(record.offset)",
                     ]
                 )
             }
         }
-        try carryOut(of: record.partition, at: now, written: record.timestamp)
+        try carryOut(of: number, at: now, written: record.timestamp)
         work += 1
-        // What is half done is read again by whoever comes next.
-        owned[index]?.inputs[record.input].position = isUnfinished ? record.offset : record.offset + 1
-        owned[index]?.isTouched = true
-        guard isUnfinished else { return }
-        unfinished = InputPartition(record.input, record.partition)
-        link.pauseReading()
+        owned.noteRead(InputPartition(record.input, number), record.offset, isUnfinished: isUnfinished)
+        if isUnfinished { link.pauseReading() }
     }
 
-    /// A record that cannot be used goes to the dead letters as it came.
+    /// Publishes a record that cannot be used to the dead letters, unchanged.
     private func bury(_ record: Intake.Record, _ copy: () -> KafkaConsumerRecord, because error: ModelError) throws {
         logger.warning(
             "dead letter",
@@ -267,56 +245,44 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         try emission.publishDeadLetter(copy(), because: error, group: configuration.groupID)
     }
 
-    private func endCatchUps(isReadingHeld: Bool) {
-        for number in catchingUp {
-            owned[Int(number)]?.endCatchUp(isReadingHeld: isReadingHeld, at: link.now) { input, position in
-                link.lag(of: InputPartition(input, number), after: position)
-            }
-            if owned[Int(number)]?.isCatchingUp != true { catchingUp.remove(number) }
-        }
-    }
-
     private func fireTimers() throws {
-        // The horizons of all partitions move at the same time: what comes in is bounded for all together, and no partition is
-        // always the last.
+        // One bound for what the due windows of all partitions load in this turn.
         var room = DueWindow.loadedAtATime
-        firstToFire = firstToFire + 1 < ownedNumbers.count ? firstToFire + 1 : 0
-        for place in ownedNumbers.indices {
+        for number in owned.nextFiringOrder() {
             let now = context.clock()
-            let index = Int(ownedNumbers[(firstToFire + place) % ownedNumbers.count])
             let early = try usingStore {
-                room -= try owned[index]?.center.refill(at: now, limit: room) ?? 0
-                return try owned[index]?.center.forget(at: now)
+                room -= try owned[number]?.center.refill(at: now, limit: room) ?? 0
+                return try owned[number]?.center.forget(at: now)
             }
             context.metrics.count(forgottenEarly: early ?? 0)
-            try fireTimers(of: index, at: now)
+            try fireTimers(of: number, at: now)
         }
     }
 
-    /// In small numbers where their contents may be more than the checkpoint has room for.
-    private func fireTimers(of index: Int, at now: Timestamp) throws {
+    /// Fires as many timers at a time as the checkpoint has room for if their contents are large.
+    private func fireTimers(of number: Int32, at now: Timestamp) throws {
         var left = min(Self.timersPerTurn, sends?.room ?? .max)
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
-            let fired = owned[index]?.fireDue(at: now, limit: limit) {
+            let fired = owned[number]?.fireDue(at: now, limit: limit) {
                 context.metrics.record(lateness: $0)
             }
             guard let fired, fired > 0 else { return }
             work += fired
             left -= fired
             let before = ledger.budget.published
-            try carryOut(of: Int32(index), at: now)
-            // The entry of one that repeats has its content still.
+            try carryOut(of: number, at: now)
+            // The entry of a repeating notification keeps its content.
             ledger.budget.expect(ledger.budget.published - before)
             if fired < limit { return }
         }
     }
 
-    /// Does what turns of a partition asked for: publishes events and begins sends.
+    /// Performs the effects of turns of a partition: publishes events and begins sends.
     ///
     /// - Parameter written: the timestamp of the request that was applied.
     func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
-        owned[Int(number)]?.center.exchangeEffects(with: &effects)
+        owned[number]?.center.exchangeEffects(with: &effects)
         for effect in effects {
             switch effect {
             case .publish(let event, let trace):
@@ -333,7 +299,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         effects.removeAll(keepingCapacity: true)
     }
 
-    /// Any error in here but the end of the lane is the store's.
+    /// Every error of `body` that is not the end of the lane is one of the store.
     func usingStore<Result>(_ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -348,8 +314,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         guard !ledger.checkpoint.isUnderWay else { return false }
         let now = context.clock()
         let isDue =
-            nextCheckpoint <= link.now || ledger.budget.isFull || dirtyEntries() >= configuration.checkpointEntries
-            || ownedNumbers.contains { owned[Int($0)]?.wantsLimit(at: now) == true }
+            nextCheckpoint <= link.now || ledger.budget.isFull || owned.dirtyCount >= configuration.checkpointEntries
+            || owned.numbers.contains { owned[$0]?.wantsLimit(at: now) == true }
         if isDue { nextCheckpoint = link.now.advanced(by: configuration.checkpointInterval) }
         return isDue
     }

@@ -50,7 +50,7 @@ struct Ingest: Sendable {
                     now: now,
                     fenced: fenced
                 )
-                try IngestSession(context: context, link: link).run(until: stop, hasWorked: hasWorked)
+                try KafkaIngestSession(context: context, link: link).run(until: stop, hasWorked: hasWorked)
             },
             fencing: { $0 as? InstanceFencedError },
             onRestart: metrics.countIngestRestart

@@ -3,7 +3,7 @@ import NotificationModel
 import Testing
 
 /// The examples of the page of contracts: each is read by the model, and fits its schema.
-@Suite("The contracts by example", .timeLimit(.minutes(2)))
+@Suite("The contracts by example", .timeLimit(.minutes(10)))
 struct ContractsTests {
     /// A block of JSON, and what the comment above it says of it.
     private struct Example {

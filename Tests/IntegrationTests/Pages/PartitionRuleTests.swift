@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import Testing
 
-@Suite("The partition rule of the contracts", .timeLimit(.minutes(2)))
+@Suite("The partition rule of the contracts", .timeLimit(.minutes(10)))
 struct PartitionRuleTests {
     @Test("its lines of Python hold their own vectors and agree with the client, for every length of the last block")
     func python() async throws {

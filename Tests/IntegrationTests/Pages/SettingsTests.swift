@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The page of settings against what the services say of themselves.
-@Suite("The tables of settings", .timeLimit(.minutes(2)))
+@Suite("The tables of settings", .timeLimit(.minutes(10)))
 struct SettingsTests {
     /// Settings whose default is of the machine.
     private static let ofMachine: Set = ["consumer.lanes", "instance.id"]

@@ -118,7 +118,7 @@ final class ChildProcess: Sendable {
     }
 
     /// The exit status; for an end by a signal its number, negative.
-    func ended(within limit: Duration = .seconds(90)) async throws -> Int32 {
+    func ended(within limit: Duration = .seconds(300)) async throws -> Int32 {
         var ended: Int32?
         try await eventually("\(name) (\(pid)) ends", within: limit, orSay: { self.lastWords }) {
             ended = exitStatus
@@ -160,7 +160,7 @@ final class ChildProcess: Sendable {
 /// Waits for a condition, with a deadline that no healthy run comes near.
 func eventually(
     _ what: String,
-    within limit: Duration = .seconds(90),
+    within limit: Duration = .seconds(300),
     orSay explanation: () async -> String = { "" },
     _ condition: () async throws -> Bool
 ) async throws {

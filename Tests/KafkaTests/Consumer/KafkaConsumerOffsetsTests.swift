@@ -2,7 +2,7 @@ import Kafka
 import LocalBroker
 import Testing
 
-@Suite("End positions, and offsets by time", .timeLimit(.minutes(2)))
+@Suite("End positions, and offsets by time", .timeLimit(.minutes(10)))
 struct KafkaConsumerOffsetsTests {
     private let place = KafkaTopicPartition(topic: "t", partition: 0)
 
@@ -44,9 +44,9 @@ struct KafkaConsumerOffsetsTests {
         try await publish(numbers(10), to: "t", on: broker)
         let place = place
         try await consume(from: broker) { consumer in
-            #expect(try consumer.offsets(of: [place], since: 0, within: .seconds(10)) == [:])
-            #expect(try consumer.offsets(of: [], since: 0, within: .seconds(10)) == [:])
-            let id = try #require(try consumer.clusterID(within: .seconds(10)))
+            #expect(try consumer.offsets(of: [place], since: 0, within: .seconds(120)) == [:])
+            #expect(try consumer.offsets(of: [], since: 0, within: .seconds(120)) == [:])
+            let id = try #require(try consumer.clusterID(within: .seconds(120)))
             #expect(LocalBroker.isEmbedded(clusterID: id))
             #expect(!LocalBroker.isEmbedded(clusterID: "4L6g3nShT-eMCtK--X86sw"))
         }
@@ -64,7 +64,7 @@ struct KafkaConsumerOffsetsTests {
                 _ = try consumer.offsets(
                     of: [KafkaTopicPartition(topic: "t", partition: partition)],
                     since: time,
-                    within: .seconds(10)
+                    within: .seconds(120)
                 )
             }
             #expect(code { try ask(0, -1) } == .invalidArgument)

@@ -2,7 +2,7 @@ import Kafka
 import LocalBroker
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct KafkaConsumerRecordsTests {
     private func sequence(
         on broker: LocalBroker,

@@ -2,7 +2,7 @@ import Kafka
 import LocalBroker
 import Testing
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct KafkaConsumerTests {
     private let place = KafkaTopicPartition(topic: "t", partition: 0)
 
@@ -33,7 +33,7 @@ struct KafkaConsumerTests {
             try consumer.assign([place: KafkaOffset.beginning])
             read.append(try consumer.read(10))
             // Resolve the end here: the first fetch would race with the next record.
-            let end = try consumer.watermarks(of: place, within: .seconds(10))
+            let end = try consumer.watermarks(of: place, within: .seconds(120))
             #expect(end == (0, 10))
             try consumer.assign([place: KafkaOffset.end])
             _ = try consumer.poll(until: { consumer.cachedWatermarks(of: place)?.high == 10 })
@@ -49,13 +49,13 @@ struct KafkaConsumerTests {
         try await publish(numbers(10), to: "t", on: broker)
         let place = place
         try await consume(from: broker) { consumer in
-            #expect(try consumer.watermarks(of: place, within: .seconds(10)) == (0, 10))
-            #expect(try consumer.partitionCount(of: "t", within: .seconds(10)) == 2)
+            #expect(try consumer.watermarks(of: place, within: .seconds(120)) == (0, 10))
+            #expect(try consumer.partitionCount(of: "t", within: .seconds(120)) == 2)
             let both = Set([place, .init(topic: "t", partition: 1)])
-            let all = try consumer.watermarks(of: both, within: .seconds(10))
+            let all = try consumer.watermarks(of: both, within: .seconds(120))
             #expect(all.count == 2 && all[place] ?? (-1, -1) == (0, 10))
             #expect(all[.init(topic: "t", partition: 1)] ?? (-1, -1) == (0, 0))
-            #expect(try consumer.watermarks(of: [], within: .seconds(10)).isEmpty)
+            #expect(try consumer.watermarks(of: [], within: .seconds(120)).isEmpty)
             #expect(throws: KafkaError.self) {
                 try consumer.watermarks(of: [place, .init(topic: "t", partition: 9)], within: .seconds(2))
             }
@@ -74,7 +74,7 @@ struct KafkaConsumerTests {
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         _ = try await producer.send(.init(topic: "t", partition: 0, key: [1], value: nil))
         _ = try await producer.send(.init(topic: "t", partition: 0, key: nil, value: []))
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         let place = place
         let read = try await consume(from: broker) { consumer in
             try consumer.assign([place: 0])
@@ -212,18 +212,18 @@ struct KafkaConsumerTests {
         try await consume(from: broker, group: "g") { consumer in
             try consumer.subscribe(to: ["t"])
             #expect(try consumer.read(6) == numbers(6))
-            #expect(try consumer.committed([place], within: .seconds(10)) == [:])
-            try consumer.commit([place: 3], within: .seconds(10))
-            #expect(try consumer.committed([place], within: .seconds(10)) == [place: 3])
+            #expect(try consumer.committed([place], within: .seconds(120)) == [:])
+            try consumer.commit([place: 3], within: .seconds(120))
+            #expect(try consumer.committed([place], within: .seconds(120)) == [place: 3])
             try consumer.commit([place: 6], within: nil)
             var committed: Int64?
             #expect(
                 try consumer.poll(until: {
-                    committed = try? consumer.committed([place], within: .seconds(10))[place]
+                    committed = try? consumer.committed([place], within: .seconds(120))[place]
                     return committed == 6
                 })
             )
-            try consumer.commit([:], within: .seconds(10))
+            try consumer.commit([:], within: .seconds(120))
         }
         let rest = try await consume(from: broker, group: "g") { consumer in
             try consumer.subscribe(to: ["t"])
@@ -297,7 +297,7 @@ struct KafkaConsumerTests {
                 }
             )
             #expect(try consumer.poll(until: { position == 5 }, { position = $0.offset + 1 }))
-            consumer.close(within: .seconds(20))
+            consumer.close(within: .seconds(120))
         }
         #expect(hooks.value == ["[t[0]] false true"])
         let rest = try await consume(from: broker, group: "g") { consumer in

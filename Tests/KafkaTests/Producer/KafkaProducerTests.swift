@@ -3,7 +3,7 @@ import Testing
 
 @testable import Kafka
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct KafkaProducerTests {
     private func record(_ value: String, partition: Int32? = 0) -> KafkaProducerRecord {
         KafkaProducerRecord(topic: "t", partition: partition, value: Array(value.utf8))
@@ -23,7 +23,7 @@ struct KafkaProducerTests {
         // Partitioned by the key, as in the Java client.
         let keyed = try await producer.send(.init(topic: "t", key: Array("foobar".utf8), value: []))
         #expect(keyed.partition == KafkaPartitioner.partition(forKey: Array("foobar".utf8), count: 4))
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         await broker.shutDown()
     }
 
@@ -37,7 +37,7 @@ struct KafkaProducerTests {
             return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
         }
         #expect(offsets == Set(0..<1_000))
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         #expect(Set(try await values(on: broker, count: 1_000)) == Set(numbers(1_000)))
         await broker.shutDown()
     }
@@ -63,7 +63,7 @@ struct KafkaProducerTests {
         await #expect(throws: CancellationError.self) { try await cancelledBefore.value }
         try broker.setBroker(isUp: true)
         _ = try await producer.send(record("last"))
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         let read = try await KafkaThread.run(name: "read") {
             let consumer = try KafkaConsumer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
             try consumer.assign([.init(topic: "t", partition: 0): KafkaOffset.beginning])
@@ -89,7 +89,7 @@ struct KafkaProducerTests {
         try broker.setBroker(isUp: true)
         // The next send has a second too, and the client may take longer to reconnect.
         #expect(try await eventually { (try? await producer.send(record("there"))) != nil })
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         #expect(try await values(on: broker, count: 1) == ["there"])
         await broker.shutDown()
     }
@@ -104,7 +104,7 @@ struct KafkaProducerTests {
             return try await group.reduce(into: Set<Int64>()) { $0.insert($1) }
         }
         #expect(offsets == Set(0..<100))
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         await broker.shutDown()
     }
 
@@ -127,7 +127,7 @@ struct KafkaProducerTests {
         try broker.setBroker(isUp: true)
         for send in sends { await send.value }
         #expect(codes.value.count == 3)
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         await broker.shutDown()
     }
 
@@ -139,11 +139,11 @@ struct KafkaProducerTests {
         let sends = (0..<20).map { number in Task { try await producer.send(record("\(number)")).offset } }
         #expect(try await eventually { producer.waitingForTest == 20 })
         try broker.setBroker(isUp: true)
-        await producer.shutDown(within: .seconds(20))
+        await producer.shutDown(within: .seconds(120))
         for send in sends { _ = try await send.value }
         #expect(await code { _ = try await producer.send(record("late")) } == .destroyed)
         #expect(await code { _ = try await producer.partitionCount(of: "other") } == .destroyed)
-        await producer.shutDown(within: .seconds(20))
+        await producer.shutDown(within: .seconds(120))
         #expect(Set(try await values(on: broker, count: 20)) == Set(numbers(20)))
         await broker.shutDown()
     }
@@ -185,7 +185,7 @@ struct KafkaProducerTests {
         for send in sends { _ = try await send.value }
         _ = try await producer.send(record("last"))
         #expect(try await producer.partitionCount(of: "t") == 1)
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         // Records that were written before the failure and not acknowledged may be there twice.
         #expect(try await values(on: broker, count: 102).count == 102)
         await broker.shutDown()
@@ -202,7 +202,7 @@ struct KafkaProducerTests {
         try broker.setBroker(isUp: false)
         #expect(try await producer.partitionCount(of: "t") == 7)
         await #expect(throws: KafkaError.self) { try await producer.partitionCount(of: "") }
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         await broker.shutDown()
     }
 
@@ -210,7 +210,7 @@ struct KafkaProducerTests {
         let broker = try LocalBroker()
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         #expect(try await eventually { (try? await producer.partitionCount(of: "new")) == 4 })
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         await broker.shutDown()
     }
 
@@ -224,7 +224,7 @@ struct KafkaProducerTests {
         async let first = producer.send(record("first"))
         async let second = producer.send(record("second"))
         #expect(try await Set([first.offset, second.offset]) == [0, 1])
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         #expect(try await Set(values(on: broker, count: 2)) == ["first", "second"])
         await broker.shutDown()
     }
@@ -248,7 +248,7 @@ struct KafkaProducerTests {
         places += try await producer.send(inOrder: texts(30..<60))
         for other in others { _ = try await other.value }
         #expect(places.map(\.partition) == (0..<60).map { Int32($0 % 3) })
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         let read = try await records(of: "t", on: broker, count: 80)
         for partition in Int32(0)..<3 {
             let values = read.filter { $0.partition == partition }.map {
@@ -284,7 +284,7 @@ struct KafkaProducerTests {
         #expect(producer.waitingForTest == 0)
         try broker.setBroker(isUp: true)
         #expect(try await producer.send(inOrder: [record("9"), record("10")]).count == 2)
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         #expect(await code { _ = try await producer.send(inOrder: [record("late")]) } == .destroyed)
         let values = try await records(of: "t", on: broker, count: 3, isDistinct: true)
             .map { String(decoding: $0.value ?? [], as: UTF8.self) }
@@ -300,7 +300,7 @@ struct KafkaProducerTests {
         try broker.loseReply(of: .produce)
         _ = try await producer.send(record("lost"))
         _ = try await producer.send(record("last"))
-        await producer.shutDown(within: .seconds(10))
+        await producer.shutDown(within: .seconds(120))
         let read = try await KafkaThread.run(name: "read") {
             let consumer = try KafkaConsumer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
             try consumer.assign([.init(topic: "t", partition: 0): KafkaOffset.beginning])

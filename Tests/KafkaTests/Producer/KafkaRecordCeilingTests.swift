@@ -32,7 +32,7 @@ struct KafkaRecordCeilingTests {
             func publish() throws -> (KafkaError?, Int) {
                 let producer = try KafkaLaneProducer(configuration: configuration, ceiling: ceiling, logger: quiet)
                 defer { producer.close(within: .seconds(5)) }
-                _ = try producer.partitionCount(of: "t", within: .seconds(10))
+                _ = try producer.partitionCount(of: "t", within: .seconds(120))
                 try producer.enqueue(
                     topic: try producer.topic("t"),
                     partition: 0,
@@ -42,7 +42,7 @@ struct KafkaRecordCeilingTests {
                     tag: 0
                 )
                 var error: KafkaError?
-                _ = producer.flush(within: .seconds(30)) { error = $0.error }
+                _ = producer.flush(within: .seconds(120)) { error = $0.error }
                 return (error, producer.maximumRecordBytes)
             }
             broker.inject(errors: [.messageTooLarge], on: .produce)

@@ -64,7 +64,7 @@ final class TransactionDesk {
         try broker.setLatency(.zero)
     }
 
-    func flush() -> Bool { producer.flush(within: .seconds(30)) { reports.append($0) } }
+    func flush() -> Bool { producer.flush(within: .seconds(120)) { reports.append($0) } }
 
     func perform(
         _ call: KafkaTransactionCall,

@@ -4,7 +4,7 @@ import Testing
 @testable import Kafka
 
 /// Runs on the mock cluster, which answers the calls, but does not hide aborted records, keep offsets, or fence.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct KafkaTransactionTests {
     @Test func `transactions follow one another: with offsets, with records, with neither`() async throws {
         try await withDesk { _, desk in

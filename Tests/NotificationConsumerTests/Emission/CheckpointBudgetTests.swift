@@ -80,7 +80,7 @@ struct CheckpointBudgetTests {
 }
 
 /// Lanes whose broker writes slowly: what is there is done, and nothing begins again and again.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(10)))
 struct SlowBrokerTests {
     /// - Parameter value: of the request's title.
     private static func request(_ name: String, value: Int, trigger: String = "") -> (key: [UInt8]?, value: [UInt8]?) {

@@ -9,7 +9,7 @@ import Testing
 @testable import NotificationConsumer
 
 /// A changelog that is not what it was, or does not come.
-@Suite(.serialized, .timeLimit(.minutes(3)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ChangelogFaultTests {
     /// A record of `state` with which nothing may begin.
     struct Unfit: Sendable, CustomTestStringConvertible {

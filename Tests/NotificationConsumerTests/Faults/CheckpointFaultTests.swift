@@ -9,7 +9,7 @@ import Testing
 @testable import NotificationConsumer
 
 /// A broker that fails in the middle of a checkpoint: whichever step it is, nothing is lost.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct CheckpointFaultTests {
     /// What goes wrong, and when.
     struct Case: Sendable, CustomTestStringConvertible {
@@ -123,11 +123,12 @@ struct CheckpointFaultTests {
         // What the next owner finds.
         #expect(try await kafka.pendingInState() == 100)
         let next = TestLanes(kafka, one.guarantee) { _ in }
-        let before = try await kafka.records(kafka.topics.deliveries).count
+        let before = try await kafka.eventIDs()
         try await next.run {
             try await eventually("what is pending is taken over") { next.status.snapshot.pending == 100 }
         }
-        #expect(try await kafka.records(kafka.topics.deliveries).count == before)
+        // If the first had no time for its last checkpoint, its work is repeated: with the same ids.
+        #expect(try await kafka.eventIDs() == before)
         await broker.shutDown()
     }
 

@@ -89,7 +89,7 @@ struct FaultBroker {
             var handles: [String: KafkaTopicHandle] = [:]
             for topic in Set(records.map(\.topic)) {
                 // Waits until the client knows the topic.
-                _ = try producer.partitionCount(of: topic, within: .seconds(10))
+                _ = try producer.partitionCount(of: topic, within: .seconds(120))
                 handles[topic] = try producer.topic(topic)
             }
             for record in records {
@@ -118,16 +118,16 @@ struct FaultBroker {
             defer { consumer.close(within: .seconds(2)) }
             var left: [Int32: Int64] = [:]
             var starts: [KafkaTopicPartition: Int64] = [:]
-            for partition in 0..<(try consumer.partitionCount(of: topic, within: .seconds(10))) {
+            for partition in 0..<(try consumer.partitionCount(of: topic, within: .seconds(120))) {
                 let place = KafkaTopicPartition(topic: topic, partition: partition)
-                let (low, high) = try consumer.watermarks(of: place, within: .seconds(10))
+                let (low, high) = try consumer.watermarks(of: place, within: .seconds(120))
                 if low < high { left[partition] = high }
                 starts[place] = low
             }
             try consumer.assign(starts)
             var read: [KafkaConsumerRecord] = []
             while !left.isEmpty {
-                guard let message = try consumer.poll(within: .seconds(30)) else { break }
+                guard let message = try consumer.poll(within: .seconds(120)) else { break }
                 guard let end = left[message.partition] else { continue }
                 if message.offset + 1 >= end { left[message.partition] = nil }
                 if message.offset < end { read.append(message.record()) }
@@ -150,6 +150,11 @@ struct FaultBroker {
         }.map {
             (try DeliveryEvent(json: $0.value ?? [], name: name).requestID, $0.header("ce_id") ?? "")
         }
+    }
+
+    /// The `ce_id`s of all events.
+    func eventIDs() async throws -> Set<String> {
+        Set(try await records(topics.deliveries).compactMap { $0.header("ce_id") })
     }
 
     /// How many entries wait for their time, as the changelog has it.

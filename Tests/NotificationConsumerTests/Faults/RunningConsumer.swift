@@ -117,7 +117,7 @@ final class CollectedLog: LogHandler, Sendable {
 /// Waits for a condition, with a deadline that no healthy run comes near.
 func eventually(
     _ what: String,
-    within limit: Duration = .seconds(90),
+    within limit: Duration = .seconds(300),
     orSay explanation: () -> String = { "" },
     _ condition: () async throws -> Bool
 ) async throws {

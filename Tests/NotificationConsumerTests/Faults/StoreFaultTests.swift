@@ -10,7 +10,7 @@ import Testing
 @testable import NotificationConsumer
 
 /// A disk that is full, under lanes that work.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct StoreFaultTests {
     @Test func `at the bound of what is not written reading pauses, and timers fire on`() async throws {
         let kafka = try FaultBroker()

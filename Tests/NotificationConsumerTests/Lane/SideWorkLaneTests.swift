@@ -54,7 +54,7 @@ struct SideWorkLaneTests {
         for _ in 0..<200 {
             try lane.turn()
             guard broker.requests[0].high == lane.link.position(of: 0), lane.link.outstanding == 0,
-                !lane.ledger.checkpoint.isUnderWay, lane.dirtyEntries() == 0
+                !lane.ledger.checkpoint.isUnderWay, lane.owned.dirtyCount == 0
             else { continue }
             return
         }

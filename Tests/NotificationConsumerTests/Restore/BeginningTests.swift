@@ -7,7 +7,7 @@ import Testing
 @testable import NotificationConsumer
 
 /// Where reading begins in a partition that has no marker.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(10)))
 struct BeginningTests {
     private static func record(_ name: String) -> (key: [UInt8]?, value: [UInt8]?) {
         (key(name).encoded, Array(#"{"requestId":"\#(name)","content":{"title":"T"}}"#.utf8))

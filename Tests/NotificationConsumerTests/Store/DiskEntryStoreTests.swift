@@ -55,7 +55,7 @@ private struct Turns {
 
     /// Turns until the condition holds, a second each.
     mutating func turn(_ store: DiskEntryStore, until condition: () throws -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(300)
         while try !condition() {
             try #require(ContinuousClock.now < deadline)
             now += .seconds(1)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Calls with tokens", .timeLimit(.minutes(2)))
+@Suite("Calls with tokens", .timeLimit(.minutes(10)))
 struct AccessCallTests {
     private static let publisher = "publisher-0123456789"
     private static let reader = "reader-0123456789"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("POST and DELETE of a recipient's notifications", .timeLimit(.minutes(2)))
+@Suite("POST and DELETE of a recipient's notifications", .timeLimit(.minutes(10)))
 struct CollectionCallTests {
     private static let target = "/v1/recipients/ana%2F1/notifications"
 

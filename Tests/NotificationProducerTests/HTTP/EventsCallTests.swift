@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("POST of events", .timeLimit(.minutes(2)))
+@Suite("POST of events", .timeLimit(.minutes(10)))
 struct EventsCallTests {
     private static let json = "application/cloudevents+json"
     private static let batch = "application/cloudevents-batch+json"

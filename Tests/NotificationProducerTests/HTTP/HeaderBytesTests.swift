@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Bytes of heads that are not UTF-8", .timeLimit(.minutes(2)))
+@Suite("Bytes of heads that are not UTF-8", .timeLimit(.minutes(10)))
 struct HeaderBytesTests {
     private static let token = "a-secret-of-sixteen"
     private static let event = [

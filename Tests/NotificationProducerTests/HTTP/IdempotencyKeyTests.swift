@@ -54,7 +54,7 @@ struct IdempotencyKeyTests {
     }
 }
 
-@Suite("Calls with an idempotency key", .timeLimit(.minutes(2)))
+@Suite("Calls with an idempotency key", .timeLimit(.minutes(10)))
 struct IdempotentCallTests {
     private static let notification = "/v1/recipients/ana/notifications"
     private static let body = #"{"content":{"body":"x"}}"#

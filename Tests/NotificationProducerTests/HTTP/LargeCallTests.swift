@@ -7,7 +7,7 @@ import Testing
 @testable import NotificationProducer
 
 /// Input that does not fit in a record is refused before anything is published.
-@Suite("Calls larger than a record", .timeLimit(.minutes(2)))
+@Suite("Calls larger than a record", .timeLimit(.minutes(10)))
 struct LargeCallTests {
     private static let batch = "application/cloudevents-batch+json"
     private static let key = "/v1/recipients/ana/notifications/order"

@@ -9,7 +9,7 @@ import Testing
 
 /// Runs on the embedded broker, which answers transactional calls but neither hides aborted records nor keeps the
 /// offsets. These tests show that nothing is lost, and which calls are made.
-@Suite("Ingest in transactions", .timeLimit(.minutes(4)))
+@Suite("Ingest in transactions", .timeLimit(.minutes(10)))
 struct ExactlyOnceTests {
     private static let topics = ProducerHarness.topics
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Faults", .timeLimit(.minutes(4)), .serialized)
+@Suite("Faults", .timeLimit(.minutes(10)), .serialized)
 struct FaultTests {
     @Test("Without a broker a call gets 503 with Retry-After, and works when the broker is back")
     func callsWithoutBroker() async throws {

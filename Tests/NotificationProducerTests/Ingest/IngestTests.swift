@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Business events become requests", .timeLimit(.minutes(3)))
+@Suite("Business events become requests", .timeLimit(.minutes(10)))
 struct IngestTests {
     static let rules = """
         rules:

@@ -7,7 +7,7 @@ import Testing
 @testable import NotificationProducer
 
 /// Events of maximum record size on `business-events`. None stops the ingest.
-@Suite("Large business events", .timeLimit(.minutes(3)))
+@Suite("Large business events", .timeLimit(.minutes(10)))
 struct LargeEventTests {
     private static let rules = """
         rules:

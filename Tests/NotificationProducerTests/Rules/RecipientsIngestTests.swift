@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Lists of recipients through Kafka", .timeLimit(.minutes(3)))
+@Suite("Lists of recipients through Kafka", .timeLimit(.minutes(10)))
 struct RecipientsIngestTests {
     private static let rules = """
         rules:

@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotificationProducer
 
-@Suite("Reloading rules while the service runs", .timeLimit(.minutes(3)))
+@Suite("Reloading rules while the service runs", .timeLimit(.minutes(10)))
 struct RuleReloadTests {
     /// A rule file that a test rewrites.
     private final class File {

@@ -164,7 +164,7 @@ final class ProducerHarness: Sendable {
             start: .beginning,
             logger: logger
         )
-        return try await within(.seconds(60), what) {
+        return try await within(.seconds(300), what) {
             var records: [KafkaConsumerRecord] = []
             for try await record in sequence {
                 records.append(record)
@@ -208,7 +208,7 @@ func within<Result: Sendable>(
 
 /// Waits until a condition holds.
 func eventually(_ what: String, _ condition: @escaping @Sendable () async throws -> Bool) async throws {
-    try await within(.seconds(60), what) {
+    try await within(.seconds(300), what) {
         while try await !condition() {
             try await Task.sleep(for: .milliseconds(20))
         }

@@ -1,0 +1,143 @@
+import Kafka
+import NotificationModel
+
+/// The partitions that a lane owns, all by its current assignment, and how far their inputs were read.
+struct OwnedPartitions {
+    /// By number; nil where another member is the owner.
+    private var partitions: [OwnedPartition?]
+    /// The numbers of those that are owned, in order.
+    private(set) var numbers: [Int32] = []
+    /// The numbers of partitions whose timers wait until the backlog is read.
+    private var catchingUp: Set<Int32> = []
+    /// The place of a record that is applied in pieces: a removal of all that a recipient has. Nothing is read meanwhile.
+    private(set) var unfinished: InputPartition?
+    /// The place in `numbers` of the partition whose timers fired first in the last turn.
+    private var firstToFire = 0
+    private var areStoresHurried = false
+
+    /// - Parameter count: the partitions of each input topic.
+    init(count: Int32) {
+        partitions = Array(repeating: nil, count: Int(count))
+    }
+
+    /// Reads and changes in place: a partition is large.
+    ///
+    /// - Parameter number: One that exists.
+    subscript(number: Int32) -> OwnedPartition? {
+        _read { yield partitions[Int(number)] }
+        _modify { yield &partitions[Int(number)] }
+    }
+
+    func exists(_ number: Int32) -> Bool { partitions.indices.contains(Int(number)) }
+
+    func contains(_ number: Int32) -> Bool { exists(number) && partitions[Int(number)] != nil }
+
+    // MARK: - Assignment
+
+    /// All partitions of the assignment before were revoked.
+    mutating func beginAssignment() {
+        (numbers, unfinished) = ([], nil)
+    }
+
+    /// The partitions of the assignment are restored: from now on they are read and fire.
+    mutating func completeAssignment(_ numbers: [Int32]) {
+        self.numbers = numbers
+        catchingUp = Set(numbers.filter { self[$0]?.isCatchingUp == true })
+    }
+
+    /// Takes a partition out; nil when it is not owned, as after a refused assignment.
+    mutating func remove(_ number: Int32) -> OwnedPartition? {
+        guard contains(number) else { return nil }
+        catchingUp.remove(number)
+        numbers.removeAll { $0 == number }
+        if unfinished?.partition == number { unfinished = nil }
+        return partitions[Int(number)].take()
+    }
+
+    // MARK: - Reading
+
+    /// A record was applied. The next owner reads an unfinished one again, unless its last piece is applied before.
+    mutating func noteRead(_ place: InputPartition, _ offset: Int64, isUnfinished: Bool) {
+        self[place.partition]?.inputs[place.input].position = isUnfinished ? offset : offset + 1
+        self[place.partition]?.isTouched = true
+        if isUnfinished { unfinished = place }
+    }
+
+    /// A piece of the unfinished record was applied.
+    mutating func notePiece(isLast: Bool) {
+        guard let place = unfinished else { return }
+        self[place.partition]?.isTouched = true
+        guard isLast else { return }
+        self[place.partition]?.inputs[place.input].position += 1
+        unfinished = nil
+    }
+
+    var isCatchingUp: Bool { !catchingUp.isEmpty }
+
+    /// Allows timers to fire where the backlog is read, or reading has stopped.
+    ///
+    /// - Parameter lag: The records of an input still to be read after a position; nil when unknown.
+    mutating func endCatchUps(
+        isReadingHeld: Bool,
+        at now: ContinuousClock.Instant,
+        lag: (InputPartition, _ position: Int64) -> Int64?
+    ) {
+        for number in catchingUp {
+            self[number]?.endCatchUp(isReadingHeld: isReadingHeld, at: now) { input, position in
+                lag(InputPartition(input, number), position)
+            }
+            if self[number]?.isCatchingUp != true { catchingUp.remove(number) }
+        }
+    }
+
+    // MARK: - Timers
+
+    /// The numbers in the order in which timers fire in this turn. The bounds are for all together, so each partition comes
+    /// first in its turn.
+    mutating func nextFiringOrder() -> [Int32] {
+        firstToFire = firstToFire + 1 < numbers.count ? firstToFire + 1 : 0
+        return Array(numbers[firstToFire...] + numbers[..<firstToFire])
+    }
+
+    /// Milliseconds from `now` until there is work without new input, at most `bound`.
+    mutating func timeToNextWork(atMost bound: Int64, at now: Timestamp) -> Int64 {
+        var time = bound
+        for number in numbers {
+            guard let next = self[number]?.nextWork() else { continue }
+            time = min(time, max(0, next.rawValue - now.rawValue))
+        }
+        return time
+    }
+
+    // MARK: - Stores
+
+    mutating func tendStores(at now: ContinuousClock.Instant) {
+        for number in numbers { self[number]?.center.store.tend(at: now) }
+    }
+
+    /// At half of the bound of unwritten changes, the stores write without waiting for full batches: the bound is meant
+    /// for a slow disk.
+    mutating func hurryStores(unwritten: Int, bound: Int) {
+        if unwritten < bound / 4 { areStoresHurried = false }
+        guard unwritten >= bound / 2, !areStoresHurried else { return }
+        areStoresHurried = true
+        for number in numbers { self[number]?.center.store.beginFlush() }
+    }
+
+    /// Changes that the stores have not written.
+    var unwritten: Int { numbers.reduce(0) { $0 + (self[$1]?.center.unwritten ?? 0) } }
+
+    /// Entries that changed since the last cut.
+    var dirtyCount: Int { numbers.reduce(0) { $0 + (self[$1]?.center.dirtyCount ?? 0) } }
+
+    /// Why a store cannot write; nil when all can.
+    var storeTrouble: String? {
+        for number in numbers {
+            if let trouble = self[number]?.center.storeTrouble { return "the disk store: \(trouble)" }
+        }
+        return nil
+    }
+
+    /// Whether a send has no outcome yet.
+    var isAnySending: Bool { numbers.contains { (self[$0]?.center.inFlight ?? 0) > 0 } }
+}
