@@ -1,117 +1,118 @@
-/// A fault that the simulation puts between the shipping lanes, or the ingest, and what they run on, to see that its checks find it.
+/// A fault that the simulation inserts between the production lanes, or the production ingest, and the simulated Kafka,
+/// stores and clocks. The tests verify that the checks detect it.
 package enum PlantedBug: String, CaseIterable, Sendable {
-    /// The changelog is read with what was never committed.
+    /// A restore also reads uncommitted and aborted records of the changelog.
     case readsUncommitted = "reads-uncommitted"
-    /// Timers fire before the changelog was read to its end: the last records of it are left out.
+    /// Timers fire before the whole changelog is read: a restore leaves out its last records.
     case firesBeforeRestored = "fires-before-restored"
-    /// What the changelog was not told yet is not read again from the requests.
+    /// A restore does not replay the requests that the changelog does not contain yet.
     case skipsReplay = "skips-replay"
     /// A transaction is committed without offsets.
     case dropsFence = "drops-fence"
-    /// The offsets are made durable first: events follow the marker.
+    /// The offsets become durable first: events are written after the marker.
     case offsetsFirst = "offsets-first"
-    /// The marker is made durable before the entries that it covers.
+    /// The marker becomes durable before the entries that it covers.
     case markerBeforeEntries = "marker-before-entries"
-    /// A marker tells that timers have fired less far than they may have.
+    /// A marker contains a `firedThrough` that is too early.
     case forgetsFiredThrough = "forgets-fired-through"
-    /// A commit whose answer did not come counts as done.
+    /// A commit without an answer counts as done.
     case trustsUnknownCommit = "trusts-unknown-commit"
-    /// What is to be aborted is committed.
+    /// A transaction that must be aborted is committed.
     case commitsInsteadOfAborting = "commits-instead-of-aborting"
-    /// What a channel answered to an earlier life of a center counts for the present one.
+    /// A channel's answer to an earlier owner's send counts for the current owner.
     case acceptsLateOutcomes = "accepts-late-outcomes"
-    /// What a channel does not answer is waited for.
+    /// A send that the channel does not answer never times out.
     case neverTimesOut = "never-times-out"
-    /// A local store says where it stands before it holds what came until there.
+    /// A local store records its position before it contains the changes up to that position.
     case storePositionFirst = "store-position-first"
 
-    // MARK: What is written
+    // MARK: Published records
 
-    /// An entry is said to be acknowledged, and is not in the changelog.
+    /// An entry is reported as acknowledged, but is not in the changelog.
     case losesEntry = "loses-entry"
-    /// An entry that is gone is not deleted from the changelog.
+    /// An entry that was forgotten is not deleted from the changelog.
     case swallowsTombstones = "swallows-tombstones"
-    /// A dead letter is said to be acknowledged, and is not written.
+    /// A dead letter is reported as acknowledged, but is not written.
     case losesDeadLetter = "loses-dead-letter"
-    /// An event comes after the one that follows it.
+    /// Two events are published in the wrong order.
     case reordersEvents = "reorders-events"
     /// A delivery is published twice.
     case duplicatesDelivery = "duplicates-delivery"
 
     // MARK: Replay
 
-    /// A marker tells too late an offset from which requests are to be read again.
+    /// The marker's replay offset is too late.
     case replaysTooLate = "replays-too-late"
-    /// Every other record that is read again is left out.
+    /// The replay leaves out every other record.
     case replaysPart = "replays-part"
 
     // MARK: The center
 
-    /// A version that a request brings counts for nothing.
+    /// The versions of requests are ignored.
     case ignoresVersions = "ignores-versions"
-    /// What has expired within the last hour is sent.
+    /// A notification that expired within the last hour is still sent.
     case ignoresExpiration = "ignores-expiration"
-    /// A removal of what is pending takes what is delivered as well.
+    /// A removal of pending notifications also removes delivered ones.
     case widensRemovals = "widens-removals"
-    /// Ids of what is closed are forgotten before their time.
+    /// The ids of closed requests are forgotten too early.
     case forgetsEarly = "forgets-early"
-    /// Requests are refused before the bound of entries is reached.
+    /// Requests are suppressed before the limit on entries is reached.
     case capsEarly = "caps-early"
 
     // MARK: Timers
 
-    /// An instant of a trigger is counted from when its record was read.
+    /// A time interval starts when its record is read, instead of at the record's timestamp.
     case anchorsAtReading = "anchors-at-reading"
-    /// The clock of the lane is ahead of its machine's.
+    /// The lane's clock is ahead of its machine's.
     case firesEarly = "fires-early"
-    /// The clock of the lane is behind its machine's.
+    /// The lane's clock is behind its machine's.
     case firesLate = "fires-late"
 
     // MARK: The store
 
-    /// A store gives an entry as it was before its last change.
+    /// A store returns an entry as it was before its last change.
     case storeIsStale = "store-is-stale"
-    /// A store does not find what has nothing pending.
+    /// A store does not find entries without a pending notification.
     case storeForgets = "store-forgets"
-    /// A store leaves one out of those that are due.
+    /// A store leaves out one of the due entries.
     case storeMissesDue = "store-misses-due"
 
     // MARK: Taking over
     //
-    // A commit of what was done before the assignment was lost is no bug of its own: the offsets of an older generation are
-    // refused, and with them the transaction.
+    // There is no bug that commits work of a lost assignment: the coordinator refuses the offsets of an older generation,
+    // and with them the transaction.
 
-    /// The changelog is read to where a `read_committed` client sees its end.
+    /// A restore reads the changelog only up to the last stable offset, the end for a `read_committed` client.
     case readsToLastStable = "reads-to-last-stable"
-    /// Reading goes on at the group's offsets.
+    /// Reading resumes at the group's offsets.
     case resumesFromGroup = "resumes-from-group"
-    /// Offsets that did not move are left out of the transaction.
+    /// A transaction leaves out the offsets that did not change.
     case leavesOutUnchanged = "leaves-out-unchanged"
 
     // MARK: The ingest of business events
 
-    /// A request is said to be acknowledged, and is not written: the offset of its event is committed nevertheless.
+    /// A request is reported as acknowledged, but is not written: the offset of its event is committed anyway.
     case ingestLosesRequest = "ingest-loses-request"
-    /// A dead letter is said to be acknowledged, and is not written.
+    /// A dead letter is reported as acknowledged, but is not written.
     case ingestLosesDeadLetter = "ingest-loses-dead-letter"
-    /// Records are acknowledged before they are written; without transactions.
+    /// Without transactions, records are acknowledged before they are written.
     case ingestAcknowledgesEarly = "ingest-acknowledges-early"
-    /// What is to be aborted is committed.
+    /// A transaction that must be aborted is committed.
     case ingestCommitsAborts = "ingest-commits-aborts"
     /// A transaction is committed without offsets.
     case ingestDropsOffsets = "ingest-drops-offsets"
-    /// An event that is read again has another id.
+    /// An event that is read again gets another id.
     case ingestRenewsIDs = "ingest-renews-ids"
-    /// Requests go to the partition after that of their recipient.
+    /// Requests are written to the partition after that of their recipient.
     case ingestMisroutes = "ingest-misroutes"
-    /// Reading begins at the end of a partition instead of the group's offset.
+    /// Reading starts at the end of a partition instead of the group's offset.
     case ingestResumesAtEnd = "ingest-resumes-at-end"
-    /// Offsets that a transaction may still commit are not waited for.
+    /// Reading starts without waiting for a transaction that may still commit offsets.
     case ingestReadsUnstableOffsets = "ingest-reads-unstable-offsets"
-    /// A request comes after the one that follows it.
+    /// Two requests are written in the wrong order.
     case ingestReorders = "ingest-reorders"
 
-    /// Those that need business events.
+    /// The bugs that need business events.
     static let ofIngest: Set<PlantedBug> = [
         .ingestLosesRequest, .ingestLosesDeadLetter, .ingestAcknowledgesEarly, .ingestCommitsAborts,
         .ingestDropsOffsets, .ingestRenewsIDs, .ingestMisroutes, .ingestResumesAtEnd, .ingestReadsUnstableOffsets,

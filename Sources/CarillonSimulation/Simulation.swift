@@ -1,7 +1,7 @@
 import NotificationModel
 
-/// One deterministic run of the consumer service, and in some runs of the ingest before it, against simulated Kafka, clocks, disks
-/// and devices.
+/// One deterministic run of the consumer service, and in some runs also of the ingest, against simulated Kafka, clocks,
+/// disks and devices.
 package enum Simulation {
     package struct Options: Sendable {
         package var seed: UInt64
@@ -19,7 +19,7 @@ package enum Simulation {
     }
 
     package struct Result: Sendable {
-        /// The first rule that was broken; nil when all held.
+        /// The first broken rule; nil if there is none.
         package var violation: Violation?
         package var trace: Trace
         package var requests: Int
@@ -28,7 +28,7 @@ package enum Simulation {
         package var events: Int
         /// Simulated microseconds.
         package var time: Int64
-        /// The longest that something due took while nothing was wrong, in microseconds.
+        /// The longest delay of a due notification during undisturbed operation, in microseconds.
         package var lateness: Int64
     }
 

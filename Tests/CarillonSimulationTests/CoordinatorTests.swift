@@ -16,7 +16,7 @@ struct TransactionCoordinatorTests {
         try broker.produce(record, to: cluster.topics.state, 0, transactionalID: id)
     }
 
-    @Test func `a new producer of an id aborts what is open and fences the old one`() throws {
+    @Test func `a new producer with the same id aborts the open transaction and fences the old producer`() throws {
         let old = broker.transactions.initialise("id")
         try write("1", as: "id", old)
         let new = broker.transactions.initialise("id")
@@ -30,7 +30,7 @@ struct TransactionCoordinatorTests {
         #expect(cluster.state(committed: false) == ["1", "3"])
     }
 
-    @Test func `ending twice in the same way is one end, in another way an error`() throws {
+    @Test func `ending a transaction again in the same way has no effect, in another way it is an error`() throws {
         let producer = broker.transactions.initialise("id")
         try write("1", as: "id", producer)
         try broker.transactions.end("id", producer, commit: true)
@@ -53,7 +53,7 @@ struct TransactionCoordinatorTests {
         #expect(throws: KafkaError.producerFenced) { try write("2", as: "id", producer) }
     }
 
-    @Test func `a transaction has ended when that is written, for which the next one waits`() throws {
+    @Test func `a transaction ends when its end is written, and the next one waits for that`() throws {
         broker.transactions.writingTime = { 500_000 }
         let producer = broker.transactions.initialise("id")
         try write("1", as: "id", producer)
@@ -68,7 +68,7 @@ struct TransactionCoordinatorTests {
         #expect(cluster.state() == ["1", "2"])
     }
 
-    @Test func `the timeout of one transaction does not touch the next`() throws {
+    @Test func `the timeout of one transaction does not abort the next`() throws {
         let producer = broker.transactions.initialise("id")
         try write("1", as: "id", producer)
         try broker.transactions.end("id", producer, commit: true)
@@ -79,7 +79,7 @@ struct TransactionCoordinatorTests {
         #expect(cluster.state() == ["1", "2"])
     }
 
-    @Test func `offsets count with the commit, and only from a member of the generation`() throws {
+    @Test func `offsets take effect with the commit, and only from a member of the generation`() throws {
         broker.group.join("m")
         cluster.timeline.advance(to: 1_000_000)
         let generation = broker.group.generation
@@ -115,7 +115,7 @@ struct TransactionCoordinatorTests {
         #expect(broker.group.committed(place) == 5)
     }
 
-    @Test func `offsets of an aborted transaction are gone`() throws {
+    @Test func `offsets of an aborted transaction have no effect`() throws {
         broker.group.join("m")
         cluster.timeline.advance(to: 1_000_000)
         let producer = broker.transactions.initialise("id")
@@ -130,7 +130,7 @@ struct TransactionCoordinatorTests {
         #expect(broker.group.committed(place) == nil)
     }
 
-    @Test func `a sequence that was written is not written again`() throws {
+    @Test func `a record with a known sequence number is not written again`() throws {
         let producer = ProducerStamp(id: broker.newProducerID(), epoch: 0)
         var record = record("k", "1")
         record.producer = producer
@@ -152,7 +152,7 @@ struct GroupCoordinatorTests {
         if case .stable(_, let partitions) = group.standing(of: id) { partitions } else { nil }
     }
 
-    @Test func `range gives each member a run of partitions, the first ones one more`() {
+    @Test func `range assigns consecutive partitions to each member, one more to the first members`() {
         group.join("b")
         group.join("a")
         #expect(group.standing(of: "a") == .waiting)
@@ -162,7 +162,7 @@ struct GroupCoordinatorTests {
         #expect(group.generation == 1)
     }
 
-    @Test func `a new member waits until the others have given back`() {
+    @Test func `a new member waits until the others have given up their partitions`() {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)
         group.join("b")
@@ -175,7 +175,7 @@ struct GroupCoordinatorTests {
         #expect(group.generation == 2)
     }
 
-    @Test func `a member that does not give back in time is left behind`() {
+    @Test func `a member that does not give up its partitions in time is removed`() {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)
         group.join("b")
@@ -185,7 +185,7 @@ struct GroupCoordinatorTests {
         #expect(throws: KafkaError.unknownMember) { try group.check("a", generation: 1) }
     }
 
-    @Test func `a silent member is dropped after the session timeout, one that speaks in time is not`() {
+    @Test func `a member without heartbeats is removed after the session timeout, but not before`() {
         group.join("a")
         group.join("b")
         cluster.timeline.advance(to: 1_000_000)
@@ -200,7 +200,7 @@ struct GroupCoordinatorTests {
         #expect(assignment("b") == [0, 1, 2])
     }
 
-    @Test func `added partitions are shared out once all have joined again`() {
+    @Test func `added partitions are assigned after all members have joined again`() {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)
         group.add(partitions: 5)
@@ -209,7 +209,7 @@ struct GroupCoordinatorTests {
         #expect(assignment("a") == [0, 1, 2, 3, 4])
     }
 
-    @Test func `offsets are set from outside only while nobody is a member`() throws {
+    @Test func `offsets can be set from outside only while the group has no members`() throws {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)
         try group.commit([(place, 3)], from: "a", generation: 1)
@@ -222,7 +222,7 @@ struct GroupCoordinatorTests {
         #expect(group.committed(place) == nil)
     }
 
-    @Test func `offsets are taken from the generation only`() throws {
+    @Test func `offsets are accepted only from the current generation`() throws {
         group.join("a")
         cluster.timeline.advance(to: 1_000_000)
         try group.commit([(place, 3)], from: "a", generation: 1)

@@ -10,7 +10,7 @@ final class Desk {
     var published: [[PublishedRecord]] = [[]]
     let observer: Observer
     let key: NotificationKey
-    /// Who writes the events.
+    /// The producer of the events.
     var writer: ProducerStamp?
 
     init(isExactlyOnce: Bool = true, usesChannel: Bool = false) throws {
@@ -57,7 +57,7 @@ final class Desk {
         publish(name, .removal(scope, version: nil))
     }
 
-    /// Something happens, so many milliseconds after the beginning.
+    /// Publishes an event a number of milliseconds after the start.
     func event(
         _ name: DeliveryEventName,
         _ request: String,
@@ -98,7 +98,7 @@ final class Desk {
 }
 
 struct ObserverTests {
-    @Test func `a delivered request is counted, and all is well`() throws {
+    @Test func `a delivered request breaks no rule`() throws {
         let desk = try Desk()
         desk.request("q")
         try desk.event(.delivered, "q", closes: true)
@@ -106,7 +106,7 @@ struct ObserverTests {
         #expect(desk.observer.open.isEmpty)
     }
 
-    @Test func `an event that comes twice breaks exactly-once, and not at-least-once`() throws {
+    @Test func `a repeated event breaks exactly-once, but not at-least-once`() throws {
         for isExactlyOnce in [true, false] {
             let desk = try Desk(isExactlyOnce: isExactlyOnce)
             desk.request("q")
@@ -116,7 +116,7 @@ struct ObserverTests {
         }
     }
 
-    @Test func `two closing events are one too many, unless one is in doubt where that may be`() throws {
+    @Test func `two closing events of a request are a violation, unless one of them may be in doubt`() throws {
         for (isExactlyOnce, doubt, expected) in [
             (true, true, Violation.Rule.oneClosing), (false, true, nil), (false, false, .oneClosing),
         ] {
@@ -134,7 +134,7 @@ struct ObserverTests {
         }
     }
 
-    @Test func `a request without an event is lost, and so is one that should have been closed`() throws {
+    @Test func `a request without an event is lost, and also one that should be closed`() throws {
         let desk = try Desk()
         desk.request("q") { $0.interval = 1000 }
         try desk.observer.follow()
@@ -145,7 +145,7 @@ struct ObserverTests {
         #expect(broken2 == .nothingLost)
     }
 
-    @Test func `where nobody goes on, what was read by the marker is closed, or in the changelog`() throws {
+    @Test func `if no instance continues, requests before the marker are closed or in the changelog`() throws {
         let desk = try Desk(usesChannel: true)
         desk.request("q")
         desk.request("unread")
@@ -197,7 +197,7 @@ struct ObserverTests {
     }
 
     @Test(arguments: [(true, nil), (false, Violation.Rule.state)])
-    func `without transactions an owner that stood still can overwrite what came after it`(
+    func `without transactions a paused owner can overwrite the entries of its successor`(
         isDisturbed: Bool,
         expected: Violation.Rule?
     ) throws {
@@ -235,7 +235,7 @@ struct ObserverTests {
         #expect(Desk.broken { try state.follow(desk.observer) } == expected)
     }
 
-    @Test func `a repeat may wait, until everything was removed`() throws {
+    @Test func `a repeating request may be pending until everything is removed`() throws {
         let desk = try Desk()
         desk.request("q") {
             $0.interval = 60_000
@@ -247,7 +247,7 @@ struct ObserverTests {
         #expect(broken3 == .nothingLost)
     }
 
-    @Test func `nothing is delivered before its time`() throws {
+    @Test func `no notification is delivered before its time`() throws {
         let desk = try Desk()
         desk.request("q") { $0.interval = 1000 }
         let due = SimulatedClock.beginning.adding(milliseconds: 1000)
@@ -271,7 +271,7 @@ struct ObserverTests {
         #expect(broken == .occurrences)
     }
 
-    @Test func `occurrences leave no gap`() throws {
+    @Test func `there is no gap between occurrences`() throws {
         let desk = try Desk()
         desk.request("q") {
             $0.interval = 60_000
@@ -290,7 +290,7 @@ struct ObserverTests {
     }
 
     @Test(arguments: [("early", Violation.Rule.closingReason), ("delivered", .closingReason), ("late", nil)])
-    func `a request is cancelled only by a removal of what is pending that came later`(
+    func `a request is cancelled only by a later removal that covers pending notifications`(
         by: String,
         expected: Violation.Rule?
     ) throws {
@@ -303,7 +303,7 @@ struct ObserverTests {
         #expect(broken == expected)
     }
 
-    @Test func `only what has an expiration, or a policy that drops it, expires`() throws {
+    @Test func `only a request with an expiration, or with a policy that drops it, expires`() throws {
         let desk = try Desk()
         desk.request("q") { $0.interval = 1000 }
         desk.request("dropped") {
@@ -316,7 +316,7 @@ struct ObserverTests {
     }
 
     @Test(arguments: [("new", nil), ("old", Violation.Rule.closingReason)])
-    func `an older version is superseded by whoever brought the newer one`(
+    func `an older version is superseded by the request or removal with the newer version`(
         by: String,
         expected: Violation.Rule?
     ) throws {
@@ -328,7 +328,7 @@ struct ObserverTests {
         #expect(broken == expected)
     }
 
-    @Test func `nothing is delivered that a later record took away before`() throws {
+    @Test func `a request that a later record has removed is not delivered`() throws {
         let desk = try Desk()
         desk.request("a") { $0.interval = 1000 }
         desk.request("b") { $0.interval = 5000 }
@@ -342,7 +342,7 @@ struct ObserverTests {
         #expect(broken == .order)
     }
 
-    @Test func `a removal is answered`() throws {
+    @Test func `every removal has an event`() throws {
         let desk = try Desk()
         desk.removal("r")
         try desk.observer.follow()
@@ -352,7 +352,7 @@ struct ObserverTests {
         try desk.observer.checkCounting(isEnd: true, isExactlyOnce: true)
     }
 
-    @Test func `what is delivered is what was requested, and known`() throws {
+    @Test func `only the content of a known request is delivered`() throws {
         let desk = try Desk()
         desk.request("q")
         let other = Array("{}".utf8)[...]
@@ -370,7 +370,7 @@ struct ObserverTests {
         #expect(broken13 == .deadLetters)
     }
 
-    @Test func `a removal of all takes what came before it, and nothing that came after`() throws {
+    @Test func `a removal of all of a recipient's affects earlier requests, and no later ones`() throws {
         let desk = try Desk()
         desk.request("q") { $0.interval = 1000 }
         let all = try NotificationKey(application: "shop", recipient: "ana", identifier: "")

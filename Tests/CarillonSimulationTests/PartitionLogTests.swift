@@ -13,7 +13,7 @@ struct PartitionLogTests {
         return record
     }
 
-    @Test func `an open transaction holds committed readers back, also from what others wrote behind it`() {
+    @Test func `an open transaction stops committed readers, also before later records of other producers`() {
         let log = PartitionLog()
         log.append(record("k", "1"))
         log.append(transactional("2", of: producer))
@@ -27,7 +27,7 @@ struct PartitionLogTests {
         #expect(log.lastStable == 4)
     }
 
-    @Test func `what was aborted is seen by uncommitted readers only, and later records of the producer by all`() {
+    @Test func `only uncommitted readers see aborted records, and all readers see the producer's later records`() {
         let log = PartitionLog()
         log.append(transactional("1", of: producer))
         log.endTransaction(of: producer, commit: false, at: 0)
@@ -37,7 +37,7 @@ struct PartitionLogTests {
         #expect(log.values(committed: false) == ["1", "2"])
     }
 
-    @Test func `a reader's position passes markers and aborted records`() {
+    @Test func `a reader's position skips control records and aborted records`() {
         let log = PartitionLog()
         log.append(transactional("1", of: producer))
         log.endTransaction(of: producer, commit: false, at: 0)
@@ -47,20 +47,20 @@ struct PartitionLogTests {
         #expect(log.read(from: 0, to: 1, committed: true).position == 1)
     }
 
-    @Test func `compaction keeps the last of each key and the offsets`() {
+    @Test func `compaction keeps the last record of each key, and the offsets`() {
         let log = PartitionLog()
         for (key, value) in [("a", "1"), ("b", "2"), ("a", "3"), ("a", "4")] { log.append(record(key, value)) }
         log.compact(at: 1000, tail: 3, lag: 0, deleteRetention: 0)
         #expect(
             log.values() == ["2", "3", "4"],
-            "the active segment stays, and is no reason to drop what is before it"
+            "the active segment is kept, and does not replace earlier records"
         )
         #expect(log.read(from: 0, committed: true).records.map(\.offset) == [1, 2, 3])
         #expect(log.values(from: 1) == ["2", "3", "4"])
         #expect(log.end == 4)
     }
 
-    @Test func `a tombstone goes after its retention and not before`() {
+    @Test func `a tombstone is removed after its retention, and not before`() {
         let log = PartitionLog()
         log.append(record("a", "1", at: 0))
         log.append(record("a", nil, at: 100))
@@ -71,7 +71,7 @@ struct PartitionLogTests {
         #expect(log.read(from: 0, committed: true).records.map(\.offset) == [2])
     }
 
-    @Test func `compaction leaves what is younger than the lag and what lies behind the last stable offset`() {
+    @Test func `compaction keeps records younger than the lag, and records after the last stable offset`() {
         let log = PartitionLog()
         log.append(record("a", "1", at: 0))
         log.append(record("a", "2", at: 90))
@@ -83,7 +83,7 @@ struct PartitionLogTests {
         #expect(log.values(committed: false) == ["2", "3", "4"])
     }
 
-    @Test func `compaction drops what was aborted without letting it stand for its key`() {
+    @Test func `compaction removes aborted records, and does not count them as the last of their key`() {
         let log = PartitionLog()
         log.append(record("k", "1"))
         log.append(transactional("2", of: producer))
@@ -94,7 +94,7 @@ struct PartitionLogTests {
         #expect(log.values(committed: false) == ["1", "3"])
     }
 
-    @Test func `retention moves the start`() {
+    @Test func `retention moves the start of the log`() {
         let log = PartitionLog()
         for value in ["1", "2", "3"] { log.append(record("k", value)) }
         log.deleteRecords(before: 2)

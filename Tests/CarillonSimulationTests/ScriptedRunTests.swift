@@ -2,7 +2,7 @@ import Testing
 
 @testable import CarillonSimulation
 
-/// What a script does to processes and to the broker.
+/// The actions of a script on processes and the broker.
 @Suite("Scripted run")
 struct ScriptedRunTests {
     private static func run(seed: UInt64 = 1, bug: PlantedBug? = nil, _ script: (ScriptedRun) throws -> Void) throws {
@@ -16,14 +16,14 @@ struct ScriptedRunTests {
         try run.proceed(until: "\(names) have everything") { owned(names, run) == 4 }
     }
 
-    /// How many partitions the instances say they own, together.
+    /// The number of partitions that the instances report together.
     private static func owned(_ names: [String], _ run: ScriptedRun) -> Int {
         names.reduce(0) { $0 + ((try? run.report(of: $1).partitions) ?? 0) }
     }
 
     private static func events(_ run: ScriptedRun) -> [ObservedEvent] { run.world.observer.events }
 
-    @Test("the same seed and script do the same")
+    @Test("the same seed and script give the same trace")
     func deterministic() throws {
         var hashes: [UInt64] = []
         for seed in [1, 1, 2] as [UInt64] {
@@ -38,7 +38,7 @@ struct ScriptedRunTests {
         #expect(hashes[0] == hashes[1] && hashes[0] != hashes[2])
     }
 
-    @Test("a process that stands still past its session loses its partitions, and joins again")
+    @Test("a process that is paused for longer than its session loses its partitions, and joins again")
     func freeze() throws {
         try Self.run { run in
             try Self.start("a", "b", on: run)
@@ -56,7 +56,7 @@ struct ScriptedRunTests {
         }
     }
 
-    @Test("an instance that was told to end hands over what is committed, and its disk serves the next")
+    @Test("an instance that shuts down hands over its committed state, and the next process uses its disk")
     func stop() throws {
         try Self.run { run in
             try Self.start("a", on: run, hasStore: true)
@@ -71,7 +71,7 @@ struct ScriptedRunTests {
         }
     }
 
-    @Test("a broker that is away acknowledges nothing, and no lane gets an answer; then all is done")
+    @Test("an unavailable broker acknowledges nothing and answers no lane; afterwards all requests are processed")
     func away() throws {
         try Self.run { run in
             try Self.start("a", on: run)
@@ -88,7 +88,9 @@ struct ScriptedRunTests {
         }
     }
 
-    @Test("requests that expire unread are lost: nobody waits for them, and the service refuses until it is told")
+    @Test(
+        "requests that are deleted unread are not expected, and the service refuses to run until it is allowed to skip them"
+    )
     func expiry() throws {
         try Self.run { run in
             try Self.start("a", on: run)
@@ -106,7 +108,7 @@ struct ScriptedRunTests {
         }
     }
 
-    @Test("a request without an event is not in order, one that is due later is")
+    @Test("a request without an event is a violation, unless it is due later")
     func counting() throws {
         try Self.run { run in
             try run.publish("now", count: 1, due: nil, recipients: 1)
@@ -124,7 +126,7 @@ struct ScriptedRunTests {
         }
     }
 
-    @Test("what is awaited in vain, and a broken rule, are told with the end of the trace")
+    @Test("a failed wait, and a broken rule, are reported with the end of the trace")
     func failures() throws {
         try Self.run { run in
             try Self.start("a", on: run)
@@ -141,7 +143,7 @@ struct ScriptedRunTests {
                 try run.proceed(for: .seconds(10))
             }
             #expect(failure?.description.contains(Violation.Rule.state.rawValue) == true)
-            // It stays broken.
+            // Later calls throw it too.
             #expect(throws: ScriptedRun.Failure.self) { try run.proceed(for: .zero) }
         }
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import CarillonSimulation
 
 struct SeededGeneratorTests {
-    @Test func `the same seed gives the same numbers, another one others`() {
+    @Test func `the same seed gives the same numbers, another seed gives other numbers`() {
         var (a, b, c) = (SeededGenerator(seed: 1), SeededGenerator(seed: 1), SeededGenerator(seed: 2))
         let first = (0..<100).map { _ in a.next() }
         #expect(first == (0..<100).map { _ in b.next() })

@@ -8,7 +8,7 @@ struct SimulatedChannelTests {
     private let cluster = Cluster()
     private let devices = SimulatedDevices()
 
-    /// A channel, and the sends beside a lane that uses it.
+    /// A channel, and the sends of a lane that uses it.
     private final class Desk {
         let channel: SimulatedChannel
         let bell = SimulatedBell()
@@ -30,7 +30,7 @@ struct SimulatedChannelTests {
             sends.begin(at: timeline.clock.instant) { channel.begin($0, $1) }
         }
 
-        /// What came since the last call; nil for what timed out.
+        /// The outcomes since the last call; nil for sends that timed out.
         func take() -> [ChannelOutcome.Result?] {
             bell.still()
             return sends.take(at: timeline.clock.instant).map { _, ending in
@@ -74,7 +74,7 @@ struct SimulatedChannelTests {
         cluster.timeline.advance(to: cluster.timeline.now + seconds * 1_000_000)
     }
 
-    @Test func `a device shows what was sent last, and nothing after a recall`() throws {
+    @Test func `a device shows the last send, and nothing after a recall`() throws {
         let desk = desk(cluster.process())
         let first = try send("1")
         desk.begin(first)
@@ -88,7 +88,7 @@ struct SimulatedChannelTests {
         #expect(!devices.records.contains { !$0.isOver })
     }
 
-    @Test func `a rejected send reaches no device, one whose answer is lost does`() throws {
+    @Test func `a rejected send does not reach its device, but a send without an answer does`() throws {
         let process = cluster.process()
         let rejecting = desk(process, .init(rejecting: 1000))
         rejecting.begin(try send("1"))
@@ -104,7 +104,7 @@ struct SimulatedChannelTests {
         #expect(devices.shown.count == 1)
     }
 
-    @Test func `an outcome can come twice, and late`() throws {
+    @Test func `an outcome can arrive twice, and late`() throws {
         let desk = desk(cluster.process(), .init(delaying: 1000, repeating: 1000))
         desk.begin(try send("1"))
         for _ in 0..<100 where !desk.bell.isRung { pass(seconds: 1) }
@@ -112,7 +112,7 @@ struct SimulatedChannelTests {
         #expect(desk.take().count == 1 && desk.hasLate)
     }
 
-    @Test func `a process that ended hears nothing, though what was on its way arrives`() throws {
+    @Test func `an ended process gets no outcome, but its sends in progress arrive`() throws {
         let process = cluster.process()
         let desk = desk(process)
         desk.begin(try send("1"))
@@ -151,7 +151,7 @@ struct SimulatedStoreTests {
         )
     }
 
-    @Test func `what was taken is seen at once, and on the disk later, with its position`() {
+    @Test func `a write is visible immediately, and on the disk later, with its position`() {
         let store = store(cluster.process())
         store.write([change("a", "1")], position: position(3))
         #expect(store.entry(of: bytes("a"))?.value == bytes("1"))
@@ -163,7 +163,7 @@ struct SimulatedStoreTests {
         #expect(store.unwritten == 0)
     }
 
-    @Test func `what was not written is lost with the process`() {
+    @Test func `unwritten changes are lost with the process`() {
         let process = cluster.process()
         let first = store(process)
         first.write([change("a", "1")], position: position(3))
@@ -177,7 +177,7 @@ struct SimulatedStoreTests {
         #expect(second.counts == StoreCounts(entries: 1, pending: 0))
     }
 
-    @Test func `due entries come in order, a page at a time`() {
+    @Test func `due entries are returned in order, one page at a time`() {
         let store = store(cluster.process())
         store.write(
             [change("a", "1", due: 30), change("b", "2", due: 10), change("c", "3", due: 20), change("d", "4")],
@@ -192,7 +192,7 @@ struct SimulatedStoreTests {
         #expect(store.counts == StoreCounts(entries: 4, pending: 3))
     }
 
-    @Test func `idle entries come the longest untouched first, and prefixes find theirs`() throws {
+    @Test func `idle entries are ordered by their last change, and prefixes find their entries`() throws {
         let store = store(cluster.process())
         store.write(
             [change("a/r/1", "1", touched: 9), change("a/r/2", "2", touched: 3), change("a/s/1", "3", due: 1)],

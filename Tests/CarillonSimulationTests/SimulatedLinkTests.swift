@@ -12,7 +12,7 @@ struct SimulatedLinkTests {
         cluster.broker.log(cluster.topics.requests, partition).append(record("k", value))
     }
 
-    @Test func `a member reads what its partitions hold, in order, and what comes later`() throws {
+    @Test func `a member reads the records of its partitions in order, and then new ones`() throws {
         request("1")
         request("2")
         let reader = try Reader(cluster.link())
@@ -24,7 +24,7 @@ struct SimulatedLinkTests {
         #expect(reader.read == ["1", "2", "3"])
     }
 
-    @Test func `a second member takes its share once the first has given back`() throws {
+    @Test func `a second member gets its share after the first has given up its partitions`() throws {
         let a = try Reader(cluster.link("a"))
         try a.poll(seconds: 5)
         let b = try Reader(cluster.link("b"))
@@ -36,7 +36,7 @@ struct SimulatedLinkTests {
         #expect(b.hooks == ["assign [1]"])
     }
 
-    @Test func `a paused process finds out later that it lost its partitions, and its commits are refused`() throws {
+    @Test func `a paused process detects later that it lost its partitions, and its commits are refused`() throws {
         let process = cluster.process("a")
         let a = try Reader(cluster.link("a", transactionalID: "a", process: process))
         let b = try Reader(cluster.link("b"))
@@ -68,7 +68,10 @@ struct SimulatedLinkTests {
         #expect(throws: LaneEnd.stoodStill) { try a.poll(seconds: 5) }
     }
 
-    @Test func `a member that the group does not hear loses its partitions, and its producer works on`() throws {
+    @Test
+    func `a member without a connection to the coordinator loses its partitions, and its producer continues to work`()
+        throws
+    {
         let a = try Reader(cluster.link("a", transactionalID: "a"))
         try a.poll(seconds: 5)
         try a.link.initTransactions(within: .seconds(10))
@@ -92,7 +95,7 @@ struct SimulatedLinkTests {
         #expect(!a.link.isOutOfTouch)
     }
 
-    @Test func `a member that is heard again within its session keeps what it has`() throws {
+    @Test func `a member that reconnects within its session keeps its partitions`() throws {
         let reader = try Reader(cluster.link())
         try reader.poll(seconds: 5)
         reader.link.beUnheard(for: 4_000_000)
@@ -100,7 +103,7 @@ struct SimulatedLinkTests {
         #expect(reader.hooks == ["assign [0, 1]"])
     }
 
-    @Test func `a slow broker takes what is written before, one byte after the other`() throws {
+    @Test func `a slow broker accepts records one after the other, at its rate`() throws {
         cluster.broker.bytesPerSecond = 1000
         let began = cluster.timeline.now
         let link = cluster.link()
@@ -112,7 +115,7 @@ struct SimulatedLinkTests {
         #expect(cluster.broker.busyTime(since: cluster.timeline.now) == 0)
     }
 
-    @Test func `paused reading gives nothing, and goes on where it was`() throws {
+    @Test func `paused reading returns no records, and continues at its position`() throws {
         let reader = try Reader(cluster.link())
         try reader.poll(seconds: 4)
         reader.link.pauseReading()
@@ -124,7 +127,7 @@ struct SimulatedLinkTests {
         #expect(reader.read == ["1"])
     }
 
-    @Test func `an offset that the partition does not hold is an error, not a reset`() throws {
+    @Test func `an offset outside the partition is an error, not a reset`() throws {
         request("1")
         request("2")
         cluster.broker.log(cluster.topics.requests, 0).deleteRecords(before: 1)
@@ -132,7 +135,7 @@ struct SimulatedLinkTests {
         #expect(throws: KafkaError.offsetOutOfRange) { try reader.poll(seconds: 5) }
     }
 
-    @Test func `each record is reported once, and order holds`() throws {
+    @Test func `each record is reported once, in order`() throws {
         let link = cluster.link()
         for index in 0..<200 { try link.publish("k", "\(index)", tag: UInt(index)) }
         let reports = link.settle()
@@ -159,7 +162,7 @@ struct SimulatedLinkTests {
         #expect(cluster.state() == (0..<50).map(String.init))
     }
 
-    @Test func `a transaction is seen with its commit, with its offsets`() throws {
+    @Test func `a transaction becomes visible with its commit, with its offsets`() throws {
         let reader = try Reader(cluster.link(transactionalID: "t"))
         let link = reader.link
         try reader.poll(seconds: 4)
@@ -178,7 +181,7 @@ struct SimulatedLinkTests {
         try link.commitTransaction(within: .seconds(10))
     }
 
-    @Test func `reports that nobody serves keep a transaction from its commit`() throws {
+    @Test func `a transaction cannot be committed before its reports are served`() throws {
         let link = cluster.link(transactionalID: "t")
         try link.initTransactions(within: .seconds(10))
         try link.beginTransaction()
@@ -193,7 +196,7 @@ struct SimulatedLinkTests {
         #expect(cluster.state() == ["1"])
     }
 
-    @Test func `an abort takes back what is queued and what was written`() throws {
+    @Test func `an abort removes queued and written records`() throws {
         let link = cluster.link(transactionalID: "t")
         try link.initTransactions(within: .seconds(10))
         try link.beginTransaction()
@@ -229,7 +232,7 @@ struct SimulatedLinkTests {
         return (link, step)
     }
 
-    @Test func `a commit whose answer is lost is done, and can be asked for again`() throws {
+    @Test func `a commit whose answer is lost has its effect, and can be requested again`() throws {
         let (link, _) = try commit(with: .loseReply)
         #expect(throws: KafkaError.noReply) { try link.commitTransaction(within: .seconds(10)) }
         #expect(cluster.state() == ["1"])
@@ -241,7 +244,7 @@ struct SimulatedLinkTests {
     }
 
     @Test(arguments: [(LinkFault.crashBefore, [String]()), (.crashAfter, ["1"])])
-    func `a crash at a commit is before or after its effect, and the process is gone`(
+    func `a crash at a commit occurs before or after its effect, and ends the process`(
         fault: LinkFault,
         state: [String]
     ) throws {
@@ -257,7 +260,7 @@ struct SimulatedLinkTests {
         #expect(cluster.state() == state)
     }
 
-    @Test func `a repeated request has no second effect, and one that fails has none`() throws {
+    @Test func `a repeated request has no second effect, and a failed one has no effect`() throws {
         let (link, _) = try commit(with: .repeated)
         try link.commitTransaction(within: .seconds(10))
         #expect(cluster.state() == ["1"])
@@ -268,13 +271,13 @@ struct SimulatedLinkTests {
         #expect(cluster.state() == ["1", "1"])
     }
 
-    @Test func `a commit that takes longer than the transaction may is refused`() throws {
+    @Test func `a commit after the transaction timeout is refused`() throws {
         let (link, _) = try commit(with: .delay(11_000_000))
         #expect(throws: KafkaError.producerFenced) { try link.commitTransaction(within: .seconds(10)) }
         #expect(cluster.state() == [])
     }
 
-    @Test func `the changelog is read to its end, past what another one left open`() throws {
+    @Test func `the changelog is read to its end, also if another process left a transaction open`() throws {
         let left = cluster.link("left", transactionalID: "left")
         try left.initTransactions(within: .seconds(10))
         try left.beginTransaction()
@@ -297,7 +300,7 @@ struct SimulatedLinkTests {
         }
     }
 
-    @Test func `closing gives the partitions back and leaves the group`() throws {
+    @Test func `closing gives up the partitions and leaves the group`() throws {
         let reader = try Reader(cluster.link())
         try reader.poll(seconds: 4)
         reader.link.close(within: .seconds(1))

@@ -2,12 +2,12 @@ import Testing
 
 @testable import CarillonSimulation
 
-/// The shipping ingest, lanes, centers, checkpoints and restores over a simulated cluster.
+/// The production ingest, lanes, centers, checkpoints and restores with a simulated cluster.
 @Suite("Simulation", .serialized)
 struct SimulationTests {
     private static let seeds: ClosedRange<UInt64> = 1...40
 
-    @Test("every rule holds, whatever goes wrong", arguments: [true, false])
+    @Test("every rule holds with all faults", arguments: [true, false])
     func rules(isExactlyOnce: Bool) {
         for seed in Self.seeds {
             let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
@@ -17,7 +17,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("the same seed does the same")
+    @Test("the same seed gives the same trace")
     func deterministic() {
         for seed in [3, 11] as [UInt64] {
             let (one, other) = (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
@@ -26,7 +26,7 @@ struct SimulationTests {
         #expect(Simulation.run(.init(seed: 3)).trace.hash != Simulation.run(.init(seed: 11)).trace.hash)
     }
 
-    /// The first seeds whose runs are of a kind.
+    /// The first seeds with a certain kind of scenario.
     private static func seeds(_ count: Int, where isWanted: (Scenario) -> Bool) -> [UInt64] {
         var (found, seed) = ([] as [UInt64], 0 as UInt64)
         while found.count < count {
@@ -38,7 +38,7 @@ struct SimulationTests {
         return found
     }
 
-    @Test("with stores in files, too, the same seed does the same, whatever the thread does that writes them")
+    @Test("with stores in files too, the same seed gives the same trace, independent of the writer thread")
     func files() {
         for seed in Self.seeds(3, where: { $0.usesFiles && $0.crashRate > 0 }) {
             let (one, other) = (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
@@ -46,7 +46,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("requests are refused, and ids forgotten", arguments: [true, false])
+    @Test("every rule holds when requests are suppressed and ids forgotten early", arguments: [true, false])
     func bounds(isExactlyOnce: Bool) {
         for seed in Self.seeds(4, where: { $0.isCapped && $0.scenes > 15 }) + Self.seeds(4, where: \.forgets) {
             let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
@@ -54,7 +54,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("nobody goes on when partitions are added, and nothing that was done is lost", arguments: [true, false])
+    @Test("no lane continues after partitions are added, and no result is lost", arguments: [true, false])
     func growth(isExactlyOnce: Bool) {
         let running = Self.seeds(4) { $0.growth != nil && $0.growsWhileRunning }
         for seed in running + Self.seeds(4, where: { $0.growth != nil && !$0.growsWhileRunning }) {
@@ -63,7 +63,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("a broker that takes few bytes a second is enough", arguments: [true, false])
+    @Test("every rule holds with a slow broker", arguments: [true, false])
     func slowBroker(isExactlyOnce: Bool) {
         for seed in Self.seeds(6, where: { $0.bytesPerSecond.map { $0 < 60_000 } ?? false }) {
             let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
@@ -71,7 +71,7 @@ struct SimulationTests {
         }
     }
 
-    @Test("business events have the effects of their rules, whatever goes wrong", arguments: [true, false])
+    @Test("business events have the effects of their rules, with all faults", arguments: [true, false])
     func events(isExactlyOnce: Bool) {
         for seed in Self.seeds(5, where: { $0.hasEvents && $0.growth == nil && !$0.isCapped && $0.crashRate > 200 }) {
             let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
@@ -79,7 +79,7 @@ struct SimulationTests {
         }
     }
 
-    /// Among which seeds it is found. That of a send without a deadline takes two million steps of the simulation:
+    /// The seeds among which each bug is found. A send without a deadline takes two million events of the simulation:
     /// `carillon simulate --bug never-times-out --first-seed 36` shows it.
     @Test(
         "a planted bug is found",

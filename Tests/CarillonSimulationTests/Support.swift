@@ -11,13 +11,13 @@ func record(_ key: String, _ value: String?, at timestamp: Int64 = 0) -> LogReco
 }
 
 extension PartitionLog {
-    /// Values that a reader sees.
+    /// The values for a reader.
     func values(committed: Bool = true, from position: Int64 = 0) -> [String] {
         read(from: position, committed: committed).records.map { String(decoding: $0.value ?? [], as: UTF8.self) }
     }
 }
 
-/// A cluster with the topics of the consumer service, and what a link to it needs.
+/// A cluster with the topics of the consumer service, and links to it.
 struct Cluster {
     let timeline = Timeline(clock: SimulatedClock())
     let broker: SimulatedBroker
@@ -59,7 +59,7 @@ struct Cluster {
     }
 }
 
-/// What a lane does with a link, in short: follows the assignment and keeps what it read.
+/// A minimal lane: follows the assignment and keeps the records that it reads.
 final class Reader {
     let link: SimulatedLink
     private(set) var owned: [Int32] = []
@@ -81,7 +81,7 @@ final class Reader {
         )
     }
 
-    /// Polls for so many seconds.
+    /// Polls for a number of seconds.
     func poll(seconds: Int = 1) throws {
         let deadline = link.timeline.now + Int64(seconds) * 1_000_000
         while link.timeline.now < deadline {

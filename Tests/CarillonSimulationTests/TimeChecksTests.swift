@@ -4,14 +4,14 @@ import Testing
 
 @testable import CarillonSimulation
 
-/// What the clock, the policy and the order of one key allow.
+/// The events that the clock, the policy and the order of one key permit.
 struct TimeChecksTests {
     private static func instant(_ milliseconds: Int64) -> Timestamp {
         SimulatedClock.beginning.adding(milliseconds: milliseconds)
     }
 
     @Test(arguments: [(4_999, Violation.Rule.timing), (5_000, nil)] as [(Int64, Violation.Rule?)])
-    func `a request expires when its expiration has passed by the owner's clock`(
+    func `a request expires when its expiration has passed on the owner's clock`(
         at time: Int64,
         expected: Violation.Rule?
     ) throws {
@@ -24,7 +24,10 @@ struct TimeChecksTests {
     }
 
     @Test(arguments: [(1_001, nil), (1_000, Violation.Rule.timing)] as [(Int64, Violation.Rule?)])
-    func `or at once when it would be due only then`(interval: Int64, expected: Violation.Rule?) throws {
+    func `a request expires immediately if its expiration is not after its due time`(
+        interval: Int64,
+        expected: Violation.Rule?
+    ) throws {
         let desk = try Desk()
         desk.request("q") {
             $0.interval = interval
@@ -39,7 +42,7 @@ struct TimeChecksTests {
             (.once, 60_000, .timing), (nil, 901_000, nil), (nil, 60_000, .timing),
         ] as [(MisfirePolicy?, Int64, Violation.Rule?)]
     )
-    func `an occurrence is missed when its policy says that it is too late`(
+    func `an occurrence is missed if it is too late for its policy`(
         policy: MisfirePolicy?,
         at time: Int64,
         expected: Violation.Rule?
@@ -59,7 +62,7 @@ struct TimeChecksTests {
     }
 
     @Test(arguments: [(119_999, Violation.Rule.timing), (120_000, nil)] as [(Int64, Violation.Rule?)])
-    func `or when the next one is due as well`(at time: Int64, expected: Violation.Rule?) throws {
+    func `an occurrence is missed if the next one is also due`(at time: Int64, expected: Violation.Rule?) throws {
         let desk = try Desk()
         desk.request("q") { ($0.interval, $0.repeats, $0.misfire) = (60_000, true, .once) }
         let first = Self.instant(60_000)
@@ -71,7 +74,7 @@ struct TimeChecksTests {
         #expect(broken == expected)
     }
 
-    @Test func `what is scheduled is due when its jitter says, and not delivered before`() throws {
+    @Test func `a scheduled notification is due at its time with jitter, and not delivered before`() throws {
         let desk = try Desk()
         desk.request("q") { ($0.interval, $0.jitter) = (1_000, 30_000) }
         try desk.observer.follow()
@@ -88,14 +91,14 @@ struct TimeChecksTests {
         #expect(early == .timing)
     }
 
-    @Test func `what is held is held for its window at most`() throws {
+    @Test func `a notification is held at most for its collapse window`() throws {
         let desk = try Desk()
         desk.request("q") { $0.collapseWindow = 500 }
         #expect(Desk.broken { try desk.event(.held, "q") { $0.until = Self.instant(501) } } == .timing)
     }
 
     @Test(arguments: [true, false])
-    func `of one key an older request is never delivered after a newer one`(usesChannel: Bool) throws {
+    func `an older request is never delivered after a newer one of the same key`(usesChannel: Bool) throws {
         for isExactlyOnce in [true, false] {
             let desk = try Desk(isExactlyOnce: isExactlyOnce, usesChannel: usesChannel)
             desk.request("a")
@@ -105,7 +108,7 @@ struct TimeChecksTests {
         }
     }
 
-    @Test func `without transactions an owner that begins again repeats what it did, in its order`() throws {
+    @Test func `without transactions a new owner repeats events in their order`() throws {
         for isExactlyOnce in [true, false] {
             let desk = try Desk(isExactlyOnce: isExactlyOnce)
             desk.request("a")
@@ -118,7 +121,7 @@ struct TimeChecksTests {
         }
     }
 
-    @Test func `nothing is late, missed or failing while nothing is wrong`() throws {
+    @Test func `no notification is late or missed, and no lane fails, in undisturbed operation`() throws {
         let desk = try Desk()
         desk.request("q") { $0.interval = 60_000 }
         desk.request("r") { ($0.interval, $0.repeats) = (60_000, true) }

@@ -18,7 +18,7 @@ struct TimelineTests {
         #expect(seen == ["a", "b", "c"])
     }
 
-    @Test func `what is due while an event waits runs inside of it`() {
+    @Test func `events that are due while an event waits run inside it`() {
         var seen: [String] = []
         timeline.add(at: 10) { [timeline] in
             seen.append("begin")
@@ -34,7 +34,7 @@ struct TimelineTests {
         #expect(timeline.now == 50, "time never goes back")
     }
 
-    @Test func `a wall clock can jump, the monotonic one cannot`() {
+    @Test func `a wall clock can jump, the monotonic clock cannot`() {
         let clock = timeline.clock
         let machine = MachineClock(clock, error: 80)
         #expect(machine.wall == SimulatedClock.beginning.adding(milliseconds: 80))

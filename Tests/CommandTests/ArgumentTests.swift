@@ -135,7 +135,7 @@ struct ArgumentTests {
         #expect(refusal(["tail", "a", "-X", "=secret"])?.message.contains("secret") == false)
     }
 
-    /// A misspelt option is reported first, whatever else is missing.
+    /// A misspelt option is reported first, before missing ones.
     @Test(arguments: [
         ["local"], ["broker"], ["send", "notification"], ["send", "removal"], ["send", "event"], ["tail", "a"],
         ["rules", "check", "a"], ["simulate"],

@@ -64,7 +64,7 @@ struct JSONInputTests {
         )
     }
 
-    @Test func `an array stands for its elements, in one line or several`() throws {
+    @Test func `an array is read as its elements, in one line or several`() throws {
         #expect(try read("[{\"a\":1}, {\"b\":1.50}]\n") == ["1, element 1 {\"a\":1}", "1, element 2 {\"b\":1.50}"])
         #expect(try read("\n[\n{\"a\":1},\n2\n]\n") == ["2, element 1 {\"a\":1}", "2, element 2 2"])
         #expect(try read("[]\n[3]") == ["2, element 1 3"])

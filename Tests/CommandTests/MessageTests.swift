@@ -30,7 +30,7 @@ struct MessageTests {
 
     // MARK: Requests
 
-    @Test func `a request and a removal are the records that NotificationPublisher makes`() async throws {
+    @Test func `a request and a removal are the records that NotificationPublisher creates`() async throws {
         let broker = try LocalBroker(topics: ["r": 5])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         let publisher = NotificationPublisher(

@@ -29,7 +29,7 @@ struct ProgressBarTests {
         #expect(line.count < max(1, columns))
     }
 
-    @Test func `it is drawn at most ten times a second, not at once, and erased`() {
+    @Test func `it is drawn at most ten times a second, not immediately, and erased`() {
         let start = ContinuousClock.now
         var written: [String] = []
         var bar = ProgressBar(total: 10, now: start, columns: { 80 }, write: { written.append($0) })

@@ -152,7 +152,7 @@ struct SenderTests {
         ) { Self.source(21) }
         let summary = try #require(result.summary)
         #expect(summary.acknowledged == 21)
-        // One at once, twenty more at 25 ms each, of which a burst can save two.
+        // One immediately, twenty more at 25 ms each, of which a burst can save two.
         let took = try #require(lastSent.withLock { $0 })
         #expect((.milliseconds(450) ... .milliseconds(1_000)).contains(took), "\(took)")
         await broker.shutDown()

@@ -106,7 +106,7 @@ struct TailTests {
         #expect(!text.contains("\u{1B}"))
     }
 
-    @Test func `a dead letter as JSON has its headers in readable form`() throws {
+    @Test func `a dead letter as JSON has its headers as readable text`() throws {
         let json = try JSONValue.parse(RecordJSON.line(deadLetter))
         #expect(json.value(at: "deadLetter.reason")?.stringValue == "unknown-field")
         #expect(json.value(at: "deadLetter.field")?.stringValue == "content.titel")

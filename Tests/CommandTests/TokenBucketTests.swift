@@ -6,7 +6,7 @@ import Testing
 struct TokenBucketTests {
     private let start = ContinuousClock.now
 
-    /// The number of tokens taken in a time by a caller that waits exactly as told, and each wait.
+    /// The number of tokens taken in a time by a caller that waits exactly as required, and each wait.
     private func taken(_ bucket: inout TokenBucket, from begin: Duration, for time: Duration) -> Int {
         var now = start + begin
         var count = 0
@@ -22,7 +22,7 @@ struct TokenBucketTests {
     }
 
     @Test(arguments: [0.5, 1, 3, 10, 333, 20_000])
-    func `over a long time the rate is exact, whatever the rate`(_ perSecond: Double) {
+    func `over a long time every rate is exact`(_ perSecond: Double) {
         var bucket = TokenBucket(perSecond: perSecond, now: start)
         let count = taken(&bucket, from: .zero, for: .seconds(20))
         // One at the start, and rounding.

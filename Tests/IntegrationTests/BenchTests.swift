@@ -35,7 +35,7 @@ struct BenchTests {
         return try JSONDecoder().decode(Output.self, from: child.standardOutput)
     }
 
-    @Test("the C++ program makes the same events as the consumer service, byte for byte")
+    @Test("the C++ program creates the same events as the consumer service, byte for byte")
     func pipeline() async throws {
         let result = try await run(
             "pipeline",
@@ -74,7 +74,7 @@ struct BenchTests {
         #expect(result.ratios["puts_vs_bare_route"] ?? 0 > 0 && result.ratios["events_vs_pipeline"] ?? 0 > 0)
     }
 
-    @Test("every request is scheduled once, and what is pending is on disk")
+    @Test("every request is scheduled once, and pending ones are on disk")
     func timers() async throws {
         struct Timers: Decodable {
             struct Subject: Decodable {
@@ -127,7 +127,7 @@ struct BenchTests {
         }
     }
 
-    @Test("what is pending comes back, from the changelog and with the files")
+    @Test("pending requests are restored, from the changelog and with the files")
     func restore() async throws {
         struct Restore: Decodable {
             var benchmark: String
@@ -152,7 +152,7 @@ struct BenchTests {
             try Tools.product("carillon-bench"),
             ["timers", "--entries=1000000", "--subjects=carillon", "--directory=\(folder.path)"]
         )
-        // The service that it measures has a directory of its own in that of the run.
+        // The measured service has its own directory in that of the run.
         func services() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { pid in
                 let place = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/cwd")

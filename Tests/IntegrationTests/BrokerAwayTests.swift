@@ -9,14 +9,14 @@ import Musl
 import Darwin
 #endif
 
-/// A broker that is not there, or no longer answers. It takes a broker of one's own to do that to.
+/// A broker that is unavailable, or does not answer. The test needs its own broker.
 @Suite("A broker that is away", .serialized, .disabled(if: Cluster.isReal, "the cluster is not ours to stop"))
 struct BrokerAwayTests {
     @Test(
-        "services start without the broker: live, not ready and why; when it comes they work; when it hangs they wait"
+        "services start without the broker, live and not ready with the reason; they work when it is available; they wait when it hangs"
     )
     func away() async throws {
-        // Holds the port that the services are told; the broker's own is known only when it runs.
+        // Reserves the port for the services' setting; the broker's port is known only when it runs.
         let door = try ChildProcess(try Tools.python(), [Tools.client("forward.py")], keepsInput: true)
         try await eventually("a port is held", orSay: { door.lastWords }) { !door.outputLines.isEmpty }
         let address = "127.0.0.1:\(try #require(door.outputLines.first))"
@@ -67,7 +67,7 @@ struct BrokerAwayTests {
             let broker = try #require(started.broker)
             broker.signal(SIGSTOP)
             try await notReady(producer, mentions: "broker")
-            // Its member of the group is lost; that is what it says.
+            // It has lost its membership in the group, and reports that.
             try await notReady(consumer)
             #expect(try await put().status == 503)
             for service in [producer, consumer] { #expect(try await service.health("live").status == 200) }
@@ -107,7 +107,7 @@ struct BrokerAwayTests {
         #expect(try await service.child.ended() == 0, "\(service.child.lastWords)")
     }
 
-    /// It says that it is not ready and why, and the reason mentions a word.
+    /// It reports that it is not ready, with a reason that contains a word.
     private func notReady(_ service: ServiceProcess, mentions word: String? = nil) async throws {
         var last = ""
         try await eventually(

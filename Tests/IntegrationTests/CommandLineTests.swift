@@ -19,7 +19,7 @@ struct CommandLineTests {
 
     // MARK: Wrong configuration
 
-    /// A start that must end by itself with status 78 and name what is wrong.
+    /// A start that must end with status 78 and name the error.
     private func expectRefusal(
         _ service: String,
         _ environment: [String: String],
@@ -59,7 +59,7 @@ struct CommandLineTests {
         try await expectRefusal(service, ["CARILLON_OPS_PORT": "0"], names: "kafka.bootstrap.servers")
     }
 
-    @Test("what is wrong in the settings file is named with its line", arguments: services)
+    @Test("an error in the settings file is named with its line", arguments: services)
     func wrongFile(_ service: String) async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(
@@ -138,7 +138,7 @@ struct CommandLineTests {
     private static func isSetting(_ key: String, of program: String) -> Bool {
         let producer = SettingsCatalogue.keys(of: ProducerServiceConfiguration.self).contains(key)
         let consumer = SettingsCatalogue.keys(of: ConsumerServiceConfiguration.self).contains(key)
-        // What neither declares is of the process.
+        // Metrics that neither declares are those of the process.
         return switch program {
         case "carillon-producer": producer || !consumer
         case "carillon-consumer": consumer || !producer
@@ -146,7 +146,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("a port that is taken ends the start with the address named", arguments: services)
+    @Test("a port in use ends the start and names the address", arguments: services)
     func takenPort(_ service: String) async throws {
         let holder = try ChildProcess(try Tools.python(), [Tools.client("forward.py")], keepsInput: true)
         try await eventually("a port is held") { !holder.outputLines.isEmpty }
@@ -164,7 +164,7 @@ struct CommandLineTests {
     // MARK: carillon
 
     @Test(
-        "carillon local writes the bootstrap file when all is ready and takes it away at its end",
+        "carillon local writes the bootstrap file when everything is ready and deletes it at its end",
         .disabled(if: Cluster.isReal, "it brings its own broker")
     )
     func local() async throws {
@@ -209,7 +209,7 @@ struct CommandLineTests {
     }
 
     @Test(
-        "carillon local takes calls only when its consumer works on its partitions",
+        "carillon local accepts calls only when its consumer owns its partitions",
         .disabled(if: Cluster.isReal, "it brings its own broker")
     )
     func localIsReady() async throws {
@@ -222,7 +222,7 @@ struct CommandLineTests {
             ["local", "--http", "127.0.0.1:\(ports[0])", "--ops", "127.0.0.1:\(ports[1])"]
         )
         do {
-            // The first call that is taken at all.
+            // The first call that is accepted.
             var put: HTTPAnswer?
             try await eventually("a call is taken", orSay: { local.lastWords }) {
                 guard local.isRunning else { throw ChildProcess.Failure(description: local.lastWords) }
@@ -245,7 +245,7 @@ struct CommandLineTests {
         await local.end()
     }
 
-    @Test("no usage is shown for what is wrong with a broker or its settings")
+    @Test("no usage is shown for errors of a broker or its settings")
     func noUsage() async throws {
         for arguments in [
             [], ["--bootstrap-file", "/no/such/file"], ["--bootstrap-servers", "127.0.0.1:1", "--timeout", "200ms"],
@@ -257,7 +257,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("what is quoted of a command line steers no terminal")
+    @Test("quotations of a command line contain no terminal control sequences")
     func hostileArguments() async throws {
         for arguments in [
             ["tail", "a\u{1B}[31m\u{202E}b"], ["tail", "a", "--nosuch\u{9B}x"], ["rules", "check", "\u{1B}c"],
@@ -271,7 +271,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("tail says plainly that a topic or a broker is not there", .disabled(if: Cluster.isReal))
+    @Test("tail reports that a topic does not exist or a broker is unavailable", .disabled(if: Cluster.isReal))
     func tailOfNothing() async throws {
         let away = try ChildProcess(
             try Tools.product("carillon"),

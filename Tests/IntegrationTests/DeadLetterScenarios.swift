@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Records that cannot be used, and what a Python client finds on `dead-letters`.
+/// Invalid records, and the dead letters that a Python client reads.
 extension ServiceScenarios {
-    /// What is wrong, and the record.
+    /// The error, and the record.
     private struct Case {
         var reason: String
         var record: TestRecord
@@ -25,7 +25,7 @@ extension ServiceScenarios {
             #expect(letter.text("kafka_dlt-exception-message")?.isEmpty == false, "\(what)")
             for (name, text) in wrong.record.headers { #expect(letter.text(name) == text, "\(what)") }
         }
-        // kcat agrees on what can be read without a program.
+        // kcat shows the same fields.
         let kcat = try await ChildProcess.run(
             try Tools.program("kcat"),
             [
@@ -37,7 +37,7 @@ extension ServiceScenarios {
         for wrong in cases { #expect(kcat.outputText.contains("carillon-reason=\(wrong.reason)")) }
     }
 
-    @Test("what the producer service cannot use goes to dead letters with its reason, bytes, key, headers and origin")
+    @Test("the producer service writes invalid events to dead letters with reason, bytes, key, headers and origin")
     func deadLettersOfEvents() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -91,12 +91,12 @@ extension ServiceScenarios {
             in: stack
         )
         #expect(stack.all(recipient).isEmpty)
-        // It goes on with what comes next.
+        // It continues with the next event.
         _ = try await stack.send(TestEvent(type: "now", recipient: recipient, identifier: "after"))
         _ = try await stack.event("delivered", recipient, "after")
     }
 
-    @Test("what the consumer service cannot use goes to dead letters with its reason, bytes, key, headers and origin")
+    @Test("the consumer service writes invalid requests to dead letters with reason, bytes, key, headers and origin")
     func deadLettersOfRequests() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()

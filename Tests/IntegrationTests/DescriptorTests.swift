@@ -37,9 +37,9 @@ struct DescriptorTests {
         await service.child.end()
     }
 
-    @Test("when none is left a listener says so, waits, and goes on when there are some again")
+    @Test("without free descriptors a listener reports that, waits, and continues when there are some again")
     func exhausted() async throws {
-        // Fewer than the bound of connections would take.
+        // Fewer than the limit of connections needs.
         let service = try producer(files: 72)
         do {
             let port = try await service.port("ops endpoint listens")
@@ -61,7 +61,7 @@ struct DescriptorTests {
     }
 }
 
-/// A TCP connection on which nothing is sent. Closed when nobody holds it any more.
+/// A TCP connection on which nothing is sent. Closed when its last reference is released.
 private final class SilentConnection {
     private let socket: Int32
 

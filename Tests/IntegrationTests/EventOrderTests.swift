@@ -5,7 +5,7 @@ import Testing
 struct EventOrderTests {
     private static let orders = 12
 
-    @Test("a cancel that is posted after its notification takes effect after it, without a subject, and so in a batch")
+    @Test("a cancellation posted after its notification takes effect after it, without a subject, and also in a batch")
     func order() async throws {
         let cluster = try await Cluster.start()
         do {

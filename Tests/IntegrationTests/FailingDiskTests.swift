@@ -1,10 +1,12 @@
 import Foundation
 import Testing
 
-/// A consumer service whose disk takes nothing, for a while: the system refuses what it writes to files.
+/// A consumer service whose disk is full for a while: the system refuses writes to files.
 @Suite("A disk that fails", .serialized)
 struct FailingDiskTests {
-    @Test("the consumer service begins, works and goes on without it, says so, and is back when the disk is")
+    @Test(
+        "the consumer service starts and works without its disk, reports that, and returns to the disk when there is room"
+    )
     func failingDisk() async throws {
         let cluster = try Cluster.inProcess()
         let folder = try TemporaryFolder()

@@ -11,7 +11,7 @@ import Darwin
 
 /// Who may call the API, and how long.
 extension ServiceScenarios {
-    @Test("with tokens and TLS it serves everybody who has a token, and nobody else; who is too slow is cut off")
+    @Test("with tokens and TLS it serves only callers with a token, and disconnects callers that are too slow")
     func access() async throws {
         let stack = try Stack.shared()
         let own = stack.recipient("tls")
@@ -27,7 +27,7 @@ extension ServiceScenarios {
         )
         let token = "scenario-0123456789-\(UUID().uuidString)"
         let weak = "weak-\(token)"
-        // Beside the other, and without rules: events are not its business.
+        // A second producer service, without rules: it processes no events.
         var settings = ServiceProcess.settings(stack.cluster, deployment: stack.deployment)
         settings["CARILLON_APPLICATION_DEFAULT"] = "shop"
         settings["CARILLON_HTTP_PORT"] = "0"

@@ -13,7 +13,7 @@ import Darwin
 @Suite("A consumer service that is killed", .serialized)
 struct KilledConsumerTests {
     @Test(
-        "killed 20 times under load: nothing lost, repeats have the same ce_id, and the marker alone says where to go on"
+        "killed 20 times under load: nothing is lost, repeats have the same ce_id, and only the marker determines where to resume"
     )
     func twentyTimes() async throws {
         let cluster = try Cluster.inProcess()
@@ -29,7 +29,7 @@ struct KilledConsumerTests {
                 consumer = next
                 switch number % 4 {
                 case 0:
-                    // While it works: its checkpoints go on from where the one before was.
+                    // While it works: its checkpoints continue after those of the previous process.
                     let before = Self.positions(state)
                     try await eventually("it makes progress", orSay: { next.child.lastWords }) {
                         !next.child.isRunning || Self.positions(state) >= before + 20
@@ -59,7 +59,7 @@ struct KilledConsumerTests {
             try await eventually("the far ones are pending") {
                 try await last.metrics.contains("\ncarillon_schedule_pending 100")
             }
-            // Each came as a group of its own, without an offset: had it read from the beginning, it would have read those, too.
+            // Each process had its own group without an offset: reading from the beginning would have read these too.
             let read = try await last.metrics.split(separator: "\n").filter { $0.hasPrefix("carillon_requests_total{") }
                 .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
             try await eventually("it reads on from the markers") { Self.positions(state) - done >= read }
@@ -83,14 +83,14 @@ struct KilledConsumerTests {
         return last.values.reduce(0, +)
     }
 
-    /// In a new group: the embedded broker lets a first member in at once, compared with one that comes after a killed one.
+    /// In a new group: the embedded broker admits a first member immediately, but not one that follows a killed member.
     private func start(_ cluster: Cluster, _ number: Int) throws -> ServiceProcess {
         var settings = ServiceProcess.settings(cluster, deployment: "killed")
         settings["CARILLON_CONSUMER_START"] = "earliest"
         return try ServiceProcess.consumer(settings, deployment: "killed-\(number)")
     }
 
-    @Test("requests that came first are read without being asked, SIGHUP changes nothing, and the end is in order")
+    @Test("earlier requests are read without a setting, SIGHUP changes nothing, and the service shuts down properly")
     func requestsFirst() async throws {
         let cluster = try Cluster.inProcess()
         let clients = RequestClients(cluster)
@@ -121,7 +121,7 @@ struct KilledConsumerTests {
 
     // MARK: - Refusals
 
-    @Test("a changelog that it must not guess about ends the process with a status and a text that says what to do")
+    @Test("a changelog that it cannot use ends the process with a status and a text with the remedy")
     func refusals() async throws {
         let cluster = try Cluster.inProcess()
         let entry = TestRecord(

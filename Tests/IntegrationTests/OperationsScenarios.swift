@@ -9,13 +9,13 @@ import Musl
 import Darwin
 #endif
 
-/// What operators see, and what happens when processes end.
+/// The view of operators, and the end of processes.
 extension ServiceScenarios {
-    @Test("every record that came out has its key, partition, headers and schema, by a reading of its own")
+    @Test("every published record has its key, partition, headers and schema, as an independent reader checks")
     func everyRecord() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient("ü/% ")
-        // Something of every kind, whatever ran before.
+        // Records of every kind, independent of earlier tests.
         _ = try await stack.send(
             TestEvent(type: "now", recipient: recipient, identifier: "/"),
             TestEvent(type: "later", recipient: recipient, identifier: "%"),
@@ -40,7 +40,7 @@ extension ServiceScenarios {
         #expect(counts["deliveries"] as? Int ?? 0 >= 4)
     }
 
-    @Test("what the page of bounds says is seen in metrics is there")
+    @Test("the metrics named by the page of bounds exist")
     func boundsInMetrics() async throws {
         let stack = try Stack.shared()
         let pages = try await stack.producer.metrics + stack.consumer.metrics
@@ -108,7 +108,7 @@ extension ServiceScenarios {
         }
     }
 
-    @Test("carillon tail --json prints what was published, and ends after so many records")
+    @Test("carillon tail --json prints the published records, and ends after a number of records")
     func tail() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -175,7 +175,7 @@ extension ServiceScenarios {
         }
     }
 
-    /// Ends the load and compares what went in with what came out.
+    /// Ends the load and compares the requests with the events.
     private func settle(_ load: ChildProcess, _ recipients: String, in stack: Stack) async throws -> [String: Any] {
         load.signal(SIGTERM)
         #expect(try await load.ended() == 0, "\(load.lastWords)")
@@ -197,7 +197,7 @@ extension ServiceScenarios {
         return try #require(JSONText.object(settled.standardOutput))
     }
 
-    @Test("SIGTERM ends the consumer service under load with status 0, and every id in has its event out")
+    @Test("SIGTERM ends the consumer service under load with status 0, and every request has its event")
     func terminateConsumer() async throws {
         let stack = try Stack.shared()
         let recipients = stack.recipient("sigterm")
@@ -213,7 +213,7 @@ extension ServiceScenarios {
         #expect(numbers["repeatedEvents"] as? Int == 0, "an orderly end leaves nothing to repeat: \(numbers)")
     }
 
-    @Test("SIGTERM ends the producer service under load with status 0, and what it accepted is not lost")
+    @Test("SIGTERM ends the producer service under load with status 0, and no accepted call is lost")
     func terminateProducer() async throws {
         let stack = try Stack.shared()
         let recipients = stack.recipient("producer")
@@ -234,7 +234,7 @@ extension ServiceScenarios {
         let stack = try Stack.shared()
         let recipients = stack.recipient("kill")
         let load = try load(stack, recipients, immediate: true)
-        // Every partition that has records has its marker by then, so that there is one to resume from.
+        // Every partition with records has a marker before the restart.
         try await eventually("every partition has a marker", orSay: { stack.consumer.child.lastWords }) {
             let used = Set(stack.requests.records.map(\.partition))
             let marked = Set(

@@ -3,7 +3,7 @@ import Testing
 
 /// The scenarios with processes: on the embedded broker, or on the cluster of `KAFKA_BOOTSTRAP_SERVERS`.
 ///
-/// What the stage cannot do is skipped, and the reason is in the report; a run in which every one was skipped fails.
+/// Scenarios that the stage cannot run are skipped, with the reason in the report; a run that skips all of them fails.
 @Suite("Scenarios with processes", .countsScenarios)
 struct ProcessScenarios {
     fileprivate static func play(_ scenario: Scenario) async throws {
@@ -18,7 +18,7 @@ struct ProcessScenarios {
         try await stage.end()
     }
 
-    /// What instances go through, one after the other: they mostly wait for sessions to end, and so do the others beside them.
+    /// Scenarios with several instances, one after the other: they mostly wait for sessions to expire.
     @Suite(.serialized)
     struct Instances {
         @Test("killed under load", .plays(.killUnderLoad))
@@ -31,10 +31,10 @@ struct ProcessScenarios {
         func joinUnderLoad() async throws { try await play(.joinUnderLoad) }
     }
 
-    /// What timers, topics and the broker go through.
+    /// Scenarios with timers, topics and the broker.
     @Suite(.serialized)
     struct Topics {
-        @Test("timers move in order", .plays(.handOver))
+        @Test("timers move at a shutdown", .plays(.handOver))
         func handOver() async throws { try await play(.handOver) }
 
         @Test("compaction", .plays(.compaction))
@@ -49,7 +49,7 @@ struct ProcessScenarios {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Skips the scenario when the stage cannot do what it needs, and says why.
+    /// Skips the scenario if the stage lacks a feature, and reports which.
     static func plays(_ scenario: Scenario) -> Self {
         let missing = scenario.needs.subtracting(ProcessStage.capabilities)
         let reasons = missing.map(ProcessStage.reason(against:)).sorted().joined(separator: "; ")

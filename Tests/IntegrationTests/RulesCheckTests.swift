@@ -50,7 +50,7 @@ struct RulesCheckTests {
         #expect((object["rules"] as? [[String: Any]])?.map { $0["name"] as? String } == ["hello", "bye"])
     }
 
-    @Test("every problem of a bad file is told with its line, with status 1")
+    @Test("every problem of a bad file is reported with its line, with status 1")
     func bad() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(
@@ -79,7 +79,7 @@ struct RulesCheckTests {
         #expect(try await check([folder.file("none.yaml")]).child.errorText.hasSuffix("none.yaml: does not exist\n"))
     }
 
-    @Test("what is quoted of a file steers no terminal, in text and in JSON")
+    @Test("quotations of a file contain no terminal control sequences, in text and in JSON")
     func hostile() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(
@@ -120,7 +120,7 @@ struct RulesCheckTests {
         #expect(try await check([path, "--config", folder.file("none.yaml")]).status == 66)
     }
 
-    @Test("events that can overtake each other are noted, and told of samples whose keys differ")
+    @Test("events that can overtake each other are noted, with samples whose keys differ")
     func overtaking() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(
@@ -158,7 +158,7 @@ struct RulesCheckTests {
         #expect(try await warnings(other.replacingOccurrences(of: #""who":"ana""#, with: #""who":"ben""#)).isEmpty)
     }
 
-    @Test("an event is shown as what it becomes, from a file and from standard input")
+    @Test("the records of an event are shown, from a file and from standard input")
     func published() async throws {
         let folder = try TemporaryFolder()
         let path = try folder.write(Self.rules, to: "rules.yaml")
@@ -185,7 +185,7 @@ struct RulesCheckTests {
     }
 
     @Test(
-        "an event that comes to nothing is shown with why: skipped is well, a dead letter is status 1",
+        "an event without records is shown with the reason: skipped gives status 0, a dead letter status 1",
         arguments: [
             (#"{"n":1}"#, "com.example.a", 0, "skipped", nil),
             (#"{"who":[]}"#, "com.example.a", 1, "dead-lettered", "missing-variable"),

@@ -15,11 +15,11 @@ struct RulesReloadTests {
         "rules: [{event: com.example.test, recipient: \"{{data.who}}\", identifier: hello, content: {title: \(title)}}]\n"
     }
 
-    @Test("the producer service counts good and bad files, says what is wrong, and goes on with the rules it has")
+    @Test("the producer service counts good and bad files, reports errors, and keeps its rules after a bad file")
     func producer() async throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(Self.rules("first"), to: "rules.yaml")
-        // What is read again needs no broker.
+        // Reloading needs no broker.
         let service = ServiceProcess(
             try ChildProcess(
                 try Tools.product("carillon-producer"),
@@ -50,7 +50,7 @@ struct RulesReloadTests {
         #expect(service.child.errorText.contains("rules.yaml"))
         #expect(service.child.errorText.contains("2:3: not YAML"), "\(service.child.lastWords)")
         #expect(try await metric(time) == atStart)
-        // The broker, and nothing else, is why it is not ready; in which words changes by itself.
+        // Only the broker is the reason why it is not ready; the text of the reason may vary.
         let readiness = JSONText.object(Data(try await service.health("ready").text.utf8))
         let reasons = readiness?["components"] as? [[String: Any]]
         #expect(reasons?.map { $0["component"] as? String } == ["kafka"])
@@ -88,7 +88,7 @@ struct RulesReloadTests {
         let servers = try String(contentsOfFile: folder.file("bootstrap"), encoding: .utf8)
             .trimmingCharacters(in: .newlines)
         var sent = 0
-        /// The title of what an event becomes.
+        /// The title of the notification that an event causes.
         func title() async throws -> String? {
             sent += 1
             let answer = try await Curl.send(

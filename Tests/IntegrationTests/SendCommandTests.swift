@@ -12,9 +12,9 @@ import Darwin
 /// `carillon send`, with kcat at the other end.
 @Suite("carillon send", .serialized)
 struct SendCommandTests {
-    // MARK: What arrives
+    // MARK: Records
 
-    @Test("a notification, its removal and an event lie where the command says, with key, headers and value")
+    @Test("a notification, its removal and an event are at the reported positions, with key, headers and value")
     func arrives() async throws {
         try await CarillonCommand.withCluster { carillon in
             let notification = try await carillon.run(
@@ -159,7 +159,7 @@ struct SendCommandTests {
     }
 
     @Test(
-        "an event that is sent is what the rules make a notification of, and a removal cancels it",
+        "the rules convert a sent event to a notification, and a removal cancels it",
         .disabled(if: Cluster.isReal)
     )
     func throughTheServices() async throws {
@@ -246,7 +246,7 @@ struct SendCommandTests {
         await local.end()
     }
 
-    // MARK: What is wrong
+    // MARK: Errors
 
     private static let mixed = """
         {"recipient":"ana","identifier":"a","content":{"title":"A"}}
@@ -258,7 +258,7 @@ struct SendCommandTests {
         """
 
     @Test(
-        "a line that is wrong ends sending with its number and its field; nothing of it is sent, nor what comes after"
+        "an invalid line ends sending with its number and its field; neither it nor any later line is sent"
     )
     func badLine() async throws {
         try await CarillonCommand.withCluster { carillon in
@@ -274,7 +274,7 @@ struct SendCommandTests {
         }
     }
 
-    @Test("or it goes on, names each, and says at the end how many")
+    @Test("with --keep-going it continues, names each invalid line, and reports their number at the end")
     func keepsGoing() async throws {
         try await CarillonCommand.withCluster { carillon in
             let end = try await carillon.run("send", "notification", "--file", "-", "--keep-going", input: Self.mixed)
@@ -306,12 +306,12 @@ struct SendCommandTests {
         }
     }
 
-    @Test("what a broker refuses is a failure, told with its id")
+    @Test("a record that the broker rejects is reported as a failure with its id")
     func refusedByBroker() async throws {
         try await CarillonCommand.withCluster { carillon in
             let large =
                 #"{"recipient":"a","identifier":"i","requestId":"big","content":{"body":"\#(String(repeating: "x", count: 5_000))"}}"#
-            // The client's own bound stands for the broker's.
+            // The client's own limit is used instead of the broker's.
             let end = try await carillon.run(
                 "send",
                 "notification",
@@ -382,7 +382,7 @@ struct SendCommandTests {
             let sent = said.count
             #expect(sent > 10 && sent < 1_000_000)
             #expect(child.outputLines.count == sent)
-            // The rest of what was asked for is not sent.
+            // The rest of the requested number is not sent.
             let (done, left) = (Self.grouped(sent), Self.grouped(1_000_000 - sent))
             #expect(
                 child.errorText.hasPrefix("sent \(done), acknowledged \(done), failed 0, not sent \(left) in"),
@@ -425,7 +425,7 @@ struct SendCommandTests {
     }
 
     @Test(
-        "what tail shows as JSON is sent again as it was: requests, removals and events",
+        "the JSON output of tail is sent again unchanged: requests, removals and events",
         .disabled(if: Cluster.isReal)
     )
     func tailOutput() async throws {

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Both services as real processes on one Kafka, independent clients on the other end: business events by the CloudEvents Python SDK and
-/// confluent-kafka, HTTP by curl, and what comes out by kcat. The scenarios share the processes and run one after the other, each with
-/// recipients of its own.
+/// Both services as real processes on one Kafka, with independent clients: the CloudEvents Python SDK and confluent-kafka publish
+/// business events, curl makes the calls, and kcat reads the results. The scenarios share the processes and run one after the
+/// other, each with its own recipients.
 ///
 /// With `KAFKA_BOOTSTRAP_SERVERS` set they run against that cluster.
 @Suite("Both services as real processes", .serialized, .stack)
@@ -47,7 +47,7 @@ struct ServiceScenarios {
         #expect(request.traceID == trace)
     }
 
-    @Test("a notification with a time interval is scheduled, and delivered when its time has come")
+    @Test("a notification with a time interval is scheduled, and delivered when it is due")
     func scheduledThenDelivered() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -63,7 +63,7 @@ struct ServiceScenarios {
         #expect((delivered.headers["ce_time"] ?? "") >= due)
     }
 
-    @Test("events over HTTP take the same way, one by one and as a batch")
+    @Test("events over HTTP have the same effect, one by one and as a batch")
     func eventsOverHTTP() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -106,7 +106,7 @@ struct ServiceScenarios {
         }
     }
 
-    @Test("a condition that is not met makes no request, and no dead letter")
+    @Test("an event that does not meet a condition causes no request and no dead letter")
     func conditionNotMet() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -123,7 +123,7 @@ struct ServiceScenarios {
             [maybe("no", "false"), maybe("yes", "true")],
             to: stack.cluster
         )
-        // Same subject, same partition: what comes second was read second.
+        // Same subject, same partition: the second event was read second.
         _ = try await stack.event("delivered", recipient, "yes")
         #expect(stack.all(recipient).allSatisfy { $0["identifier"] == "yes" })
         #expect(
@@ -150,12 +150,12 @@ struct ServiceScenarios {
         let scheduled = try await stack.events("scheduled", recipient, "order", count: 2)
         #expect(scheduled.map { $0["requestId"] } == [first, second])
         #expect(scheduled.last?["replaces"] == first)
-        // An event of the user's systems takes back what a call requested.
+        // A business event cancels the notification that a call requested.
         _ = try await stack.send(TestEvent(type: "cancelled", recipient: recipient, identifier: "order"))
         #expect(try await stack.event("cancelled", recipient, "order")["requestId"] == second)
     }
 
-    @Test("a newer request replaces a delivered one, and says so")
+    @Test("a newer request replaces a delivered one, and its event names it")
     func replaceDelivered() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -171,7 +171,7 @@ struct ServiceScenarios {
         #expect(delivered.first?.traceID == "11111111111111111111111111111111")
     }
 
-    @Test("a cancel of what is pending says what it cancelled, and nothing is delivered")
+    @Test("the event of a removal names the cancelled request, which is not delivered")
     func cancel() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -183,7 +183,7 @@ struct ServiceScenarios {
         #expect(cancelled["closes"] == "true")
     }
 
-    @Test("a cancel that comes too late, or for nothing, says so and what is known")
+    @Test("a removal that is too late, or finds nothing, has an event with the known state")
     func missedCancel() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -198,7 +198,7 @@ struct ServiceScenarios {
         #expect(missed["closes"] == "false")
     }
 
-    @Test("a removal of what was delivered is an event of its own")
+    @Test("a removal of a delivered notification has its own event")
     func removeDelivered() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()
@@ -209,7 +209,9 @@ struct ServiceScenarios {
         #expect(removed["closes"] == "false")
     }
 
-    @Test("what expires before its time is said at once, and what expired on its way is not delivered")
+    @Test(
+        "a request that expires before it is due expires immediately, and one that expired on its way is not delivered"
+    )
     func expire() async throws {
         let stack = try Stack.shared()
         let recipient = stack.recipient()

@@ -21,7 +21,7 @@ struct SharedSettingsTests {
     private func start(_ cluster: Cluster) async throws {
         let folder = try TemporaryFolder()
         let rules = try folder.write(try Page.rules().block("yaml", containing: "rules:\n  - event:"), to: "rules.yaml")
-        // Only what is of that machine and that cluster is replaced.
+        // Only the settings of that machine and that cluster are replaced.
         var yaml = try Page.settings().block("yaml", containing: "kafka:\n  bootstrap:")
         for (written, here) in [
             ("kafka:9092", cluster.bootstrapServers), ("/var/lib/carillon", folder.file("store")),

@@ -1,8 +1,8 @@
 import CarillonSimulation
 import Testing
 
-/// The scenarios in the simulation, several times each, so that what happens at the same time happens in another order: no
-/// broker, no processes, no waiting. It counts as no run on a cluster.
+/// The scenarios in the simulation, several times each, with different orders of concurrent events: no broker, no processes, no
+/// waiting. This does not replace a run on a cluster.
 @Suite("Simulated scenarios", .serialized)
 struct SimulatedScenarios {
     private static let seeds: ClosedRange<UInt64> = 1...5

@@ -4,11 +4,11 @@ import Testing
 /// A changelog into which something else wrote, and the command that mends it.
 @Suite("carillon state remove", .serialized)
 struct StateCommandTests {
-    @Test("what a refusal names is removed by the command as it is printed, and the next start works")
+    @Test("the command in a refusal removes the records, and the next start works")
     func remove() async throws {
         let cluster = try Cluster.inProcess()
         let carillon = CarillonCommand(cluster: cluster)
-        // One key is no text; the last record is of a notification that nobody may remove by mistake.
+        // One key is not text; the last record is of a notification that must not be removed by mistake.
         try await put(cluster, 3, Data([0xFF, 0x27, 0x24, 0x20, 0x66]), "junk")
         try await put(cluster, 3, Data("somebody else's".utf8), "junk")
         try await put(cluster, 5, Data("shop/ana/order".utf8), "junk")

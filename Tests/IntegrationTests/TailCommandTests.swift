@@ -30,7 +30,7 @@ struct TailCommandTests {
         _ = try await PythonProducer.send([record.line], to: carillon.cluster)
     }
 
-    @Test("without follow it shows what is there and ends, also of a topic with nothing in it")
+    @Test("without follow it shows the existing records and ends, also for an empty topic")
     func ends() async throws {
         try await CarillonCommand.withCluster { carillon in
             _ = try await carillon.run(
@@ -88,7 +88,7 @@ struct TailCommandTests {
         }
     }
 
-    @Test("what is not JSON, not text, or not there at all is one readable line each")
+    @Test("values that are not JSON, not text, or null are one readable line each")
     func readable() async throws {
         try await CarillonCommand.withCluster { carillon in
             try await put(
@@ -128,7 +128,7 @@ struct TailCommandTests {
         }
     }
 
-    @Test("since shows what is not older, also where the broker finds nothing by time")
+    @Test("since shows no older records, also if the broker does not find an offset by time")
     func since() async throws {
         try await CarillonCommand.withCluster { carillon in
             let old = Int(Date().timeIntervalSince1970 * 1_000) - 3_600_000
@@ -181,7 +181,7 @@ struct TailCommandTests {
                 return (partition, offset, id)
             }
             #expect(places.count == 200)
-            // The records are all younger than the time that is asked for: what is left out is left out by its offset.
+            // All records are younger than the requested time: records can be left out only by their offset.
             let partitions = Set(places.map(\.partition)).sorted()
             #expect(partitions.count > 2)
             var times: [String: [[Int]]] = [:]
@@ -217,7 +217,7 @@ struct TailCommandTests {
         }
     }
 
-    @Test("it follows from the end on, shows a record as it comes, and ends with 130 by Ctrl-C")
+    @Test("it follows from the end, shows each new record, and ends with 130 by Ctrl-C")
     func follows() async throws {
         try await CarillonCommand.withCluster { carillon in
             try await put(carillon, "deliveries", "shop/ana/before", "{}")
@@ -273,7 +273,7 @@ struct TailCommandTests {
         }
     }
 
-    @Test("completions are a script that the shell takes, and know the topics and the types")
+    @Test("completions are a script that the shell accepts, with the topics and the types")
     func completions() async throws {
         let script = try await ChildProcess.run(
             try Tools.product("carillon"),

@@ -9,7 +9,7 @@ import Musl
 import Darwin
 #endif
 
-/// The consumer service with sends beside its lane.
+/// The consumer service with the test channel.
 @Suite("A consumer service with the channel test", .serialized)
 struct TestChannelTests {
     @Test("requests are delivered by the channel or rejected by it, and a kill with sends under way loses nothing")
@@ -45,7 +45,7 @@ struct TestChannelTests {
                 case "failed": #expect(record["reason"] == "rejected", "\(record.payload ?? "")")
                 default: Issue.record("\(record.payload ?? "")")
                 }
-                // What was rejected is rejected again, so a repeat after the kill says the same.
+                // A rejected send is rejected again, so a repeat after the kill has the same result.
                 #expect(ended.updateValue(record.name, forKey: id) ?? record.name == record.name, "\(id)")
             }
             #expect(ended.count == accepted.count)
@@ -64,7 +64,7 @@ struct TestChannelTests {
         try await cluster.stop()
     }
 
-    /// In a new group: the embedded broker lets a first member in at once.
+    /// In a new group: the embedded broker admits a first member immediately.
     private func start(_ cluster: Cluster, _ number: Int) throws -> ServiceProcess {
         var settings = ServiceProcess.settings(cluster, deployment: "channel")
         settings["CARILLON_CONSUMER_START"] = "earliest"

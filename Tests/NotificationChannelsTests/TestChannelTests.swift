@@ -46,7 +46,7 @@ final class ManualClock: Clock, Sendable {
 struct TestChannelTests {
     private typealias Channel = TestChannel<ManualClock>
 
-    /// Sends beside a lane, whose wakes the test waits for.
+    /// The sends of a lane; the test waits for their wakes.
     private final class Desk {
         let clock = ManualClock()
         let channel: Channel
@@ -69,7 +69,7 @@ struct TestChannelTests {
             sends.begin(at: clock.now) { channel.begin($0, $1) }
         }
 
-        /// What ended so far, by its name.
+        /// The ended sends, by name.
         func take() -> [String: ChannelOutcome.Result] {
             var results: [String: ChannelOutcome.Result] = [:]
             for case (let send, .answered(let result)) in sends.take(at: clock.now) {
@@ -115,13 +115,13 @@ struct TestChannelTests {
         #expect(await desk.next() == ["a": .accepted])
         desk.clock.advance(by: .milliseconds(20))
         #expect(await desk.next() == ["b": .accepted])
-        // It has come to rest, and begins again.
+        // It was idle, and starts again.
         desk.begin(try send("c"))
         desk.clock.advance(by: .milliseconds(50))
         #expect(await desk.next() == ["c": .accepted])
     }
 
-    @Test func `what it answers follows from the send, in about the shares that were asked for`() throws {
+    @Test func `the outcome depends on the send, in about the configured shares`() throws {
         func answers(seed: UInt64, attempt: Int = 1) throws -> [String: ChannelOutcome.Result] {
             let desk = Desk(.init(latency: .zero, rejections: 100, timeouts: 200), seed: seed)
             for number in 0..<5000 { desk.begin(try send("\(number)", attempt: attempt)) }
@@ -148,7 +148,7 @@ struct TestChannelTests {
         #expect(desk.take() == ["a": .accepted, "b": .rejected(.rejected)])
     }
 
-    @Test func `what is cancelled is not answered, and does not pile up`() async throws {
+    @Test func `a cancelled send is not answered, and uses no memory`() async throws {
         let desk = Desk(.init(latency: .seconds(600)))
         for round in 0..<10 {
             for number in 0..<100 { desk.begin(try send("\(round)-\(number)")) }

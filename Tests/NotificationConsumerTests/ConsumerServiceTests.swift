@@ -29,7 +29,7 @@ struct ConsumerServiceTests {
         return configuration
     }
 
-    /// Runs the service while the body runs, then ends it in order.
+    /// Runs the service while the body runs, then shuts it down.
     private static func serving<Result: Sendable>(
         _ configuration: ConsumerServiceConfiguration,
         health: Health = Health(),
@@ -103,7 +103,7 @@ struct ConsumerServiceTests {
         return read
     }
 
-    @Test func `a request comes out as a delivered event with its headers, key, partition and trace`() async throws {
+    @Test func `a request becomes a delivered event with its headers, key, partition and trace`() async throws {
         let broker = try Self.broker()
         let key = try NotificationKey(application: "shop", recipient: "ana/1", identifier: "order%1")
         let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -139,7 +139,7 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    @Test func `what cannot be used becomes a dead letter with the original bytes and Spring's headers`() async throws {
+    @Test func `an invalid record becomes a dead letter with the original bytes and Spring's headers`() async throws {
         let broker = try Self.broker()
         let key = key("order")
         let right = KafkaPartitioner.partition(forKey: key.recipientBytes, count: Int32(Self.partitions))
@@ -176,7 +176,7 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    @Test func `a restart goes on at the marker: nothing twice, nothing missing`() async throws {
+    @Test func `a restart resumes at the marker, without repeats or losses`() async throws {
         let broker = try Self.broker()
         let first = (0..<300).map {
             Self.record("a\($0)", key("i\($0)", recipient: "r\($0 % 9)"), #""content":{"title":"T"}"#)
@@ -190,7 +190,7 @@ struct ConsumerServiceTests {
             _ = try await Self.read(Self.topics.deliveries, on: broker) { $0.count == 300 }
         }
         try await Self.publish(second, on: broker)
-        // A marker is there now: where to start needs no telling.
+        // The start needs no setting now, because there is a marker.
         configuration.start = .refuse
         let events = try await Self.serving(configuration) {
             try await Self.read(Self.topics.deliveries, on: broker) { $0.count >= 600 }
@@ -200,7 +200,7 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    @Test func `a partition taken over without a marker gets one before anything is read`() async throws {
+    @Test func `a partition without a marker gets one before any request is read`() async throws {
         let broker = try Self.broker()
         let markers = try await Self.serving(Self.configuration(broker)) {
             try await Self.read(Self.topics.state, on: broker) { $0.count == Self.partitions }
@@ -214,7 +214,7 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    @Test func `a marker of another partition count refuses to start`() async throws {
+    @Test func `a marker with another number of partitions prevents the start`() async throws {
         let broker = try Self.broker()
         let marker = StateMarker(
             offsets: [Self.topics.requests: 0],
@@ -239,13 +239,13 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    /// What the restart finds: nothing, its own files, or files of another cluster.
+    /// The store at the restart: none, its own files, or files of another cluster.
     enum Store: CaseIterable {
         case memory, disk, deleted, foreign
     }
 
     @Test(arguments: Store.allCases)
-    func `what is pending, delivered and closed survives a restart`(store: Store) async throws {
+    func `pending, delivered and closed requests survive a restart`(store: Store) async throws {
         let broker = try Self.broker()
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -276,7 +276,7 @@ struct ConsumerServiceTests {
         if store == .deleted { try FileManager.default.removeItem(at: directory) }
         configuration.start = .refuse
         let registry = PrometheusRegistry()
-        // The same once more are duplicates; a newer one names what was delivered before.
+        // Repeats are duplicates; a newer request names the one delivered before.
         try await Self.publish(first + [Self.record("new", key("sent"), #""content":{"title":"T"}"#)], on: broker)
         let events = try await Self.serving(configuration, registry: registry) {
             let read = try await Self.read(Self.topics.deliveries, on: broker) { events in
@@ -300,7 +300,7 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    @Test func `a broker lost under load costs nothing`() async throws {
+    @Test func `a broker failure under load loses no request`() async throws {
         let broker = try Self.broker()
         let records = (0..<2_000).map {
             Self.record("a\($0)", key("i\($0)", recipient: "r\($0 % 50)"), #""content":{"title":"T"}"#)
@@ -319,7 +319,8 @@ struct ConsumerServiceTests {
         await broker.shutDown()
     }
 
-    @Test func `readiness says why until partitions are assigned, and metrics tell what happened`() async throws {
+    @Test func `readiness reports the reason until partitions are assigned, and metrics report the work`() async throws
+    {
         let broker = try Self.broker()
         let (health, registry) = (Health(), PrometheusRegistry())
         #expect(health.notReady.isEmpty)

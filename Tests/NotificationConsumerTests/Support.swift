@@ -100,7 +100,7 @@ struct Bench {
     var store = MemoryEntryStore()
     var events: [DeliveryEvent] = []
     var sends: [ChannelSend] = []
-    /// Sends that are not to begin any more.
+    /// Sends that must not begin any more.
     var withdrawn: [SendID] = []
     var outcomes: [CenterInput.Outcome] = []
     /// Of the next input.
@@ -114,7 +114,7 @@ struct Bench {
         center = try! PartitionCenter(rules: rules, limits: limits, store: store, at: at(0))
     }
 
-    /// One that takes over what another one has committed.
+    /// Takes over the committed state of another center.
     init(over store: MemoryEntryStore, limits: PartitionCenter.Limits = .init(), firedThrough: Timestamp = at(0)) {
         self.init(limits: limits)
         self.store = store
@@ -128,7 +128,7 @@ struct Bench {
         )
     }
 
-    /// Applies an input and returns the events it caused.
+    /// Applies an input and returns its events.
     @discardableResult
     mutating func apply(_ input: CenterInput, _ milliseconds: Int64 = 0) -> [DeliveryEvent] {
         // swift-format-ignore: NeverUseForceTry
@@ -137,7 +137,7 @@ struct Bench {
         return take()
     }
 
-    /// Goes on with a removal in pieces, one piece.
+    /// Applies the next piece of a removal.
     @discardableResult
     mutating func proceed(_ milliseconds: Int64 = 0) -> [DeliveryEvent] {
         // swift-format-ignore: NeverUseForceTry
@@ -145,7 +145,7 @@ struct Bench {
         return take()
     }
 
-    /// Fires what is due and returns the events.
+    /// Fires due timers and returns the events.
     @discardableResult
     mutating func fire(_ milliseconds: Int64) -> [DeliveryEvent] {
         _ = center.fireDue(at: at(milliseconds), limit: .max)
@@ -164,7 +164,7 @@ struct Bench {
         return take()
     }
 
-    /// Cuts, and hands the store what a checkpoint commits.
+    /// Makes a cut, and passes the committed changes to the store.
     mutating func commit() throws {
         let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(0))
         try center.noteCommitted(center.cut(at: at(0), all: true), position: position)
@@ -190,7 +190,7 @@ struct Bench {
 }
 
 extension PartitionCenter {
-    /// What turns asked for since the last call; sends as a lane hands them to a channel.
+    /// The effects of turns since the last call; sends as a lane passes them to a channel.
     mutating func takeEffects() -> (events: [DeliveryEvent], sends: [ChannelSend], withdrawn: [SendID]) {
         var effects: [Effect] = []
         exchangeEffects(with: &effects)
@@ -231,11 +231,11 @@ extension CenterInput {
 }
 
 extension [DeliveryEvent] {
-    /// `name id` of each, with `!` where it closes.
+    /// `name id` of each event, with `!` if it closes its request.
     var summary: [String] { map { "\($0.name.rawValue) \($0.requestID)\($0.closes ? "!" : "")" } }
 }
 
-// As much room as there is.
+// Without a limit on the room.
 extension PartitionCenter {
     mutating func cut(at now: Timestamp, all: Bool = false) -> [StoreChange] {
         var room = Int.max

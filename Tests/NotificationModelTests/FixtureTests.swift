@@ -121,7 +121,7 @@ struct SchemaTests {
         #expect(value["title"]?.stringValue?.isEmpty == false)
     }
 
-    @Test("the request schema names exactly the fields that the scan knows")
+    @Test("the request schema has exactly the fields of the scan")
     func fields() throws {
         let schema = try JSONValue.parse(try ModelSchema.request.json())
         let key = try NotificationKey(application: "shop", recipient: "u", identifier: "i")
@@ -142,7 +142,7 @@ struct SchemaTests {
         }
     }
 
-    @Test("the schemas know every reason code")
+    @Test("the schemas contain every reason code")
     func reasons() throws {
         let schema = try JSONValue.parse(try ModelSchema.deliveryEvent.json())
         let codes = schema.value(at: "$defs.reason.enum")?.arrayValue?.compactMap(\.stringValue)

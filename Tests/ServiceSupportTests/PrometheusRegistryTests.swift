@@ -28,7 +28,7 @@ struct PrometheusRegistryTests {
         #expect(lines("carillon_events_total") == ["carillon_events_total 1"])
     }
 
-    @Test func `handles with equal names and labels share one value, whatever the order of labels`() {
+    @Test func `handles with equal names and labels share one value, in any order of labels`() {
         Counter(label: "c", dimensions: [("x", "1"), ("y", "2")], factory: registry).increment()
         Counter(label: "c", dimensions: [("y", "2"), ("x", "1")], factory: registry).increment()
         #expect(lines("carillon_c_total") == ["carillon_c_total{x=\"1\",y=\"2\"} 2"])
@@ -105,7 +105,7 @@ struct PrometheusRegistryTests {
         )
     }
 
-    @Test func `beyond the limit a series is not kept, its handle works, and it is counted`() {
+    @Test func `above the limit a series is not kept, its handle works, and it is counted`() {
         let registry = PrometheusRegistry(maximumSeries: 3)
         let counters = (0..<5).map { Counter(label: "c", dimensions: [("n", "\($0)")], factory: registry) }
         for counter in counters { counter.increment() }

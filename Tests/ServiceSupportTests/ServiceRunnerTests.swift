@@ -47,7 +47,7 @@ struct ServiceRunnerTests {
         #expect(drains.drained.isSet)
     }
 
-    @Test func `a service that ends by itself stops the others without a failure`() async throws {
+    @Test func `a service that returns stops the others without a failure`() async throws {
         let drains = Drains(started: Flag(), drained: Flag())
         try await ServiceRunner.run([drains, Ends()], shutdownTimeout: .seconds(30), logger: logger)
         #expect(drains.drained.isSet)

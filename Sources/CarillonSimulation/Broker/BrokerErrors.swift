@@ -1,8 +1,8 @@
 import Kafka
 
-/// What the simulated cluster and its clients answer, with the flags that librdkafka gives them.
+/// The errors of the simulated cluster and its clients, with the flags that librdkafka sets.
 extension KafkaError {
-    /// The broker answered nothing in time: what was asked may have been done.
+    /// The broker did not answer in time: it may have carried out the request.
     static let noReply = KafkaError(code: .timedOut, reason: "no reply in time (simulated)", isRetriable: true)
     static let connectionBroke = KafkaError(
         code: .transport,
@@ -25,11 +25,11 @@ extension KafkaError {
         reason: "the transaction is not in a state for this (simulated)",
         isFatal: true
     )
-    /// librdkafka's own check, before anything is sent.
+    /// librdkafka's own check, before it sends anything.
     static let notNow = KafkaError(code: .state, reason: "the client is not in a state for the call (simulated)")
     static let illegalGeneration = KafkaError(
         code: .init(rawValue: 22),
-        reason: "the group has gone on without this member (simulated)",
+        reason: "the group has rebalanced without this member (simulated)",
         requiresAbort: true
     )
     static let unknownMember = KafkaError(
@@ -37,14 +37,18 @@ extension KafkaError {
         reason: "the group does not know this member (simulated)",
         requiresAbort: true
     )
-    /// A record of the transaction was not written, or the broker refused part of it.
+    /// A record of the transaction was not written, or the broker refused a part of the transaction.
     static let transactionMustAbort = KafkaError(
         code: .init(rawValue: 29),
         reason: "the transaction cannot be committed (simulated)",
         requiresAbort: true
     )
     static let offsetOutOfRange = KafkaError(code: .autoOffsetReset, reason: "offset out of range (simulated)")
-    static let fatalOfClient = KafkaError(code: .fatal, reason: "the client failed for good (simulated)", isFatal: true)
+    static let fatalOfClient = KafkaError(
+        code: .fatal,
+        reason: "the client failed permanently (simulated)",
+        isFatal: true
+    )
     static let recordIsTooLarge = KafkaError(code: .messageTooLarge, reason: "the record is too large (simulated)")
     static let queueIsFullHere = KafkaError(
         code: .queueFull,

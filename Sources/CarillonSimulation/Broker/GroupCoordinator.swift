@@ -3,19 +3,20 @@ import Kafka
 /// The next offset to read of a partition, as a group commits it.
 typealias GroupOffset = (place: KafkaTopicPartition, offset: Int64)
 
-/// One consumer group of the classic protocol over topics with equally many partitions: eager, `range`.
+/// One consumer group with the classic protocol, eager rebalancing and the `range` assignor. All its topics have the same
+/// number of partitions. A rebalance is a round: members join, then get their partitions.
 final class GroupCoordinator {
     private struct Member {
-        /// Its process does not run; the group drops it when that lasts.
+        /// Since when it sends no heartbeats; the group removes it after the session timeout.
         var silentSince: Int64?
-        /// It has joined the round that is under way.
+        /// It has joined the current round.
         var hasJoined: Bool
         var generation: Int
         var assignment: [Int32] = []
     }
 
     private enum State: Equatable {
-        /// Waits for members to join, at most to the deadline.
+        /// Waits for members to join, at most until the deadline.
         case preparing(deadline: Int64, round: Int)
         case stable
     }
@@ -30,11 +31,11 @@ final class GroupCoordinator {
     private var members: [String: Member] = [:]
     private var state = State.stable
     private var round = 0
-    /// When the round that is under way may end.
+    /// When the current round may end at the earliest.
     private var earliest: Int64 = 0
     private(set) var generation = 0
     private var offsets: [KafkaTopicPartition: Int64] = [:]
-    /// Of each topic that the group reads.
+    /// The number of partitions of each topic that the group reads.
     var partitions: Int32 = 0
 
     init(timeline: Timeline) {
@@ -44,14 +45,14 @@ final class GroupCoordinator {
     /// Sorted.
     var memberIDs: [String] { members.keys.sorted() }
 
-    /// No round is under way, and nobody is silent.
+    /// There is no rebalance, and every member sends heartbeats.
     var isQuiet: Bool { state == .stable && members.values.allSatisfy { $0.silentSince == nil } }
 
     func committed(_ place: KafkaTopicPartition) -> Int64? { offsets[place] }
 
     // MARK: - Members
 
-    /// Joins the round that is under way, or begins one.
+    /// Joins the current round, or begins one.
     func join(_ id: String) {
         if members[id] == nil {
             members[id] = Member(hasJoined: true, generation: -1)
@@ -69,7 +70,7 @@ final class GroupCoordinator {
         completeIfAllJoined()
     }
 
-    /// A member's process stops; no heartbeat comes until `speak`, and after the session timeout the group goes on without it.
+    /// A member stops sending heartbeats until `speak`; the group removes it after the session timeout.
     func fallSilent(_ id: String) {
         guard members[id] != nil, members[id]?.silentSince == nil else { return }
         let since = timeline.now
@@ -83,15 +84,15 @@ final class GroupCoordinator {
         members[id]?.silentSince = nil
     }
 
-    /// What a member's heartbeat answers.
+    /// The answer to a member's heartbeat.
     enum Standing: Equatable {
-        /// The partitions are shared out; this is its part.
+        /// The partitions are assigned; these are the member's.
         case stable(generation: Int, [Int32])
-        /// It must give its partitions back and join again.
+        /// The member must give up its partitions and join again.
         case mustRejoin
-        /// It has joined and waits for the others.
+        /// The member has joined and waits for the others.
         case waiting
-        /// The group goes on without it.
+        /// The group has removed the member.
         case unknown
     }
 
@@ -119,14 +120,14 @@ final class GroupCoordinator {
         for (place, offset) in new { offsets[place] = offset }
     }
 
-    /// Somebody sets the offset of a partition, or takes it away: possible only while there are no members.
+    /// An operator sets or deletes the offset of a partition, which is possible only while there are no members.
     func reset(_ place: KafkaTopicPartition, to offset: Int64?) {
         if members.isEmpty { offsets[place] = offset }
     }
 
     // MARK: - Rounds
 
-    /// The topics have more partitions: whoever shares them out notices, and all join again.
+    /// The topics have more partitions: the group leader notices, and all members join again.
     func add(partitions count: Int32) {
         partitions = count
         if state == .stable, !members.isEmpty { prepare(waiting: 0) }

@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// Who wrote a record.
+/// The producer of a record.
 struct ProducerStamp: Hashable {
     var id: Int64
     var epoch: Int32
@@ -25,7 +25,7 @@ struct LogRecord {
     var isTransactional = false
     var kind = Kind.data
 
-    /// What a client counts against its bound.
+    /// The size that a client compares with its limit.
     var wireBytes: Int {
         RecordBound.size(
             key: key?.count ?? 0,
@@ -36,23 +36,23 @@ struct LogRecord {
     }
 }
 
-/// The log of one partition, with one replica that never fails: the high watermark is the end.
+/// The log of one partition, with one replica that never fails: the high watermark is the end of the log.
 final class PartitionLog {
-    /// By offset; compaction leaves gaps.
+    /// In the order of their offsets; compaction leaves gaps.
     private(set) var records: [LogRecord] = []
-    /// The first offset that is still held.
+    /// The first offset of the log.
     private(set) var start: Int64 = 0
-    /// One after the last.
+    /// The offset after the last record.
     private(set) var end: Int64 = 0
-    /// Transactions that are not ended, by producer id, with their first offset.
+    /// Open transactions: producer id and first offset.
     private var open: [(producer: Int64, first: Int64)] = []
-    /// Aborted transactions, with their first and last offsets.
+    /// Aborted transactions: producer id, first and last offset.
     private var aborted: [(producer: Int64, first: Int64, last: Int64)] = []
 
-    /// Where `read_committed` ends.
+    /// The last stable offset: a `read_committed` client reads up to here.
     var lastStable: Int64 { open.map(\.first).min() ?? end }
 
-    /// Whether a transaction is not ended.
+    /// Whether a transaction is open.
     var hasOpen: Bool { !open.isEmpty }
 
     @discardableResult
@@ -83,9 +83,9 @@ final class PartitionLog {
         return aborted.contains { $0.producer == producer.id && $0.first <= record.offset && record.offset <= $0.last }
     }
 
-    /// Reads data records from an offset; control records, gaps and, when `committed`, aborted records are passed over.
+    /// Reads data records from an offset; skips control records, gaps and, when `committed`, aborted records.
     ///
-    /// - Returns: the records, and the position behind all that was looked at.
+    /// - Returns: the records, and the position after the last record examined.
     func read(
         from position: Int64,
         to limit: Int64 = .max,
@@ -116,11 +116,11 @@ final class PartitionLog {
 
     // MARK: - Cleaning
 
-    /// Keeps the last record of each key; offsets stay. A tombstone goes once it is older than `deleteRetention`.
+    /// Keeps the last record of each key; offsets do not change. Removes tombstones older than `deleteRetention`.
     ///
     /// - Parameters:
-    ///   - tail: What begins here is the active segment and stays as it is.
-    ///   - lag: Milliseconds for which a record stays whatever follows.
+    ///   - tail: The start of the active segment, which is not compacted.
+    ///   - lag: The age in milliseconds below which a record is not removed.
     func compact(at now: Int64, tail: Int64, lag: Int64, deleteRetention: Int64) {
         let limit = min(tail, lastStable)
         var last: [[UInt8]: Int64] = [:]
@@ -139,7 +139,7 @@ final class PartitionLog {
         }
     }
 
-    /// Deletes what lies before an offset.
+    /// Deletes the records before an offset.
     func deleteRecords(before offset: Int64) {
         let offset = min(offset, lastStable)
         guard offset > start else { return }

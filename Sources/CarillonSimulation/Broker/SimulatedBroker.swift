@@ -1,9 +1,9 @@
 import Kafka
 import NotificationModel
 
-/// A Kafka cluster that never fails by itself: logs, transactions and one consumer group. Faults are the link's.
+/// A Kafka cluster without faults: logs, transactions and one consumer group. The links inject the faults.
 final class SimulatedBroker {
-    /// How a topic is cleaned, in milliseconds.
+    /// The settings for compaction, in milliseconds.
     struct Cleaning {
         var compactionLag: Int64 = 0
         var deleteRetention: Int64 = 24 * 3600 * 1000
@@ -12,10 +12,10 @@ final class SimulatedBroker {
     let timeline: Timeline
     private var topics: [String: [PartitionLog]] = [:]
     private let nothing = PartitionLog()
-    /// The last sequence of a producer in a partition, with the offset that it got.
+    /// The last sequence number of a producer in a partition, and the offset of its record.
     private var sequences: [SequenceKey: (sequence: Int64, offset: Int64)] = [:]
     private var nextProducerID: Int64 = 1000
-    /// When something last happened that others answer to, in microseconds.
+    /// The time of the last change that a client may react to, in microseconds.
     private(set) var lastActivity: Int64 = 0
     private(set) lazy var transactions = TransactionCoordinator(broker: self)
     private(set) lazy var group = GroupCoordinator(timeline: timeline)
@@ -33,15 +33,15 @@ final class SimulatedBroker {
     /// Milliseconds since 1970 by the broker's clock.
     var wall: Int64 { timeline.clock.wall.rawValue }
 
-    /// What a record may have, by its clients' and its own measure.
+    /// The maximum record size, for the broker and its clients.
     var maximumRecordBytes = RecordBound.least
-    /// What it takes of all producers together; nil for any number.
+    /// The rate at which it accepts records of all producers together; nil for no limit.
     var bytesPerSecond: Int64?
-    /// When it takes, or took, what it was given, in microseconds: the last of them, in order.
+    /// The most recent periods in which it accepts records at its rate, in order, in microseconds.
     private var busy: [Range<Int64>] = []
     private static let busyRanges = 64
 
-    /// Microseconds until so many bytes more are taken.
+    /// Microseconds until the broker has accepted that many more bytes.
     func timeToTake(_ bytes: Int) -> Int64 {
         guard let bytesPerSecond else { return 0 }
         let (now, time) = (timeline.now, Int64(bytes) * 1_000_000 / bytesPerSecond)
@@ -54,12 +54,12 @@ final class SimulatedBroker {
         return (busy.last?.upperBound ?? now) - now
     }
 
-    /// Microseconds since an instant in which it took what it was given, and could take nothing else.
+    /// For how many microseconds since an instant it was busy with records that it had before.
     func busyTime(since instant: Int64) -> Int64 {
         busy.reduce(0) { $0 + max(0, min($1.upperBound, timeline.now) - max($1.lowerBound, instant)) }
     }
 
-    /// Clients that wait for something, so that others may not take it for quiet.
+    /// The number of clients that wait for an answer: while there are any, idle time must not be skipped.
     var waiting = 0
 
     func noteActivity() {
@@ -68,17 +68,17 @@ final class SimulatedBroker {
 
     // MARK: - Away
 
-    /// When it is back, in microseconds; what it keeps is kept.
+    /// When it is available again, in microseconds; it keeps its data meanwhile.
     private(set) var awayUntil: Int64 = 0
 
-    /// It answers nobody.
+    /// It does not answer any client.
     var isAway: Bool { timeline.now < awayUntil }
 
     func goAway(for microseconds: Int64) {
         awayUntil = max(awayUntil, timeline.now + microseconds)
     }
 
-    /// Runs an action now, or so many microseconds after it is back.
+    /// Runs an action now, or the given number of microseconds after the broker is available again.
     func whenThere(after microseconds: Int64 = 0, _ action: @escaping () -> Void) {
         guard isAway else { return action() }
         timeline.add(at: awayUntil + microseconds) { [unowned self] in
@@ -92,20 +92,20 @@ final class SimulatedBroker {
         topics[name] = (0..<partitions).map { _ in PartitionLog() }
     }
 
-    /// Adds empty partitions to a topic until it has so many.
+    /// Adds empty partitions to a topic up to a number.
     func addPartitions(_ name: String, upTo count: Int32) {
         while partitionCount(of: name) < count { topics[name]?.append(PartitionLog()) }
     }
 
     func partitionCount(of topic: String) -> Int32 { Int32(topics[topic]?.count ?? 0) }
 
-    /// An empty one where there is none.
+    /// The log of a partition; an empty log for a partition that does not exist.
     func log(_ topic: String, _ partition: Int32) -> PartitionLog {
         guard let logs = topics[topic], logs.indices.contains(Int(partition)) else { return nothing }
         return logs[Int(partition)]
     }
 
-    /// Compacts a partition; what begins at `tail` is the active segment.
+    /// Compacts a partition; its active segment starts at `tail`.
     func compact(_ topic: String, _ partition: Int32, tail: Int64, _ cleaning: Cleaning) {
         log(topic, partition).compact(
             at: wall,
@@ -122,14 +122,14 @@ final class SimulatedBroker {
         return nextProducerID
     }
 
-    /// Appends what somebody else wrote.
+    /// Appends a record of a producer outside the simulation's links.
     func append(_ record: LogRecord, to topic: String, _ partition: Int32) -> Int64 {
         noteActivity()
         return log(topic, partition).append(record)
     }
 
-    /// Appends a record. A sequence that the producer has used in the partition changes nothing: the offset that it got is
-    /// answered.
+    /// Appends a record. A sequence number that the producer has already used in the partition changes nothing: the answer
+    /// is the offset of the earlier record.
     ///
     /// - Throws: `.producerFenced` when the epoch of a transactional producer is not the newest, `wrongTransactionState`.
     @discardableResult

@@ -1,8 +1,9 @@
 import Kafka
 
-/// Keeps transactions by transactional id: who may write, what the open one touched, and when it runs out.
+/// The transactions by transactional id: which producer may write, which partitions and offsets the open transaction
+/// contains, and when it times out.
 final class TransactionCoordinator {
-    /// A member of the group, as it names itself with offsets.
+    /// The member of the group that sends offsets.
     struct GroupMember: Hashable {
         var id: String
         var generation: Int
@@ -16,32 +17,32 @@ final class TransactionCoordinator {
     private struct Entry {
         var producer: ProducerStamp
         var state = State.empty
-        /// In the order in which they were added.
+        /// In the order in which the producer added them.
         var partitions: [(topic: String, partition: Int32)] = []
         var offsets: [GroupOffset] = []
-        /// Of the offsets.
+        /// The group of the offsets.
         var group: GroupCoordinator
-        /// Tells one transaction from the next, for the timeout.
+        /// Identifies the transaction, so that its timeout does not end the next one.
         var number = 0
     }
 
-    /// A transaction that is open for longer is aborted, in microseconds.
+    /// The transaction timeout in microseconds: the coordinator aborts a transaction that is open for longer.
     static let timeout: Int64 = 10_000_000
 
     private unowned let broker: SimulatedBroker
     private var entries: [String: Entry] = [:]
-    /// By id: what is decided, and not written into the partitions yet.
+    /// By id: writes the end of a transaction that is decided, but not yet in the partitions.
     private var unwritten: [String: () -> Void] = [:]
-    /// By id: offsets of those that are to be committed.
+    /// By id: the offsets of committed transactions whose end is not written yet.
     private var unwrittenOffsets: [String: (group: GroupCoordinator, places: [KafkaTopicPartition])] = [:]
-    /// How long after its end a transaction is seen to have ended, in microseconds: the coordinator answers before it writes.
+    /// The time between the coordinator's answer and the control records in the partitions, in microseconds.
     var writingTime: () -> Int64 = { 0 }
 
     init(broker: SimulatedBroker) {
         self.broker = broker
     }
 
-    /// Gives a producer the transactional id: an open transaction is aborted, older producers are fenced.
+    /// Gives a producer the transactional id: aborts an open transaction, and fences older producers.
     func initialise(_ id: String) -> ProducerStamp {
         if entries[id]?.state == .ongoing { end(id, commit: false, bumping: true) }
         write(id)
@@ -53,7 +54,7 @@ final class TransactionCoordinator {
         return entry.producer
     }
 
-    /// - Throws: `.producerFenced` when a newer one has the id.
+    /// - Throws: `.producerFenced` when a newer producer has the id.
     func check(_ id: String, _ producer: ProducerStamp) throws(KafkaError) {
         guard let entry = entries[id], entry.producer == producer else { throw .producerFenced }
     }
@@ -68,9 +69,9 @@ final class TransactionCoordinator {
         entries[id]?.partitions.append((topic, partition))
     }
 
-    /// Takes the group's offsets into the transaction; they count once it is committed.
+    /// Adds offsets of the group to the transaction; they take effect when it is committed.
     ///
-    /// - Throws: `.illegalGeneration`, `.unknownMember`: the fence against a member that the group has left behind.
+    /// - Throws: `.illegalGeneration`, `.unknownMember`: these fence a member that the group has removed.
     func add(
         offsets: [GroupOffset],
         from member: GroupMember,
@@ -101,7 +102,7 @@ final class TransactionCoordinator {
     /// Whether the id has an open transaction.
     func isOpen(_ id: String) -> Bool { entries[id]?.state == .ongoing }
 
-    /// Whether something that is decided is not written into its partitions yet.
+    /// Whether the end of a transaction is decided, but not yet in its partitions.
     var isWriting: Bool { !unwritten.isEmpty }
 
     /// Whether a transaction may still commit an offset of one of the partitions: it is open, or its end is not written.
@@ -117,7 +118,7 @@ final class TransactionCoordinator {
     private func open(_ id: String, _ producer: ProducerStamp) throws(KafkaError) {
         try check(id, producer)
         guard let entry = entries[id], entry.state != .ongoing else { return }
-        // The client waits until the one before has ended.
+        // The client waits until the previous transaction has ended.
         write(id)
         entries[id]?.state = .ongoing
         entries[id]?.number += 1
@@ -130,7 +131,7 @@ final class TransactionCoordinator {
         }
     }
 
-    /// - Parameter bumping: The coordinator ends it by itself: the producer that had it open is fenced.
+    /// - Parameter bumping: The coordinator ends it without a request of its producer, which it fences.
     private func end(_ id: String, commit: Bool, bumping: Bool) {
         guard var entry = entries[id] else { return }
         if bumping { entry.producer.epoch += 1 }
@@ -158,7 +159,7 @@ final class TransactionCoordinator {
         entries[id] = entry
     }
 
-    /// Writes the end of a transaction into its partitions, with which its records and offsets count.
+    /// Writes the end of a transaction to its partitions; its records and offsets take effect now.
     private func write(_ id: String) {
         unwrittenOffsets[id] = nil
         unwritten.removeValue(forKey: id)?()

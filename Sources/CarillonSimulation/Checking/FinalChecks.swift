@@ -1,11 +1,12 @@
 import NotificationModel
 
-/// What holds once everything is quiet.
+/// The checks after all work is done: every request is counted.
 extension Observer {
     /// - Parameters:
-    ///   - isEnd: everything was removed: nothing may wait any more.
-    ///   - horizon: what is due later may wait; nil when all was waited for.
-    ///   - state: for a run in which nobody goes on: what its markers do not cover is nobody's yet, and what it holds waits.
+    ///   - isEnd: everything was removed: no notification may be pending any more.
+    ///   - horizon: notifications due later may be pending; nil if the run waited for all of them.
+    ///   - state: for a run that ends with all instances stopped: requests after its markers count as unread, and requests
+    ///     in its entries as pending.
     func checkCounting(
         isEnd: Bool,
         isExactlyOnce: Bool,
@@ -17,9 +18,9 @@ extension Observer {
             guard let entry = model.requests[id], let key = entry.record.key else { continue }
             let name = "\(id.text.prefix(8)) \(key.text) at \(entry.record.place)"
             guard isRead(entry.record.place) else {
-                // Without transactions events are there before the marker.
+                // Without transactions the events are written before the marker.
                 guard !isExactlyOnce || events(of: id).isEmpty else {
-                    throw Violation(.state, "\(name) has an event, and by the marker it was not read")
+                    throw Violation(.state, "\(name) has an event, but according to the marker it was not read")
                 }
                 continue
             }
@@ -44,10 +45,10 @@ extension Observer {
         try checkOccurrences(isExactlyOnce: isExactlyOnce)
     }
 
-    /// A bad record that has no dead letter yet.
+    /// A bad record without a dead letter.
     var unburied: Place? { model.bad.keys.first { deadLetters[$0] == nil } }
 
-    /// Every removal had an effect or was answered.
+    /// Every removal removed something, or its `cancellation.missed` was published.
     private func checkRemovals(_ isRead: (Place) -> Bool) throws(Violation) {
         var answered: Set<RequestID> = []
         for observed in events {
@@ -61,7 +62,7 @@ extension Observer {
         }
     }
 
-    /// Of a repeat, the occurrences that were delivered, missed or failed follow one another without a gap.
+    /// There is no gap between the occurrences of a repeating notification that were delivered, missed or failed.
     private func checkOccurrences(isExactlyOnce: Bool) throws(Violation) {
         for id in model.order {
             guard let entry = model.requests[id], entry.request.repeats, let interval = entry.request.interval else {

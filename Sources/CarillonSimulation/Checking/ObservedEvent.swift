@@ -10,10 +10,10 @@ struct ObservedEvent {
     var time: Timestamp
     var partition: Int32
     var offset: Int64
-    /// Who wrote it.
+    /// The producer that wrote it.
     var writer: ProducerStamp?
 
-    /// - Throws: what makes it unreadable.
+    /// - Throws: why it cannot be read.
     init(_ record: LogRecord, partition: Int32) throws(Violation) {
         func header(_ name: String) -> String? {
             record.headers.last { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }

@@ -2,22 +2,22 @@ import Kafka
 import NotificationConsumer
 import NotificationModel
 
-/// Reads what the pipeline publishes, as committed, and checks each record as it comes.
+/// Reads the committed records that the pipeline publishes, and checks each of them.
 final class Observer {
     private let broker: SimulatedBroker
     private let topics: TopicNames
     private let published: () -> [[PublishedRecord]]
-    /// What the offsets of a partition of requests are counted from.
+    /// The base of a partition's offsets in `requests`, see `RequestLog`.
     private let base: (Int32) -> Int64
     private let isExactlyOnce: Bool
     private let usesChannel: Bool
-    /// Owners stand still: an earlier one may work beside its successor for a moment.
+    /// Owners may be paused: an earlier owner may work at the same time as its successor for a moment.
     private let isDisturbed: Bool
-    /// Of a partition.
+    /// The limit of a partition.
     private let maximumEntries: Int
     private let note: (String) -> Void
 
-    /// Gets dead letters of business events.
+    /// Called with dead letters of business events.
     var onEventLetter: (LogRecord, Place, String) throws(Violation) -> Void = { _, _, _ in }
     private(set) var model: ReferenceModel
     private var deliveryPositions: [Int64]
@@ -25,9 +25,9 @@ final class Observer {
 
     private(set) var events: [ObservedEvent] = []
     private var eventsByID: [String: Int] = [:]
-    /// By request: its events, once each.
+    /// By request: its events, without repeats.
     private var eventsOfRequest: [RequestID: [Int]] = [:]
-    /// By request: what closed it, once each.
+    /// By request: the events that closed it, without repeats.
     private(set) var closings: [RequestID: [Int]] = [:]
     private(set) var deadLetters: [Place: Int] = [:]
     private(set) var lost: Set<RequestID> = []
@@ -55,10 +55,10 @@ final class Observer {
         deadLetterPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deadLetters)))
     }
 
-    /// Reads on to the end.
+    /// Reads the records that were committed since the last call.
     func follow() throws(Violation) {
         model.follow(published())
-        // First, so that whatever comes of one of them is seen to be wrong.
+        // Dead letters first: then an event of a bad record is detected as a violation.
         for partition in deadLetterPositions.indices {
             let log = broker.log(topics.deadLetters, Int32(partition))
             guard deadLetterPositions[partition] < log.lastStable else { continue }
@@ -75,20 +75,20 @@ final class Observer {
         }
     }
 
-    /// Requests that count, that nothing has closed, and that were not gone before they were read.
+    /// Valid requests that are not closed, and that retention did not delete before they were read.
     var open: [RequestID] { model.order.filter { closings[$0] == nil && !lost.contains($0) } }
 
-    /// Requests from `first` on that a partition of the topic holds no longer: nobody read them.
+    /// Notes unread requests that are deleted from a partition.
     func lose(_ partition: Int32, from first: Int64, before end: Int64) {
         for record in published()[Int(partition)] where (first..<max(first, end)).contains(record.offset) {
             if let id = record.id { lost.insert(id) }
         }
     }
 
-    /// Requests that no owner knows of any more.
+    /// Notes requests that no owner can find any more.
     func lose(_ ids: Set<RequestID>) { lost.formUnion(ids) }
 
-    /// Requests and removals whose events are published, while nothing that is left tells what became of their entries.
+    /// Notes requests and removals whose events are published, but whose entries are in neither the changelog nor `requests`.
     func forget(_ partition: Int32, _ offsets: Range<Int64>) {
         for record in published()[Int(partition)] where offsets.contains(record.offset) {
             if let id = record.id { forgotten.insert(id) }
@@ -125,7 +125,7 @@ final class Observer {
         }
     }
 
-    /// What a forgotten removal took is taken once more by a later one.
+    /// Whether a later removal removes again what a forgotten removal had removed.
     private func isTakenAgain(_ observed: ObservedEvent, _ first: ObservedEvent) -> Bool {
         guard observed.event.name == .removed, let by = first.event.by, by != observed.event.by else { return false }
         return forgotten.contains(by)
@@ -133,7 +133,7 @@ final class Observer {
 
     private func checkRepeat(_ observed: ObservedEvent, of first: ObservedEvent) throws(Violation) {
         guard isExactlyOnce else { return }
-        // One removal of all meets many that are on their way; the id does not tell its answers apart.
+        // A removal of all of a recipient's may miss several sends in progress; its events all have the same id.
         if observed.event.name == .cancellationMissed, observed.event.key != first.event.key { return }
         throw Violation(.exactlyOnce, "\(observed.text), first \(first.text)")
     }
@@ -145,9 +145,9 @@ final class Observer {
             if let objection = model.objection(to: event, usesChannel: usesChannel) {
                 throw Violation(.closingReason, "\(objection): \(observed.text)")
             }
-            // What was decided without a checkpoint is decided again after a crash: by another clock a request may have expired,
-            // the partition may have room or none, and a channel may answer otherwise.
-            // Of two owners at one time, one has a send's outcome and the other a newer request.
+            // A crash repeats decisions since the last checkpoint, and another clock, another number of pending entries or
+            // another answer of the channel may change their result.
+            // Of two owners at the same time, one may have a send's outcome and the other a newer request.
             let differs = ([observed] + before).contains {
                 $0.event.inDoubt || [.expired, .suppressed, .failed].contains($0.event.name)
                     || isDisturbed && usesChannel && [.superseded, .cancelled].contains($0.event.name)
@@ -157,7 +157,7 @@ final class Observer {
             }
         } else if let closed = before.first, isExactlyOnce, !event.inDoubt,
             event.name == .delivered || event.name == .missed,
-            // An occurrence that is in flight when its repeat is closed is told of afterwards.
+            // The event of an occurrence in flight may follow the one that closes its repeating request.
             !(usesChannel && request.request.repeats)
         {
             throw Violation(.nothingAfterClosing, "\(observed.text), after \(closed.text)")
@@ -166,7 +166,7 @@ final class Observer {
             throw Violation(.removal, observed.text)
         }
         if event.name == .removed, let by = event.by, model.removals[by]?.isOfPending == true {
-            throw Violation(.removal, "\(observed.text), which was to take only what is pending")
+            throw Violation(.removal, "\(observed.text), by a removal of pending notifications only")
         }
         if event.name == .delivered { try checkDelivery(observed, of: request) }
         let isDoubted = events(of: event.requestID).contains { $0.event.inDoubt }
@@ -180,16 +180,15 @@ final class Observer {
         }
     }
 
-    /// A request is refused only when as many as may be are pending in its partition.
+    /// A request is suppressed only when its partition has the maximum number of pending notifications.
     private func checkRefusal(_ observed: ObservedEvent) throws(Violation) {
         guard let record = model.requests[observed.event.requestID]?.record else { return }
         var pending: Set<NotificationKey> = []
         for (id, other) in model.requests where other.record.partition == record.partition && id != record.id {
-            // An answer in another partition of the topic may not have been seen yet.
+            // Its event may be in another partition of the topic, and not read yet.
             guard other.record.offset < record.offset, let key = other.record.key else { continue }
             let isClosed = closings[id]?.contains { events[$0].time < observed.time } ?? false
-            // What was recalled from a device, and an occurrence in flight, may wait for the channel's answer after the request is
-            // closed.
+            // A recall, and an occurrence in flight, may still wait for the channel's answer when the request is closed.
             let isRecalled =
                 usesChannel
                 && (other.request.repeats || events(of: id).contains { $0.event.name == .removed || $0.event.inDoubt })
@@ -207,8 +206,8 @@ final class Observer {
         }
         let (earliest, objection) = model.earliest(event.requestID, occurrence: event.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(observed.text)") }
-        // What may have been handed over goes again at once: the clock of the owner before was ahead.
-        // With a channel the event comes after the hand-over, which is checked by itself.
+        // A send in doubt is repeated immediately, because the previous owner's clock may have been ahead.
+        // With a channel the event follows the hand-over, which `World.check(_:)` checks.
         guard !event.inDoubt, !usesChannel else { return }
         if let earliest, observed.time < earliest { throw Violation(.neverEarly, observed.text) }
         let held = events(of: event.requestID).first { $0.event.name == .held }

@@ -1,14 +1,14 @@
 import NotificationModel
 
-/// The order in which events of one key come: in `exactly-once` over all, without transactions within what one producer
-/// wrote, since an owner that begins again repeats what it finds no marker of.
+/// The order of the events of one key: in `exactly-once` of all events; without transactions of each producer's events,
+/// because a new owner repeats the work since the last marker.
 struct OrderChecks {
     private struct Line: Hashable {
         var key: NotificationKey
         var writer: ProducerStamp?
     }
 
-    /// Of the request that was delivered last.
+    /// The request and occurrence that were delivered last.
     private struct Last: Comparable {
         var offset: Int64
         var occurrence: Int64
@@ -29,23 +29,24 @@ struct OrderChecks {
     mutating func take(_ observed: ObservedEvent, _ model: ReferenceModel) throws(Violation) {
         let line = Line(key: observed.event.key, writer: isExactlyOnce ? nil : observed.writer)
         try checkDelivery(observed, line, model)
-        // With a channel the answer to what is in flight comes after what follows it.
+        // With a channel the event of a send in flight may come after the events of later requests.
         if !usesChannel { try checkApplied(observed, line, model) }
     }
 
-    /// What people see never goes back to an older request, or an earlier occurrence.
+    /// An older request, or an earlier occurrence, is never delivered after a newer one.
     private mutating func checkDelivery(_ observed: ObservedEvent, _ line: Line, _ model: ReferenceModel)
         throws(Violation)
     {
         guard observed.event.name == .delivered, let request = model.requests[observed.event.requestID] else { return }
         let last = Last(offset: request.record.offset, occurrence: observed.event.occurrence?.rawValue ?? 0)
         if let before = delivered[line], last < before {
-            throw Violation(.order, "\(observed.text), after what came with offset \(before.offset)")
+            throw Violation(.order, "\(observed.text), after the request at offset \(before.offset)")
         }
         delivered[line] = last
     }
 
-    /// What an event shows to be applied goes forward in the log, and nothing is delivered that it took away.
+    /// The applied offset that events show only increases, and no request is delivered that a later input had replaced or
+    /// removed.
     private mutating func checkApplied(_ observed: ObservedEvent, _ line: Line, _ model: ReferenceModel)
         throws(Violation)
     {
@@ -54,16 +55,16 @@ struct OrderChecks {
         if shown < reached, model.requests[observed.event.requestID]?.record.offset == shown,
             model.mayWait(line.key, before: reached + 1) == observed.event.requestID
         {
-            // It waits still: a removal of what was delivered took nothing of it.
+            // It is still pending: the later input was a removal of delivered notifications.
             return
         }
         guard shown >= reached else {
-            throw Violation(.order, "\(observed.text) tells of offset \(shown) after \(reached)")
+            throw Violation(.order, "\(observed.text) shows offset \(shown) after \(reached)")
         }
         applied[line] = shown
     }
 
-    /// Up to which input the log is applied where the event comes about; nil where it does not say.
+    /// The offset up to which the log was applied when the event was decided; nil if the event does not show it.
     private func shown(by event: DeliveryEvent, _ model: ReferenceModel) -> Int64? {
         if let request = model.requests[event.requestID] {
             switch event.name {

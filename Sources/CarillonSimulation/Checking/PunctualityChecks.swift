@@ -1,21 +1,21 @@
 import NotificationConsumer
 import NotificationModel
 
-/// What holds while nothing is wrong: what is due is handed over soon, nothing is missed, and no lane fails.
+/// The checks of undisturbed operation: due notifications are handed over soon, none is missed, and no lane fails.
 struct PunctualityChecks {
-    /// Microseconds after the last fault, rebalance or change of a clock for which anything may still be its consequence.
+    /// For how many microseconds the last fault, rebalance or change of a clock may have consequences.
     static let settling: Int64 = 30_000_000
-    /// Microseconds from when something is due to when readers see it, or its channel has it.
+    /// The longest permitted time from a due time to the committed event or the hand-over to the channel, in microseconds.
     static let limit: Int64 = 1_500_000
 
-    /// When something was last wrong, in microseconds.
+    /// The end of the last disturbance, in microseconds.
     private(set) var disturbedAt: Int64 = 0
-    /// The longest that something due took while nothing was wrong, in microseconds.
+    /// The longest delay during undisturbed operation, in microseconds.
     private(set) var longest: Int64 = 0
     private var checked = 0
-    /// When a transaction of another producer last kept requests from being read, in microseconds.
+    /// When an open transaction of another producer last blocked the reading of requests, in microseconds.
     private var blockedAt: Int64 = 0
-    /// Microseconds since an instant in which a slow broker took what was written before: nobody is seen sooner.
+    /// For how many microseconds since an instant a slow broker was busy with earlier records, which delays all later ones.
     private let busyTime: (_ since: Int64) -> Int64
 
     init(busyTime: @escaping (_ since: Int64) -> Int64 = { _ in 0 }) { self.busyTime = busyTime }
@@ -33,16 +33,16 @@ struct PunctualityChecks {
         let late = now - since - busyTime(since)
         longest = max(longest, late)
         guard late <= Self.limit else {
-            throw Violation(.punctual, "\(text()), \(late / 1000) ms late while nothing is wrong")
+            throw Violation(.punctual, "\(text()), \(late / 1000) ms late in undisturbed operation")
         }
     }
 
-    /// Looks at the events that came since the last call.
+    /// Checks the events since the last call.
     ///
     /// - Parameters:
-    ///   - slack: microseconds by which a clock is behind.
-    ///   - latest: what no clock is beyond.
-    ///   - areClocksRight: nothing can be due long before its time.
+    ///   - slack: by how many microseconds a clock may be behind.
+    ///   - latest: the latest time that a clock can show.
+    ///   - areClocksRight: whether no clock has a large error.
     mutating func check(
         _ observer: Observer,
         at now: Int64,
@@ -55,7 +55,7 @@ struct PunctualityChecks {
             let observed = observer.events[checked]
             checked += 1
             guard observed.time <= latest else {
-                throw Violation(.neverEarly, "\(observed.text), when no clock is beyond \(latest)")
+                throw Violation(.neverEarly, "\(observed.text), although no clock is later than \(latest)")
             }
             let event = observed.event
             guard let entry = observer.model.requests[event.requestID], !event.inDoubt else { continue }
@@ -69,7 +69,7 @@ struct PunctualityChecks {
                 guard areClocksRight, let first = event.first else { continue }
                 let due = observer.model.handOver(of: entry, first, [])
                 guard due < disturbedAt + Self.settling else {
-                    throw Violation(.punctual, "\(observed.text), and nothing was wrong")
+                    throw Violation(.punctual, "\(observed.text), in undisturbed operation")
                 }
             default: continue
             }
@@ -78,7 +78,7 @@ struct PunctualityChecks {
 }
 
 extension ReferenceModel {
-    /// When something may be handed over, in microseconds: what its record says, or the end of its collapse window.
+    /// When a notification may be handed over, in microseconds: the due time in its record, or the end of its collapse window.
     func handOver(of entry: Request, _ occurrence: Timestamp?, _ events: [ObservedEvent]) -> Int64 {
         if let occurrence { return SimulatedClock.elapsed(at: due(entry, number(of: occurrence, entry))) }
         let until = events.last { $0.event.name == .held }?.event.until

@@ -1,15 +1,16 @@
 import NotificationModel
 
-/// What the clock and the policy allow: `time` is the owner's clock when the event was published, and what it decided was
-/// decided then or shortly before. It shares no code with the center.
+/// The events that the clock and the misfire policy permit. `time` is the owner's clock when it published the event, which
+/// is also the time of the decision or shortly after it. The model shares no code with the center.
 extension ReferenceModel {
-    /// Milliseconds up to which an occurrence is on time for `next` and `drop`, and for a repeat without a policy.
+    /// By how many milliseconds an occurrence may be late for `next` and `drop`, and for a repeat without a policy.
     private static let onTimeGrace: Int64 = 10_000
     private static let repeatGrace: Int64 = 15 * 60 * 1000
 
-    /// Why the event cannot have come about at this time; nil when it can.
+    /// Why the event is not permitted at this time; nil if it is.
     ///
-    /// - Parameter isDoubted: an event of the request was in doubt: an occurrence of it went by the clock of an owner before.
+    /// - Parameter isDoubted: an event of the request was in doubt: an earlier owner, with another clock, may have sent an
+    ///   occurrence.
     func objection(
         to event: DeliveryEvent,
         at time: Timestamp,
@@ -22,7 +23,7 @@ extension ReferenceModel {
             let due = due(entry, 1)
             return event.nextTriggerDate == due ? nil : "it is due at \(due)"
         case .held:
-            guard let until = event.until else { return "it does not say until when" }
+            guard let until = event.until else { return "it has no `until`" }
             let latest = time.adding(milliseconds: entry.request.collapseWindow)
             return time <= until && until <= latest ? nil : "it is not held beyond \(latest)"
         case .expired:
@@ -30,14 +31,14 @@ extension ReferenceModel {
         case .missed:
             return objection(toMissing: event, of: entry, at: time)
         case .delivered:
-            // What is in doubt goes whatever the time, and a channel answers later.
+            // A send in doubt is repeated at any time, and with a channel the event follows the hand-over.
             return event.inDoubt || usesChannel ? nil : objection(toSendingOf: entry, event.occurrence, at: time)
         default:
             return nil
         }
     }
 
-    /// When the k-th occurrence is due, from 1: within the jitter by a hash (FNV-1a) of the id and the instant.
+    /// When the k-th occurrence is due, counted from 1. A hash (FNV-1a) of the id and the instant selects the jitter.
     func due(_ entry: Request, _ occurrence: Int64) -> Timestamp {
         guard let interval = entry.request.interval else { return entry.record.timestamp }
         let nominal = entry.request.nominal(occurrence, from: entry.record.timestamp)
@@ -49,12 +50,12 @@ extension ReferenceModel {
         return nominal.adding(milliseconds: Int64((hash >> 16) % UInt64(spread + 1)))
     }
 
-    /// Which occurrence an instant is, from 1.
+    /// The number of an occurrence, from 1.
     func number(of occurrence: Timestamp, _ entry: Request) -> Int64 {
         (occurrence.rawValue - entry.record.timestamp.rawValue) / max(1, entry.request.interval ?? 1)
     }
 
-    /// Why what is sent at this time may not be: too early, too late, or expired.
+    /// Why sending is not permitted at this time: too early, too late, or expired.
     func objection(toSendingOf entry: Request, _ occurrence: Timestamp?, at time: Timestamp) -> String? {
         if let expiration = entry.request.expiration, expiration <= time {
             return "it expired at \(expiration)"
@@ -78,7 +79,7 @@ extension ReferenceModel {
         let request = entry.request
         if let expiration = request.expiration {
             if expiration <= time { return nil }
-            // What can never be sent is said at once.
+            // A request that expires before it is due expires immediately.
             let next: Timestamp
             if let interval = request.interval {
                 let passed = max(0, (time.rawValue - entry.record.timestamp.rawValue) / interval)
@@ -89,10 +90,10 @@ extension ReferenceModel {
             if expiration <= next { return nil }
         }
         if !request.repeats, request.interval != nil, isTooLate(entry, due(entry, 1), at: time) { return nil }
-        return "neither its expiration nor its policy says so"
+        return "neither its expiration nor its policy permits that"
     }
 
-    /// Each one missed is too late for the policy, or the one after it is due as well.
+    /// Each missed occurrence is too late for the policy, or the next occurrence is also due.
     private func objection(toMissing event: DeliveryEvent, of entry: Request, at time: Timestamp) -> String? {
         guard let first = event.first, let last = event.last, first <= last else { return "it misses nothing" }
         for occurrence in number(of: first, entry)...number(of: last, entry) {

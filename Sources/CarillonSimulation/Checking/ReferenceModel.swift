@@ -1,18 +1,19 @@
 import NotificationModel
 
-/// The lifecycle as sets: which requests count, which repeat an earlier one, which came too late, and what may close each.
+/// The lifecycle as sets: which requests are valid, which repeat an earlier request, which arrived too late, and which
+/// events may close each of them.
 ///
-/// It knows nothing of timing and shares no code with the center: it looks only at the order of the log.
+/// It shares no code with the center and ignores time: it uses only the order of the log.
 struct ReferenceModel {
-    /// A request that counts.
+    /// A valid request, without its repeats.
     struct Request {
         var record: PublishedRecord
         var request: PublishedRecord.Request
-        /// It came after a newer version: closed by whoever brought that.
+        /// The request with a newer version that arrived before it.
         var isOutdatedBy: RequestID?
     }
 
-    /// What of a key may take a pending notification away, in the order of the log.
+    /// An input of a key that replaces or removes a pending notification.
     private enum Step {
         case request(RequestID)
         case removal(RequestID, RemovalScope)
@@ -24,23 +25,23 @@ struct ReferenceModel {
     }
 
     private(set) var requests: [RequestID: Request] = [:]
-    /// In the order in which they came.
+    /// In the order of their arrival.
     private(set) var order: [RequestID] = []
-    /// By id: the first removal of it, the only one that counts.
+    /// By id: the first removal with it; the others are repeats.
     private(set) var removals: [RequestID: PublishedRecord] = [:]
     private(set) var bad: [Place: ReasonCode] = [:]
-    /// Records that repeat one that counts.
+    /// The number of records that repeat an earlier one.
     private(set) var duplicates = 0
     private var keys: [NotificationKey: Key] = [:]
     private var keysOfRecipient: [ArraySlice<UInt8>: [NotificationKey]] = [:]
-    /// Removals of all of a recipient's, for keys that come later.
+    /// By partition: how many published records were added.
     private var taken: [Int] = []
 
     init(partitions: Int32) {
         taken = Array(repeating: 0, count: Int(partitions))
     }
 
-    /// Takes in what was published since the last call.
+    /// Adds the records published since the last call.
     mutating func follow(_ published: [[PublishedRecord]]) {
         for partition in published.indices {
             for record in published[partition][taken[partition]...] { add(record) }
@@ -89,7 +90,7 @@ struct ReferenceModel {
         _ id: RequestID,
         _ key: NotificationKey
     ) {
-        // A repeat changes nothing, whatever the first one found.
+        // A repeat changes nothing, even if the first removal found nothing.
         guard removals[id] == nil else {
             duplicates += 1
             return
@@ -109,7 +110,7 @@ struct ReferenceModel {
         keys[key]?.steps.append((record.offset, .removal(id, scope)))
     }
 
-    /// A request was refused: it is as if it had never come.
+    /// A request was suppressed: it has no effect.
     mutating func suppress(_ id: RequestID) {
         guard let key = requests[id]?.record.key else { return }
         keys[key]?.steps.removeAll { step in
@@ -129,7 +130,7 @@ struct ReferenceModel {
 
     // MARK: - Questions
 
-    /// The one request of the key that may wait once everything before an offset was applied; nil when the last step took it.
+    /// The only request of the key that may be pending after all inputs before an offset; nil if there is none.
     func mayWait(_ key: NotificationKey, before offset: Int64) -> RequestID? {
         var waiting: RequestID?
         for step in keys[key]?.steps ?? [] where step.offset < offset {
@@ -146,16 +147,18 @@ struct ReferenceModel {
         keys.keys.sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
     }
 
-    /// Why the event may not close its request; nil when it may.
+    /// Why the event may not close its request; nil if it may.
     func objection(to event: DeliveryEvent, usesChannel: Bool) -> String? {
-        guard let entry = requests[event.requestID] else { return "it closes nothing that was published" }
+        guard let entry = requests[event.requestID] else { return "it closes no published request" }
         let request = entry.request
         switch event.name {
         case .delivered:
             return request.repeats ? "a repeat is not closed by a delivery" : nil
         case .superseded:
-            guard let by = event.by else { return "it does not say by what" }
-            if let newer = entry.isOutdatedBy { return by == newer ? nil : "a newer version came with \(newer.text)" }
+            guard let by = event.by else { return "it has no `by`" }
+            if let newer = entry.isOutdatedBy {
+                return by == newer ? nil : "a newer version arrived with \(newer.text)"
+            }
             guard let other = requests[by], other.record.key == entry.record.key, other.isOutdatedBy == nil,
                 other.record.offset > entry.record.offset
             else { return "\(by.text) is no later request of the key" }
@@ -172,7 +175,7 @@ struct ReferenceModel {
             let mayDrop = !request.repeats && request.interval != nil && [.next, .drop].contains(request.misfire)
             return request.expiration != nil || mayDrop ? nil : "it has no expiration"
         case .suppressed:
-            return event.reason == .capped ? nil : "it is suppressed for no reason"
+            return event.reason == .capped ? nil : "it is suppressed without a reason"
         case .failed:
             return usesChannel ? nil : "the delivery event cannot fail"
         default:
@@ -180,12 +183,12 @@ struct ReferenceModel {
         }
     }
 
-    /// When the occurrence may be handed over at the earliest.
+    /// The earliest time at which the occurrence may be handed over.
     func earliest(_ id: RequestID, occurrence: Timestamp?) -> (Timestamp?, String?) {
         guard let entry = requests[id] else { return (nil, "unknown request") }
         let anchor = entry.record.timestamp
         guard let interval = entry.request.interval else {
-            // A collapse window counts from the time of reading, and ends with the one it replaced.
+            // A collapse window starts when its request is read, and ends with the window of the request that it replaces.
             return (nil, occurrence == nil ? nil : "a push has no occurrence")
         }
         guard let occurrence else { return (nil, "an interval has an occurrence") }

@@ -1,10 +1,10 @@
 import NotificationConsumer
 import NotificationModel
 
-/// What holds whenever something is sent to a device.
+/// The checks of each send to a device.
 extension World {
     func check(_ number: Int) throws(Violation) {
-        // A lane sends in the same event in which it learned that a commit is done.
+        // A lane may send in the same event in which it got the answer to a commit.
         try observer.follow()
         try state.follow(observer)
         let record = devices.records[number]
@@ -12,7 +12,7 @@ extension World {
         let text = "\(send.text) by \(record.sender) at \(record.wall)"
         for other in devices.records[..<number] where !other.isOver && other.send.key == send.key {
             guard other.sender != record.sender || other.send.assignmentID != send.assignmentID else {
-                throw Violation(.overlap, "\(text), while \(other.send.text) is under way")
+                throw Violation(.overlap, "\(text), while \(other.send.text) is in progress")
             }
         }
         guard case .deliver(let content) = send.kind, send.attempt == 1 else { return }
@@ -26,18 +26,18 @@ extension World {
             try punctuality.check(due: max(due + clockSlack, free), at: timeline.now, text)
         }
         guard let earliest else { return }
-        // A send may have waited for others since its timer fired, while the clock was set back.
+        // The send may have waited for other sends since its timer fired, and the clock may have been set back since.
         guard record.latest >= earliest else { throw Violation(.neverEarly, text) }
-        // What is due when it is read is sent at once.
-        // A commit that was answered is seen once its end is written.
+        // A notification that is due when its request is read is sent immediately.
+        // A commit is visible only after the coordinator has written its end.
         guard entry.record.offset < state.resumption(send.partition), !broker.transactions.isWriting else { return }
         guard let limit = state.firedThrough(send.partition), earliest <= limit else {
             throw Violation(.firedThrough, text)
         }
     }
 
-    /// Keys whose last recall reached the device and was given up with its owner's transaction, and whose entry was forgotten before
-    /// the removal was read again, which so had nothing to take.
+    /// Keys whose last recall reached the device, although its owner's transaction was aborted. The entry was forgotten
+    /// before the next owner read the removal, so that the removal found nothing.
     private var recalledUnknown: Set<NotificationKey> {
         guard scenario.isCapped || scenario.forgets else { return [] }
         var last: [NotificationKey: SimulatedDevices.Record] = [:]
@@ -52,7 +52,7 @@ extension World {
         )
     }
 
-    /// What devices show is what was delivered last, unless nobody could tell.
+    /// Each device shows the last delivered notification, except where the outcome of a send is unknown.
     func checkDevices() throws(Violation) {
         guard scenario.usesChannel else { return }
         var last: [NotificationKey: SendID] = [:]
@@ -62,7 +62,7 @@ extension World {
             switch event.name {
             case .delivered: last[event.key] = SendID(requestID: event.requestID, occurrence: event.occurrence)
             case .removed: last[event.key] = nil
-            // It may have reached the device although the channel could not say so.
+            // It may have reached the device without an answer of the channel.
             case .failed, .expired, .superseded, .cancelled: isUncertain.insert(event.key)
             default: break
             }
@@ -75,7 +75,10 @@ extension World {
             func name(_ id: SendID?) -> String {
                 id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
             }
-            throw Violation(.device, "\(key.text) shows \(name(devices.shown[key])), delivered is \(name(last[key]))")
+            throw Violation(
+                .device,
+                "\(key.text) shows \(name(devices.shown[key])), last delivered is \(name(last[key]))"
+            )
         }
     }
 }

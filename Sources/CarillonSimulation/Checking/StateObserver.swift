@@ -1,32 +1,32 @@
 import Kafka
 import NotificationModel
 
-/// Reads the changelog as a restore would, and compares it with what the events say.
+/// Reads the changelog as a restore does, and compares it with the events.
 final class StateObserver {
     private struct Partition {
         var position: Int64 = 0
         var entries: [NotificationKey: StateEntry] = [:]
-        /// Requests of entries that an owner that stood still replaced by older ones: nothing fences the changelog without
-        /// transactions, and a later owner does not know of them.
+        /// Requests in entries that a paused owner overwrote with older entries: without transactions nothing fences the
+        /// changelog, and a later owner cannot find them.
         var overwritten: Set<RequestID> = []
         var marker: StateMarker?
-        /// The latest that any marker told.
+        /// The latest `firedThrough` of any marker.
         var firedThrough: Timestamp?
-        /// What its offset is counted from.
+        /// The base of the marker's offset.
         var base: Int64 = 0
-        /// Something came since it was compared.
+        /// It has changed since the last comparison.
         var isNew = false
     }
 
     private let broker: SimulatedBroker
     private let topics: TopicNames
-    /// How far a marker lets timers fire ahead of the owner's clock, in milliseconds.
+    /// How far `firedThrough` is ahead of the owner's clock, in milliseconds.
     private static let aheadOfClock: Int64 = 1000
 
-    /// What the offsets of a partition of requests are counted from.
+    /// The base of a partition's offsets in `requests`, see `RequestLog`.
     private let base: (Int32) -> Int64
     private let isExactlyOnce: Bool
-    /// Owners stand still, or wait long for an answer: an earlier one may write late.
+    /// Owners may be paused or wait long for an answer: an earlier owner may write late.
     private let isDisturbed: Bool
     private var partitions: [Partition]
 
@@ -43,17 +43,17 @@ final class StateObserver {
         partitions = Array(repeating: Partition(), count: Int(broker.partitionCount(of: topics.state)))
     }
 
-    /// How far timers of a partition may have fired, by any marker so far: a later one says less when the clock was set back, while
-    /// what fired before still waits for the channel.
+    /// Up to when the timers of a partition may have fired, according to any marker so far. A later marker has an earlier
+    /// limit if the clock was set back, while notifications that fired before still wait for the channel.
     func firedThrough(_ partition: Int32) -> Timestamp? { partitions[Int(partition)].firedThrough }
 
-    /// The next request that an owner of the partition would read, as committed.
+    /// The next request that a new owner of the partition reads, according to the committed marker.
     func resumption(_ partition: Int32) -> Int64 {
         let found = partitions[Int(partition)]
         return found.base + (found.marker?.offsets[topics.requests] ?? 0)
     }
 
-    /// Requests that were carried out and of which the changelog may not tell yet: who restores it reads them again.
+    /// Requests that were applied, but may not be in the changelog yet: a restore replays them.
     func untold(_ partition: Int32) -> Range<Int64> {
         let found = partitions[Int(partition)]
         guard let marker = found.marker, let first = marker.replay[topics.requests],
@@ -63,19 +63,19 @@ final class StateObserver {
         return found.base + first..<found.base + end
     }
 
-    /// Whether every partition was worked on.
+    /// Whether every partition has a marker.
     var hasAllMarkers: Bool { partitions.allSatisfy { $0.marker != nil } }
 
-    /// Whether a send, or a recall, is under way or between two attempts.
+    /// Whether a send or a recall is in progress or between two attempts.
     var isSending: Bool { partitions.contains { $0.entries.values.contains { $0.sending != nil } } }
 
-    /// Whether the changelog says that something of the key was delivered and is not removed.
+    /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 
-    /// A key of which the changelog tells something.
+    /// A key with an entry in the changelog.
     var remembered: NotificationKey? { partitions.lazy.compactMap { $0.entries.first?.key }.first }
 
-    /// Reads on to the end.
+    /// Reads the records that were committed since the last call.
     func follow(_ observer: Observer) throws(Violation) {
         for number in partitions.indices {
             let log = broker.log(topics.state, Int32(number))
@@ -84,13 +84,13 @@ final class StateObserver {
             partitions[number].position = position
             for record in records {
                 let isMarker = try take(record, number)
-                // Outside of a transaction a restore may find the changelog to end behind any record.
+                // Without transactions the changelog of a restore may end after any record.
                 if isMarker, !isExactlyOnce { try compare(number, observer) }
             }
             partitions[number].isNew = true
         }
         try checkAddedPartitions()
-        // A transaction that another lane has open hides committed events behind it.
+        // An open transaction of another lane hides the committed events after it.
         guard isExactlyOnce, isStable(topics.deliveries) else { return }
         for number in partitions.indices where partitions[number].isNew {
             let log = broker.log(topics.state, Int32(number))
@@ -110,12 +110,12 @@ final class StateObserver {
         }
     }
 
-    /// Whether the changelog keeps a request from being lost.
+    /// Whether the changelog contains a request as pending or being sent.
     func holds(_ id: RequestID, of key: NotificationKey, in partition: Int32) -> Bool {
         partitions[Int(partition)].entries[key]?.holds(id) ?? false
     }
 
-    /// Whether a channel has a request, or it is the next of its key that a channel gets: no event tells of it before its outcome.
+    /// Whether a request is at a channel, or is the next of its key for a channel: it has no event before its outcome.
     func isForChannel(_ id: RequestID, of key: NotificationKey, in partition: Int32) -> Bool {
         guard let entry = partitions[Int(partition)].entries[key] else { return false }
         return entry.sending?.requestID == id || entry.pending?.requestID == id && entry.pending?.timer == .turn
@@ -170,32 +170,35 @@ final class StateObserver {
         }
         let name = "\(number)/\(offset)"
         guard Int(marker.partitions) == partitions.count else {
-            throw Violation(.partitionCount, "\(name) says \(marker.partitions) instead of \(partitions.count)")
+            throw Violation(.partitionCount, "\(name) has \(marker.partitions) instead of \(partitions.count)")
         }
         guard next <= broker.log(topics.requests, Int32(number)).lastStable else {
-            throw Violation(.marker, "\(name) says \(next), which is not there yet")
+            throw Violation(.marker, "\(name) has offset \(next), which does not exist yet")
         }
         guard marker.replay[topics.requests] ?? next <= next else {
-            throw Violation(.marker, "\(name) reads again from beyond \(next)")
+            throw Violation(.marker, "\(name) has a replay offset after \(next)")
         }
         guard let before else { return }
-        // Without transactions nothing keeps a predecessor's late marker out, be it the first of the changelog.
+        // Without transactions nothing fences a late marker of an earlier owner, even if it is the first of the changelog.
         guard isExactlyOnce || !isDisturbed else { return }
         guard marker.lineage == before.lineage else {
-            throw Violation(.marker, "\(name) is of another changelog")
+            throw Violation(.marker, "\(name) has another lineage")
         }
         let reached = resumption(Int32(number))
         guard reached >= nextBefore else {
             throw Violation(.marker, "\(name) goes back from \(nextBefore) to \(reached)")
         }
-        // Timers may have fired as far as the marker before let them, whatever the clock says since.
+        // Timers may have fired up to the previous marker's limit, even if the clock was set back since.
         let fired = before.wallTime.adding(milliseconds: Self.aheadOfClock)
         guard let told = marker.firedThrough, told >= min(fired, before.firedThrough ?? fired) else {
-            throw Violation(.marker, "\(name) lets nothing fire beyond \(marker.firedThrough.map { "\($0)" } ?? "-")")
+            throw Violation(
+                .marker,
+                "\(name) has an earlier firedThrough: \(marker.firedThrough.map { "\($0)" } ?? "-")"
+            )
         }
     }
 
-    /// What is open by the events is in the changelog, and in exactly-once nothing else is.
+    /// Requests that are open according to the events are in the changelog, and in exactly-once there are no others.
     private func compare(_ number: Int, _ observer: Observer) throws(Violation) {
         let next = resumption(Int32(number))
         observer.lose(partitions[number].overwritten)
@@ -222,7 +225,7 @@ final class StateObserver {
 }
 
 extension StateEntry {
-    /// The requests that it keeps from being lost.
+    /// The requests that are pending or being sent.
     fileprivate var held: [RequestID] {
         var ids: [RequestID] = []
         if let pending { ids.append(pending.requestID) }

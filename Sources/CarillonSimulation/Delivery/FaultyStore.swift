@@ -1,12 +1,12 @@
 import NotificationConsumer
 import NotificationModel
 
-/// A store with a planted bug in front of another one.
+/// Adds a planted bug to another store.
 final class FaultyStore: EntryStore {
     private let store: any EntryStore
     private let bug: PlantedBug
     private var random: SeededGenerator
-    /// By key, before its last change.
+    /// By key: the entry before its last change.
     private var stale: [[UInt8]: StoredEntry] = [:]
 
     init(_ store: any EntryStore, _ bug: PlantedBug, random: SeededGenerator) {

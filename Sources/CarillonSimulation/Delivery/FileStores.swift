@@ -2,8 +2,8 @@ import Foundation
 import NotificationConsumer
 import NotificationModel
 
-/// The shipping store in files, in step with the simulation: its thread writes only while a flush waits for it, so that what
-/// is on disk when a process ends does not depend on the machine. One thread uses it, whatever the protocol allows.
+/// The production store in files. Its thread writes only while a flush waits for it, so that the contents of the disk when a
+/// process ends do not depend on real time. Only the simulation's thread uses it, although the protocol requires `Sendable`.
 final class FileStores: EntryStores, @unchecked Sendable {
     private let disk: SimulatedDisk
     private let process: SimulatedProcess
@@ -14,7 +14,7 @@ final class FileStores: EntryStores, @unchecked Sendable {
 
     init(_ disk: SimulatedDisk, process: SimulatedProcess, timeline: Timeline, random: SeededGenerator) {
         (self.disk, self.process, self.timeline, self.random) = (disk, process, timeline, random)
-        // By itself the thread never begins to write.
+        // The thread writes only when it is asked to flush.
         (limits.batchSize, limits.batchAge) = (.max / 2, .seconds(1_000_000))
     }
 
@@ -23,7 +23,8 @@ final class FileStores: EntryStores, @unchecked Sendable {
         return FileStore(try open(partition), process: process, timeline: timeline, random: random.split())
     }
 
-    /// A process that ended a moment ago may not have let go of the file yet, which is no matter of simulated time.
+    /// The writer thread of a process that has just ended may still have the file open. Waits in real time, because that is
+    /// no simulated event.
     private func open(_ partition: Int32) throws -> SQLiteEntryStore {
         let deadline = ContinuousClock.now + .seconds(60)
         while true {
@@ -53,9 +54,9 @@ final class FileStores: EntryStores, @unchecked Sendable {
     }
 }
 
-/// A store in a file that ends with its process, as the process left it.
+/// A store in a file: when its process ends, the file stays as it is.
 private final class FileStore: EntryStore {
-    /// nil once the process ended.
+    /// nil after the process has ended.
     private var store: SQLiteEntryStore?
     private let timeline: Timeline
     private var random: SeededGenerator
@@ -63,7 +64,7 @@ private final class FileStore: EntryStore {
 
     init(_ store: SQLiteEntryStore, process: SimulatedProcess, timeline: Timeline, random: SeededGenerator) {
         (self.store, self.timeline, self.random) = (store, timeline, random)
-        // What is let go of is abandoned: nothing more is written.
+        // A store without references writes nothing more.
         process.observe(pause: {}, death: { [weak self] in self?.store = nil })
     }
 

@@ -1,24 +1,24 @@
 import NotificationConsumer
 import NotificationModel
 
-/// A channel to `SimulatedDevices` that is slow, fails, refuses, and loses, delays or repeats what it has to tell.
+/// A channel to `SimulatedDevices` that is slow, fails, rejects sends, and loses, delays or repeats outcomes.
 ///
-/// It belongs to a process and outlives its lanes, so an outcome may come to a lane that has ended.
+/// It belongs to a process and outlives its lanes, so an outcome may arrive for a lane that has ended.
 final class SimulatedChannel: DeliveryChannel {
     /// How often in a thousand sends.
     struct Rates {
         var failing = 0
         var rejecting = 0
-        /// The answer never comes.
+        /// The outcome never arrives.
         var losing = 0
-        /// The outcome comes late, perhaps after the lane restarted.
+        /// The outcome arrives late, perhaps after the lane has restarted.
         var delaying = 0
-        /// The outcome comes twice.
+        /// The outcome arrives twice.
         var repeating = 0
     }
 
-    /// A send reaches its device within so many microseconds, or never: less than a session, so that it cannot come after what
-    /// the next owner sends.
+    /// The microseconds in which a send reaches its device, if at all: less than a session, so that it cannot arrive after a
+    /// send of the next owner.
     static let arrival: ClosedRange<Int64> = 1_000...4_000_000
 
     let name: String
@@ -27,12 +27,12 @@ final class SimulatedChannel: DeliveryChannel {
     private let process: SimulatedProcess
     private let timeline: Timeline
     private var random: SeededGenerator
-    /// A planted bug: what was answered to an earlier attempt, or an earlier life, is told of the latest.
+    /// A planted bug: the outcome of an earlier attempt, or of an earlier owner's send, is reported for the latest attempt.
     private let answersTheLatest: Bool
     private var latest: [SendID: ChannelReply] = [:]
     private var open: [ChannelReply: Int] = [:]
-    /// When the last of each key arrives, in microseconds: what it sends of one key does not overtake itself, whichever life of
-    /// a center asked.
+    /// When the last send of each key arrives, in microseconds: sends of one key arrive in order, also if different owners
+    /// requested them.
     private var arrivals: [NotificationKey: Int64] = [:]
     var rates = Rates()
     let note: (String) -> Void
@@ -66,11 +66,11 @@ final class SimulatedChannel: DeliveryChannel {
         var result = ChannelOutcome.Result.accepted
         var arrives = true
         if random.chance(rates.failing) {
-            // A timeout between here and the device: it may have arrived all the same.
+            // A timeout on the way to the device: the send may still have arrived.
             arrives = random.chance(300)
             result = .failed(retryAfter: random.chance(500) ? nil : random.number(10...20_000))
         } else if random.chance(rates.rejecting) {
-            // A device that refuses a recall has nothing to show any more.
+            // A device that rejects a recall no longer shows the notification.
             arrives = send.kind == .recall
             result = .rejected(.rejected)
         }
@@ -88,16 +88,16 @@ final class SimulatedChannel: DeliveryChannel {
         }
     }
 
-    /// What it has sent arrives all the same.
+    /// The send may still arrive at the device.
     func cancel(_ reply: ChannelReply) {
         guard !process.isDead, let number = open.removeValue(forKey: reply) else { return }
-        note("gives up send \(number)")
+        note("cancels send \(number)")
         devices.tell(number, at: timeline.now)
     }
 
     private func tell(_ number: Int, of id: SendID, _ reply: ChannelReply, _ result: ChannelOutcome.Result) {
         guard !process.isDead else { return }
-        note("hears of send \(number)")
+        note("gets the outcome of send \(number)")
         open[reply] = nil
         devices.tell(number, at: timeline.now)
         (latest[id] ?? reply)(result)

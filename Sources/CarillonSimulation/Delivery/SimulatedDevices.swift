@@ -1,34 +1,34 @@
 import NotificationConsumer
 import NotificationModel
 
-/// What people see: of each key the last thing that reached its device, and every send that was asked for.
+/// The devices: the last notification of each key that reached its device, and a list of all sends.
 final class SimulatedDevices {
-    /// A send as it was begun.
+    /// A send, and its progress.
     struct Record {
         var send: ChannelSend
-        /// Which process and lane asked.
+        /// The process and lane that requested it.
         var sender: String
-        /// By the sender's wall clock, and the latest that it has shown.
+        /// The sender's wall clock at the start, and the latest time that it had shown.
         var wall: Timestamp
         var latest: Timestamp
         /// Microseconds of true time.
         var begun: Int64
-        /// When it reached the device; nil while it has not.
+        /// When it reached the device; nil if it has not.
         var arrived: Int64?
-        /// When the sender was told; nil while it has not been.
+        /// When the sender got the outcome; nil if it has not.
         var told: Int64?
-        /// Nothing more is to come for the sender: it knows, or it ended.
+        /// The sender waits no longer: it got the outcome, or it ended.
         var isOver = false
     }
 
     private(set) var records: [Record] = []
     /// Called with the number of each send that begins.
     var onBegin: (Int) -> Void = { _ in }
-    /// Sends of which somebody still waits to hear.
+    /// The number of sends whose outcome a sender waits for.
     private(set) var openCount = 0
-    /// When something of a key was last told, in microseconds: what is due goes after what is under way.
+    /// When a sender last got an outcome for a key, in microseconds: a due notification waits for the send in progress.
     private(set) var toldAt: [NotificationKey: Int64] = [:]
-    /// What each key shows.
+    /// The send that each key's device shows.
     private(set) var shown: [NotificationKey: SendID] = [:]
 
     func begin(_ send: ChannelSend, by sender: String, _ clock: MachineClock, at now: Int64) -> Int {
@@ -47,7 +47,7 @@ final class SimulatedDevices {
         }
     }
 
-    /// The sender knows what became of it, or has given it up.
+    /// The sender got the outcome, or cancelled the send.
     func tell(_ number: Int, at now: Int64) {
         guard !records[number].isOver else { return }
         records[number].told = now

@@ -2,7 +2,7 @@ import Foundation
 import NotificationConsumer
 import NotificationModel
 
-/// What a machine's disk holds of one partition: it outlives the process.
+/// The stores on a machine's disk, by partition; they outlive the process.
 final class SimulatedDisk {
     struct Contents {
         var position: StorePosition?
@@ -13,11 +13,11 @@ final class SimulatedDisk {
         var value: [UInt8]
         var due: Timestamp?
         var touched: Timestamp
-        /// Ties of the due order are broken by it.
+        /// Orders entries with the same due time.
         var number: Int64
     }
 
-    /// Where its files are; nil where the contents below are all there is.
+    /// The folder of its files; nil if the stores are only in `contents`.
     let directory: String?
     var contents: [Int32: Contents] = [:]
     /// The number of the next entry.
@@ -30,7 +30,7 @@ final class SimulatedDisk {
         if let directory { try? FileManager.default.removeItem(atPath: directory) }
     }
 
-    /// What a failing disk does to files: their beginning is something else, or their end is gone.
+    /// Damages the files as a failing disk does: overwrites their beginning, or cuts off their end.
     func damage(_ random: inout SeededGenerator) {
         guard let directory else { return erase() }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory).sorted()) ?? [] {

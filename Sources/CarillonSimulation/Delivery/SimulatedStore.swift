@@ -1,8 +1,8 @@
 import NotificationConsumer
 import NotificationModel
 
-/// An `EntryStore` on a `SimulatedDisk`: writes reach the disk behind, whole and in their order; what has not is lost with
-/// the process.
+/// An `EntryStore` on a `SimulatedDisk`: writes reach the disk later, atomically and in order; a process that ends loses those
+/// that have not.
 final class SimulatedStore: EntryStore {
     private struct Batch {
         var changes: [StoreChange]
@@ -13,7 +13,7 @@ final class SimulatedStore: EntryStore {
     private let partition: Int32
     private let timeline: Timeline
     private let process: SimulatedProcess
-    /// What readers see: the disk with all that was taken.
+    /// The contents for readers: those of the disk with all writes.
     private var seen: SimulatedDisk.Contents
     private var batches: [Batch] = []
     private(set) var isClosed = false
@@ -133,7 +133,8 @@ final class SimulatedStore: EntryStore {
     }
 }
 
-/// The stores of one process, on its machine's disk. One thread uses it, whatever the protocol allows.
+/// The stores of one process, on its machine's disk. Only the simulation's thread uses it, although the protocol requires
+/// `Sendable`.
 final class SimulatedStores: EntryStores, @unchecked Sendable {
     private let disk: SimulatedDisk
     private let timeline: Timeline

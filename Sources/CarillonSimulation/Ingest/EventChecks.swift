@@ -1,10 +1,10 @@
 import Kafka
 import NotificationModel
 
-/// Compares what the ingest wrote with what the events ask for: every event has its effects, once or, without transactions, at
-/// least once with the same ids; in order by key; and no offset is committed before them.
+/// Compares the records of the ingest with the effects that the events must have: each effect once or, without
+/// transactions, at least once with the same id; in order by key; and no offset is committed before the effects.
 final class EventChecks {
-    /// Offsets that were committed, and where the topics ended then: by there the effects of their events are to be found.
+    /// Committed offsets, and the ends of the topics at that time: the effects of the events are before these ends.
     private struct Commit {
         var partition: Int32
         var offsets: Range<Int64>
@@ -20,7 +20,7 @@ final class EventChecks {
     private let home: (NotificationKey) -> Int32
     private var seen: Set<RequestID> = []
     private var letters: Set<Place> = []
-    /// How many effects of a line were seen.
+    /// The number of effects of a line that were read.
     private var reached: [EventLog.Line: Int] = [:]
     private var committed: [Int64]
     private var unchecked: [Commit] = []
@@ -41,14 +41,14 @@ final class EventChecks {
         complete = Array(repeating: 0, count: log.events.count)
     }
 
-    // MARK: - What is written
+    // MARK: - Records
 
-    /// What a record that the ingest wrote to `requests` asks of the lanes.
+    /// Checks a record that the ingest wrote to `requests`, and returns it for the reference model.
     func request(_ record: LogRecord, in partition: Int32) throws(Violation) -> PublishedRecord {
         let place = Place(partition: partition, offset: record.offset)
         let (id, key, content) = try parts(of: record, at: place)
         guard let effect = log.effects[id], let line = log.lines[id], effect.key == key else {
-            throw Violation(.events, "\(id.text.prefix(8)) \(key.text) at \(place) is no effect of an event")
+            throw Violation(.events, "\(id.text.prefix(8)) \(key.text) at \(place) is not an effect of any event")
         }
         guard partition == home(key) else {
             throw Violation(.events, "\(id.text.prefix(8)) \(key.text) at \(place) belongs to partition \(home(key))")
@@ -100,7 +100,7 @@ final class EventChecks {
     /// A dead letter of an event.
     func take(letter record: LogRecord, _ place: Place, _ reason: String) throws(Violation) {
         guard let event = event(at: place), event.letter?.rawValue == reason, event.value == record.value else {
-            throw Violation(.events, "event \(place) is no dead letter for the reason \(reason)")
+            throw Violation(.events, "event \(place) must not be a dead letter with the reason \(reason)")
         }
         guard letters.insert(place).inserted || !isExactlyOnce else {
             throw Violation(.eventOnce, "the dead letter of event \(place)")
@@ -115,7 +115,7 @@ final class EventChecks {
 
     // MARK: - Offsets
 
-    /// To be called once all that is committed was taken.
+    /// Checks new committed offsets. Call it after all committed records were passed to this object.
     func follow() throws(Violation) {
         for partition in committed.indices {
             let place = KafkaTopicPartition(topic: topics.businessEvents, partition: Int32(partition))
@@ -158,9 +158,9 @@ final class EventChecks {
         zip(positions, ends).allSatisfy { $0 >= $1 }
     }
 
-    // MARK: - What is missing
+    // MARK: - Missing effects
 
-    /// What an event has not led to yet; nil when it has all its effects.
+    /// A missing effect of an event; nil if there is none.
     private func missing(at place: Place) -> String? {
         guard let event = event(at: place) else { return nil }
         if event.letter != nil, !letters.contains(place) { return "the dead letter of event \(place)" }
@@ -168,7 +168,7 @@ final class EventChecks {
         return effect.map { "\($0.text.prefix(8)), an effect of event \(place)" }
     }
 
-    /// What is missing of all events so far; nil when nothing is.
+    /// A missing effect of any event so far; nil if there is none.
     var unfinished: String? {
         for partition in complete.indices {
             while complete[partition] < log.events[partition].count {

@@ -1,10 +1,10 @@
 import Kafka
 import NotificationModel
 
-/// Business events as their senders know them: what the rules should make of each. It shares no code with the rules but the
-/// derivation of ids.
+/// The published business events with the effects that the rules must give them. It shares no code with the rules except
+/// the derivation of ids.
 final class EventLog {
-    /// A record that an event has to lead to.
+    /// A record in `requests` that an event must cause.
     struct Effect {
         var id: RequestID
         var key: NotificationKey
@@ -13,12 +13,12 @@ final class EventLog {
 
     struct Event {
         var effects: [RequestID] = []
-        /// Why it becomes a dead letter; nil when it does not.
+        /// Why it becomes a dead letter; nil if it does not.
         var letter: ReasonCode?
         var value: [UInt8]?
     }
 
-    /// Effects of one key from one partition take place in the order of its events.
+    /// The effects of one key from one partition occur in the order of the events.
     struct Line: Hashable {
         var partition: Int32
         var key: NotificationKey

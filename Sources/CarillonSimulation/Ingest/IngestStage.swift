@@ -5,7 +5,7 @@ import NotificationModel
 import NotificationProducer
 import ServiceSupport
 
-/// The producer service's part of a world: business events, and the machines whose sessions make requests of them.
+/// The producer service in a world: business events, and the machines that convert them to requests.
 final class IngestStage {
     /// Partitions of `business-events`.
     private static let partitions: Int32 = 2
@@ -45,16 +45,16 @@ final class IngestStage {
         self.machines = machines
     }
 
-    /// What keeps it from rest; nil when nothing does.
+    /// What it still waits for; nil if for nothing.
     var unrest: String? {
         if let machine = machines.first(where: { !$0.isDown && !$0.isRunning }) {
             return "\(machine.name) does not run"
         }
-        if !group.isQuiet { return "the group of the ingest is being shared out" }
+        if !group.isQuiet { return "the group of the ingest is rebalancing" }
         return checks.unfinished.map { "\($0) is missing" }
     }
 
-    /// A process of the producer service with one session after the other.
+    /// Runs the ingest of a process, one session after the other.
     func runner(on machine: Instance, _ process: SimulatedProcess) -> WorkerRunner {
         let health = Health().component("kafka")
         let transactionalID = "carillon-\(machine.name)-ingest"

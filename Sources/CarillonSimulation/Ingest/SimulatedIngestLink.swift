@@ -3,8 +3,8 @@ import NotificationConsumer
 import NotificationModel
 import NotificationProducer
 
-/// The ingest's Kafka, simulated: the same member, producer and faults as a lane's link, which reads business events and writes
-/// requests. Planted bugs of the ingest change what passes through it.
+/// The ingest's simulated Kafka clients. It uses a lane's link, with the same member, producer and faults, to read business
+/// events and write requests. Planted bugs of the ingest change the calls and records that pass through it.
 final class SimulatedIngestLink: IngestLink {
     /// How often each record was read, in all sessions of a world.
     final class Reads {
@@ -14,22 +14,22 @@ final class SimulatedIngestLink: IngestLink {
     private let link: SimulatedLink
     private let bugs: Set<PlantedBug>
     private let reads: Reads
-    /// Waits for the one after it.
+    /// For a planted bug: a record to be written after the next one.
     private var overtaken: LinkRecord<LaneTopic>?
 
-    /// - Parameter link: Made with `topics(_:)` and `bugsBelow(_:)`.
+    /// - Parameter link: Created with `topics(_:)` and `bugsBelow(_:)`.
     init(_ link: SimulatedLink, bugs: Set<PlantedBug>, reads: Reads) {
         (self.link, self.bugs, self.reads) = (link, bugs, reads)
     }
 
-    /// The topics of a link under an ingest: what it reads instead of requests, and what it writes instead of deliveries.
+    /// The topic names for the lane's link: it reads business events as its requests, and writes requests as its deliveries.
     static func topics(_ topics: TopicNames) -> TopicNames {
         var names = topics
         (names.requests, names.deliveries) = (topics.businessEvents, topics.requests)
         return names
     }
 
-    /// The bugs of the ingest that are those of a lane's link.
+    /// The bugs of the ingest that the lane's link implements.
     static func bugsBelow(_ bugs: Set<PlantedBug>) -> Set<PlantedBug> {
         var below: Set<PlantedBug> = []
         if bugs.contains(.ingestDropsOffsets) { below.insert(.dropsFence) }
@@ -52,14 +52,14 @@ final class SimulatedIngestLink: IngestLink {
         )
     }
 
-    /// Where it reads business events.
+    /// The lane's input for a partition of business events.
     private func input(_ partition: Int32) -> InputPartition { InputPartition(.requests, partition) }
 
     private func inputs(_ offsets: [Int32: Int64]) -> InputOffsets {
         Dictionary(uniqueKeysWithValues: offsets.map { (input($0), $1) })
     }
 
-    /// As a `read_committed` client finds them: offsets that a transaction may still commit are waited for.
+    /// The start offsets, as a `read_committed` client gets them: waits for transactions that may still commit offsets.
     private func starts(of partitions: [Int32]) throws -> InputOffsets {
         let (broker, group) = (link.broker, link.group)
         if !bugs.contains(.ingestReadsUnstableOffsets) {
@@ -158,7 +158,7 @@ final class SimulatedIngestLink: IngestLink {
         try link.enqueue(written)
     }
 
-    /// Whether a record is said to be written, and is not: the offset of its event is committed nevertheless.
+    /// Whether a planted bug reports the record as written without writing it: the offset of its event is committed anyway.
     private func isLost(_ record: LinkRecord<IngestTopic>) -> Bool {
         switch record.topic {
         case .requests: bugs.contains(.ingestLosesRequest) && link.random.chance(100)
@@ -180,7 +180,7 @@ final class SimulatedIngestLink: IngestLink {
         link.serveReports(within: time, body)
     }
 
-    // MARK: - Making it durable
+    // MARK: - Committing
 
     var now: ContinuousClock.Instant { link.now }
     func wait(_ time: Duration) { link.wait(time) }

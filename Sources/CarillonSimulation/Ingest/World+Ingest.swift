@@ -2,7 +2,7 @@ import NotificationModel
 
 /// The processes of the ingest in a world.
 extension World {
-    /// Business events come, and sessions of the ingest make requests of them.
+    /// Adds business events, and the ingest that converts them to requests.
     func addIngest(random: SeededGenerator) {
         do {
             let stage = try IngestStage(of: self, random: random)
@@ -19,11 +19,11 @@ extension World {
         }
     }
 
-    /// Begins a process of the producer service; somebody starts another one when it ends.
+    /// Starts a process of the producer service, and another one whenever it ends.
     func begin(ingest machine: Instance) {
         guard violation == nil, !machine.isDown, let ingest else { return }
         machine.begin(on: timeline) { process in
-            note(process.name, "begins")
+            note(process.name, "starts")
             process.observe(
                 pause: {},
                 death: { [unowned self, unowned machine] in
@@ -56,7 +56,7 @@ extension World {
                 topics: SimulatedIngestLink.topics(topics),
                 inputs: [.requests],
                 transactionalID: options.isExactlyOnce ? transactionalID : nil,
-                // The ingest does not notice either: its records and offsets are fenced, or repeats are recognised.
+                // The ingest has no such check: its records and offsets are fenced, or repeats are recognized.
                 noticesStanding: false,
                 bugs: SimulatedIngestLink.bugsBelow(options.bugs)
             ),

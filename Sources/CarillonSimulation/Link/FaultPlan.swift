@@ -6,29 +6,29 @@ enum LinkCall: String, CaseIterable {
     case commitOffsets, initTransactions, beginTransaction, sendOffsets, commitTransaction, abortTransaction, close
 }
 
-/// What goes wrong at a call.
+/// A fault of a call.
 enum LinkFault: Equatable {
     /// The process ends before the call has an effect.
     case crashBefore
-    /// The process ends once the call had its effect.
+    /// The process ends after the call has had its effect.
     case crashAfter
-    /// The effect is there, the answer is not.
+    /// The call has its effect, but its answer is lost.
     case loseReply
-    /// Nothing was done, and this is the answer.
+    /// The call has no effect and returns this error.
     case fail(KafkaError)
-    /// It takes so many microseconds longer.
+    /// The call takes this many microseconds longer.
     case delay(Int64)
     /// The request arrives twice.
     case repeated
 }
 
-/// Which faults a link meets: by the number of the call, or by chance.
+/// The faults of a link: at fixed calls, or at random.
 struct FaultPlan {
-    /// Faults by the number of the call, from 1, whatever the rates say.
+    /// Faults by the number of the call, from 1; these do not depend on the rates.
     var script: [Int: LinkFault] = [:]
-    /// How often, in a thousand calls that talk to the broker.
+    /// The number of faults in a thousand calls to the broker.
     var rate = 0
-    /// How many calls of all kinds until the process ends; nil for never.
+    /// The number of calls of any kind until the process ends; nil for never.
     var callsToCrash: Int?
     private var random: SeededGenerator
 

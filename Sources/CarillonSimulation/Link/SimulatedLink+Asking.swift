@@ -1,9 +1,9 @@
 import Kafka
 import NotificationConsumer
 
-/// Calls to the broker, and what becomes of them.
+/// Calls to the broker, with their faults.
 extension SimulatedLink {
-    /// A call that asks the broker for something.
+    /// Sends a request to the broker.
     func ask<Answer>(
         _ call: LinkCall,
         within time: Duration,
@@ -19,7 +19,7 @@ extension SimulatedLink {
             throw error
         }
         if broker.isAway {
-            // It may have done what it was asked before it left.
+            // The broker may have carried out the request before it became unavailable.
             if !wasAway, random.chance(500) { _ = try? effect() }
             try awaitBroker(call, within: time)
         }
@@ -55,6 +55,6 @@ extension SimulatedLink {
 }
 
 extension KafkaError {
-    /// What every call of a process that ended answers: nobody is there to see it.
+    /// The error of every call of an ended process.
     static let processEnded = KafkaError(code: .destroyed, reason: "the process ended (simulated)", isFatal: true)
 }

@@ -3,39 +3,39 @@ import NotificationConsumer
 import NotificationModel
 import ServiceSupport
 
-/// Where planted bugs change what a lane asks for; without one everything passes as it is.
+/// The places where planted bugs change a lane's calls; without a bug nothing changes.
 extension SimulatedLink {
     private var bugs: Set<PlantedBug> { configuration.bugs }
 
-    /// Where the fence is missing it is to be the only one that could notice.
+    /// Bugs that remove the fence also remove this check, because it would hide the missing fence.
     var noticesStanding: Bool {
         configuration.noticesStanding && bugs.isDisjoint(with: [.dropsFence, .leavesOutUnchanged])
     }
 
     // MARK: - Taking over
 
-    /// Where reading the changelog ends.
+    /// The end for reading the changelog.
     func rewrite(stateEnd end: Int64, from start: Int64) -> Int64 {
         bugs.contains(.firesBeforeRestored) ? max(start + 1, end - 4) : end
     }
 
-    /// Where the changelog is said to end.
+    /// The reported bounds of the changelog.
     func rewrite(stateBounds bounds: (low: Int64, high: Int64), of partition: Int32) -> (low: Int64, high: Int64) {
         guard bugs.contains(.readsToLastStable) else { return bounds }
         return (bounds.low, broker.log(configuration.topics.state, partition).lastStable)
     }
 
-    /// Where reading begins.
+    /// The offset at which reading starts.
     func rewrite(start: Int64, of partition: InputPartition) -> Int64 {
         bugs.contains(.resumesFromGroup) ? committed(partition) ?? start : start
     }
 
-    /// Whether a record that is read again is left out.
+    /// Whether the replay leaves out a record.
     func leavesOut(_ record: LogRecord) -> Bool { bugs.contains(.replaysPart) && record.offset % 2 == 1 }
 
     // MARK: - The inputs
 
-    /// What the center gets to see of a record.
+    /// The record as the center gets it.
     func rewrite(input record: LogRecord, of partition: InputPartition) -> LogRecord {
         guard !bugs.isEmpty, partition.input == .requests, let value = record.value else { return record }
         var (record, text) = (record, String(decoding: value, as: UTF8.self))
@@ -49,14 +49,14 @@ extension SimulatedLink {
         return record
     }
 
-    /// Where reading the requests again ends.
+    /// The end of the replay.
     func rewrite(replayEnd end: Int64, from start: Int64) -> Int64 {
         bugs.contains(.skipsReplay) ? start : end
     }
 
     // MARK: - The checkpoint
 
-    /// nil when nothing is sent.
+    /// nil if the transaction gets no offsets.
     func rewrite(offsets: InputOffsets) -> InputOffsets? {
         if bugs.contains(.leavesOutUnchanged) {
             let moved = offsets.filter { committed($0.key) != $0.value }
@@ -68,7 +68,7 @@ extension SimulatedLink {
     func publish(_ record: LogRecord, to topic: LaneTopic, _ partition: Int32, tag: UInt) throws(KafkaError) {
         var record = record
         let isMarker = topic == .state && record.key == StateMarker.key
-        // What is held back is said to be written, as a producer without acknowledgements does.
+        // A record that is held back is reported as written, as by a producer without acknowledgements.
         let isHeldBack =
             bugs.contains(.offsetsFirst) && topic == .deliveries
             || bugs.contains(.markerBeforeEntries) && topic == .state && !isMarker
@@ -97,7 +97,7 @@ extension SimulatedLink {
         }
     }
 
-    /// Whether a record is said to be written, and is not.
+    /// Whether a record is reported as written without being written.
     private func isLost(_ record: LogRecord, _ topic: LaneTopic, _ isMarker: Bool) -> Bool {
         switch topic {
         case .deadLetters: bugs.contains(.losesDeadLetter)
@@ -116,7 +116,7 @@ extension SimulatedLink {
         }
     }
 
-    /// Now and then an event waits for the one after it.
+    /// With a planted bug, some events are written after the next one.
     private func enqueueInOrder(
         _ record: LogRecord,
         _ topic: LaneTopic,
@@ -134,7 +134,7 @@ extension SimulatedLink {
         try producer.enqueue(waiting.record, to: topicName(.deliveries), waiting.partition, tag: waiting.tag)
     }
 
-    /// After the marker is written what was held back follows.
+    /// After the marker is written, writes the records that were held back.
     func noteReport(_ report: KafkaDeliveryReport) {
         guard !heldBack.isEmpty, report.error == nil, !isHeldBackReport(report) else { return }
         let records = heldBack
@@ -162,7 +162,7 @@ extension SimulatedLink {
 }
 
 extension String {
-    /// With an expiration that is an hour later: without one a repeat would go on for ever.
+    /// With an expiration one hour later: without expiration a repeating request would never end.
     fileprivate func expiringLater() -> String {
         let member = "\"expiration\":\""
         guard let first = firstRange(of: member), let last = self[first.upperBound...].firstRange(of: "\""),
@@ -172,7 +172,7 @@ extension String {
         return String(self[..<first.upperBound]) + later + String(self[last.lowerBound...])
     }
 
-    /// Without what stands between two texts, and without them.
+    /// Without the first range from one text through another.
     fileprivate func removing(from start: String, through end: String) -> String {
         guard let first = firstRange(of: start), let last = self[first.upperBound...].firstRange(of: end) else {
             return self

@@ -1,7 +1,7 @@
 import Kafka
 import NotificationConsumer
 
-/// The member of the group: it joins, follows what heartbeats tell, and leaves.
+/// The group member: it joins, reacts to the answers to its heartbeats, and leaves.
 extension SimulatedLink {
     func subscribe(
         onAssign: @escaping ([Int32]) throws -> InputOffsets,
@@ -23,7 +23,7 @@ extension SimulatedLink {
         group.join(memberID)
     }
 
-    /// What the heartbeats have told since the last call; hooks run here.
+    /// Sends a heartbeat if one is due, and calls the hooks for its answer.
     func followGroup() throws {
         guard onAssign != nil, !isInHook, !broker.isAway, timeline.now >= nextHeartbeat else { return }
         isInHook = true
@@ -68,13 +68,13 @@ extension SimulatedLink {
 
     private func revoke(lost: Bool) {
         guard !owned.isEmpty else { return }
-        note("\(lost ? "lost" : "gives back") \(owned)")
+        note("\(lost ? "lost" : "gives up") \(owned)")
         onRevoke?(owned, lost, now.advanced(by: .microseconds(configuration.revokeBudget)))
         owned = []
         positions = [:]
     }
 
-    /// Whether the group does not hear from this member, or went on without it, which it learns with its next heartbeat.
+    /// Whether the group does not get this member's heartbeats, or has rebalanced since the last one.
     var isOutOfTouch: Bool {
         guard !isDead, !isClosed, onAssign != nil else { return false }
         guard isMember, !isUnheard else { return true }
@@ -82,17 +82,17 @@ extension SimulatedLink {
         return generation != self.generation
     }
 
-    // MARK: - Unheard
+    // MARK: - Broken connection to the coordinator
 
     var isUnheard: Bool { timeline.now < unheardUntil }
 
-    /// The group does not hear from this member for so many microseconds: its connection to the coordinator is broken, while
-    /// the producer's, and those to the leaders of partitions, are not.
+    /// Breaks this member's connection to the group coordinator for a number of microseconds, while the connections of its
+    /// producer and to the partition leaders work.
     func beUnheard(for microseconds: Int64) {
         guard isMember, !isDead, !isClosed else { return }
-        note("is not heard by the group for \(microseconds) us")
+        note("has no connection to the group coordinator for \(microseconds) us")
         group.fallSilent(memberID)
-        // As librdkafka counts: from the last heartbeat that was answered.
+        // As in librdkafka, the session counts from the last answered heartbeat.
         if !isUnheard {
             sessionEnd =
                 timeline.now + GroupCoordinator.sessionTimeout - random.number(0...configuration.heartbeatInterval)
@@ -101,12 +101,12 @@ extension SimulatedLink {
         timeline.add(at: unheardUntil) { [weak self] in self?.beHeard() }
     }
 
-    /// The connection is there again.
+    /// The connection works again.
     private func beHeard() {
         if !isDead, !isClosed, !isUnheard, !process.isPaused { group.speak(memberID) }
     }
 
-    /// Nothing goes wrong any more.
+    /// Ends all faults.
     func calm() {
         faults.calm()
         guard isUnheard else { return }
@@ -114,7 +114,7 @@ extension SimulatedLink {
         beHeard()
     }
 
-    /// What the consumer asks the group's coordinator itself; what its producer asks goes another way.
+    /// Waits for the consumer's connection to the group coordinator; the producer has its own.
     func awaitHearing(within time: Duration) throws(KafkaError) {
         guard isUnheard else { return }
         pass(time.microseconds) { !isUnheard }
@@ -122,7 +122,7 @@ extension SimulatedLink {
         guard !isUnheard else { throw .noReply }
     }
 
-    /// Without an answer for the time of a session a client counts its partitions as lost.
+    /// A client that gets no answer for the session timeout gives up its partitions as lost.
     private func giveUpSession() throws {
         guard isMember, timeline.now >= sessionEnd else { return }
         revoke(lost: true)

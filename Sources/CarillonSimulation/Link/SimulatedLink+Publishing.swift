@@ -56,7 +56,7 @@ extension SimulatedLink {
     func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {
         let sorted = sorted(offsets)
         guard let time else {
-            // Nobody waits: whatever becomes of it, nobody hears of it.
+            // The caller does not wait for the result, so a fault is not reported.
             guard enter(.commitOffsets) == nil else { return try checkAlive() }
             try checkAlive()
             guard !broker.isAway, !isUnheard else { return }
@@ -103,7 +103,7 @@ extension SimulatedLink {
         try checkAlive()
         try producer.beginCommit()
         if !wasCommitting {
-            // librdkafka writes out what is queued first, and that its reports are served.
+            // librdkafka first writes all queued records, and waits until their reports are served.
             pass(time.microseconds) { producer.unsent == 0 || producer.state != .committing }
             try checkAlive()
             guard producer.state != .failed else { throw .fatalOfClient }

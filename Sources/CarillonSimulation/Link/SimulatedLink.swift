@@ -3,14 +3,14 @@ import NotificationConsumer
 import NotificationModel
 import ServiceSupport
 
-/// A lane's Kafka, simulated: one member of the group and one producer on a `SimulatedBroker`, with faults.
+/// A lane's simulated Kafka clients: one member of the group and one producer on a `SimulatedBroker`, with faults.
 ///
-/// Each call is a step at which the process may end, the answer may be lost, or time may pass. Once the process ended, every
-/// call fails and changes nothing.
+/// At each call the process may end, the answer may be lost, or time may pass. After the process has ended, every call fails
+/// and changes nothing.
 final class SimulatedLink: LaneLink {
     struct Configuration {
         var topics = TopicNames()
-        /// What it reads.
+        /// The topics that it reads.
         var inputs = InputTopic.allCases
         /// nil for `at-least-once`.
         var transactionalID: String?
@@ -18,42 +18,43 @@ final class SimulatedLink: LaneLink {
         var revokeBudget: Int64 = 7_500_000
         /// Microseconds.
         var heartbeatInterval: Int64 = 3_000_000
-        /// Whether it notices by itself that it stood still for longer than a session, as the shipping link does; without that
-        /// only the fence keeps what it does then from counting.
+        /// Whether it detects that its process was paused for longer than a session, as the production link does; otherwise
+        /// only the fence makes its later work ineffective.
         var noticesStanding = true
         var bugs: Set<PlantedBug> = []
     }
 
-    /// A lane that waits for so long expects nothing.
+    /// A poll of at least this time is that of an idle lane.
     private static let idlePoll = Duration.milliseconds(4)
     private static let idleWait: Int64 = 60_000
 
     let name: String
     let configuration: Configuration
     let broker: SimulatedBroker
-    /// The one that it is a member of.
+    /// The group of its member.
     let group: GroupCoordinator
     let process: SimulatedProcess
     let producer: SimulatedProducer
     var faults: FaultPlan
     var random: SeededGenerator
     let note: (String) -> Void
-    /// Asked when nothing came within a poll: the instant to which nothing will happen, so that idle years pass in one call.
+    /// The instant before which nothing will happen; an idle poll skips the time until then, so that idle years pass in one
+    /// call.
     var idleUntil: () -> Int64? = { nil }
-    /// Whether an idle lane is to look about.
+    /// Whether an idle poll must return.
     var isWoken: () -> Bool = { false }
     private let bell = SimulatedBell()
-    /// Called when a call meets a fault, and when that is over.
+    /// Called at each fault, and at its end.
     var onFault: () -> Void = {}
     private(set) var steps = 0
-    // For planted bugs: what is held back, and what is said to be written.
+    // For planted bugs: records that are held back, and records reported as written without being written.
     var heldBack: [(record: LogRecord, topic: LaneTopic, partition: Int32)] = []
     var pretended: [KafkaDeliveryReport] = []
     var overtaken: (record: LogRecord, partition: Int32, tag: UInt)?
-    /// A dead link's time goes on for itself, so that what waits in it ends.
+    /// The time of a link whose process has ended advances separately, so that its waits end.
     private var timeAfterDeath: Int64 = 0
 
-    // Of the member.
+    // The member.
     var memberID: String
     var joins = 0
     var generation = -1
@@ -66,9 +67,9 @@ final class SimulatedLink: LaneLink {
     var isReadingPaused = false
     var isClosed = false
     var nextHeartbeat: Int64 = 0
-    /// Its heartbeats do not reach the group until then, in microseconds.
+    /// Until when its heartbeats do not reach the group, in microseconds.
     var unheardUntil: Int64 = 0
-    /// When the client counts its session as over, while it is not heard.
+    /// When the client considers its session expired, while its heartbeats do not reach the group.
     var sessionEnd: Int64 = 0
     private var lastPoll: Int64?
     private var hasStoodStill = false
@@ -90,7 +91,7 @@ final class SimulatedLink: LaneLink {
         (self.faults, self.random, self.note) = (faults, random, note)
         self.group = group ?? broker.group
         memberID = "\(name)-0"
-        // The producer asks for the faults of its requests while the link is in a call of its own.
+        // The producer needs the link's fault plan, and may ask for it during a call of the link.
         let box = FaultBox()
         producer = SimulatedProducer(
             transactionalID: configuration.transactionalID,
@@ -148,7 +149,7 @@ final class SimulatedLink: LaneLink {
         bell.still()
     }
 
-    /// Lets time pass, at least to when the process runs again.
+    /// Advances the time, at least until the process is not paused.
     func pass(_ microseconds: Int64) {
         guard !isDead else {
             timeAfterDeath += max(1_000, microseconds)
@@ -161,7 +162,7 @@ final class SimulatedLink: LaneLink {
         awaken()
     }
 
-    /// A paused process goes on only when it is resumed.
+    /// Waits until a paused process is resumed.
     private func awaken() {
         guard !isDead, process.isPaused else { return }
         let since = process.pausedSince
@@ -169,9 +170,9 @@ final class SimulatedLink: LaneLink {
         if timeline.now - since > GroupCoordinator.sessionTimeout { hasStoodStill = true }
     }
 
-    /// Lets time pass until a condition holds, at most so long.
+    /// Advances the time until a condition holds, at most by a number of microseconds.
     ///
-    /// - Parameter isIdle: nothing is expected.
+    /// - Parameter isIdle: the lane waits for no answer.
     func pass(_ microseconds: Int64, isIdle: Bool = false, until condition: () -> Bool) {
         guard !isDead else { return pass(microseconds) }
         if !isIdle { broker.waiting += 1 }
@@ -189,9 +190,9 @@ final class SimulatedLink: LaneLink {
 
     // MARK: - Steps
 
-    /// Counts a call, and lets the process end before it.
+    /// Counts a call, and carries out faults before its effect.
     ///
-    /// - Returns: the fault that the call meets; nil also when the process is gone.
+    /// - Returns: the fault of the call; nil also if the process has ended.
     func enter(_ call: LinkCall) -> LinkFault? {
         guard !isDead else { return nil }
         steps += 1
@@ -231,12 +232,12 @@ final class SimulatedLink: LaneLink {
     ) throws -> Bool {
         _ = enter(.poll)
         try checkAlive()
-        // As the shipping link does.
+        // As the production link does.
         if noticesStanding, let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout {
             throw LaneEnd.stoodStill
         }
         let next = try nextRecord(within: time)
-        // What stands still from here on, the next poll notices.
+        // The next poll detects a pause from here on.
         lastPoll = timeline.now
         guard let (partition, record) = next else { return false }
         positions[partition] = record.offset + 1
@@ -254,7 +255,7 @@ final class SimulatedLink: LaneLink {
             let before = generation
             try followGroup()
             try checkAlive()
-            // What was taken over wants to be looked at.
+            // The lane must begin the restore of a new assignment.
             if generation != before { return nil }
             if let next = try nextRecord() { return next }
             guard timeline.now < deadline, !bell.isRung else {
@@ -310,7 +311,7 @@ final class SimulatedLink: LaneLink {
         !isReadingPaused && !isInHook && ownedInputs.contains { upcoming(of: $0) != nil }
     }
 
-    /// From the partitions in no order that means anything.
+    /// The next record of any partition; the order of the partitions is random.
     private func nextRecord() throws -> (InputPartition, LogRecord)? {
         guard !isReadingPaused, !owned.isEmpty, !isInHook else { return nil }
         let owned = ownedInputs

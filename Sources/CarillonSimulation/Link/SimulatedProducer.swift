@@ -1,16 +1,16 @@
 import Kafka
 
-/// The client side of a producer, as librdkafka's: a queue a partition, batches in flight, reports that come late and
-/// together, and the state of the transaction.
+/// The client side of a producer, like librdkafka's: a queue for each partition, batches in flight, reports that arrive late
+/// and together, and the state of the transaction.
 final class SimulatedProducer {
     enum State: Equatable {
-        /// Transactional, and not initialised.
+        /// Transactional, and not initialized.
         case fresh
         case ready
         case inTransaction
         /// The transaction can only be aborted.
         case mustAbort
-        /// A commit was begun whose answer has not come.
+        /// A commit was requested and is not answered yet.
         case committing
         case failed
     }
@@ -25,10 +25,10 @@ final class SimulatedProducer {
         var topic: String
         var partition: Int32
         var waiting: [Outgoing] = []
-        /// Sent and not reported to the client yet.
+        /// Sent and not reported yet.
         var inFlight: [Outgoing] = []
         var isSending = false
-        /// The broker is taking what is in flight, which is not written yet.
+        /// A slow broker has received the records in flight, but not written them yet.
         var isTaken = false
         var sequence: Int64 = 0
     }
@@ -44,17 +44,17 @@ final class SimulatedProducer {
     private(set) var stamp: ProducerStamp
     private var queues: [Queue] = []
     private var reports: [KafkaDeliveryReport] = []
-    /// The broker knows of the open transaction.
+    /// The broker knows the open transaction.
     private var isTold = false
     private var isClosed = false
-    /// Batches of an older one are answered to nobody.
+    /// Answers to batches of an earlier life are dropped.
     private var life = 0
 
-    /// Records that it takes before it is full.
+    /// The number of records that it accepts before its queue is full.
     var capacity = 1000
-    /// What it counts of a record at most.
+    /// The maximum record size.
     var maximumRecordBytes: Int { broker.maximumRecordBytes }
-    /// Microseconds of one way to the broker, at most.
+    /// The longest time of a message to or from the broker, in microseconds.
     var latency: Int64 = 3_000
 
     init(
@@ -74,7 +74,7 @@ final class SimulatedProducer {
     }
 
     var outstanding: Int { unsent + reports.count }
-    /// Handed over, and not answered yet.
+    /// Records that are not answered yet.
     var unsent: Int { queues.reduce(0) { $0 + $1.waiting.count + $1.inFlight.count } }
     var hasReports: Bool { !reports.isEmpty }
 
@@ -95,7 +95,7 @@ final class SimulatedProducer {
         send(index)
     }
 
-    /// At most one batch a partition is on its way: order holds whatever is repeated.
+    /// Sends at most one batch for each partition at a time, so that retries keep the order.
     private func send(_ index: Int) {
         guard !queues[index].isSending, !queues[index].waiting.isEmpty else { return }
         queues[index].isSending = true
@@ -141,12 +141,12 @@ final class SimulatedProducer {
             answers.append(report(item, queues[index].topic, queues[index].partition, fault))
         }
         if fault == .repeated || fault == .loseReply {
-            // The client's own retry: the broker knows the sequences.
+            // The client's own retry: the broker recognizes the sequence numbers.
             for item in batch { _ = report(item, queues[index].topic, queues[index].partition, nil) }
         }
         let retry = fault == .loseReply ? random.number(100_000...1_000_000) : 0
         timeline.add(after: retry + random.number(300...latency)) { [self] in
-            // An answer that a broker took with it is given to the client's own retry.
+            // If the broker became unavailable before it answered, the client's retry gets the answer.
             broker.whenThere(after: latency) { [self] in answer(index, life, answers) }
         }
     }
@@ -200,7 +200,7 @@ final class SimulatedProducer {
         return taken
     }
 
-    /// Takes back what was not written; it is reported as purged.
+    /// Removes the unacknowledged records, and reports them as purged.
     private func purge() {
         life += 1
         let queued = KafkaError(code: .purgedFromQueue, reason: "purged (simulated)")
@@ -214,10 +214,10 @@ final class SimulatedProducer {
         }
     }
 
-    /// The process ended: of each queue a part was on the wire, and arrives later.
+    /// The process has ended: a part of each queue was already sent and arrives later.
     func abandon() {
         for queue in queues where !queue.waiting.isEmpty || queue.isTaken {
-            // What a slow broker is still taking comes before the rest, or nothing of the queue comes.
+            // Records that a slow broker has received arrive before the rest, or no record of the queue arrives.
             let taken = queue.isTaken ? queue.inFlight : []
             guard taken.isEmpty || random.chance(500) else { continue }
             let late = taken + queue.waiting.prefix(random.index(queue.waiting.count + 1))
@@ -268,18 +268,18 @@ final class SimulatedProducer {
         }
     }
 
-    /// The commit was asked for: nothing else is possible until it is answered.
+    /// Begins a commit: nothing else is possible until it is answered.
     func beginCommit() throws(KafkaError) {
         try checkTransaction(in: [.inTransaction, .committing])
         state = .committing
     }
 
-    /// What librdkafka writes out first fails, or its reports are not served.
+    /// The records queued before the commit were not written, or their reports were not served.
     func cancelCommit(mustAbort: Bool) {
         if state == .committing { state = mustAbort ? .mustAbort : .inTransaction }
     }
 
-    /// The request to end the transaction; its answer may be lost on the way.
+    /// Requests the end of the transaction; the answer may be lost.
     func end(commit: Bool) throws(KafkaError) {
         guard let transactionalID else { throw .notNow }
         guard isTold else { return }
@@ -291,7 +291,7 @@ final class SimulatedProducer {
         }
     }
 
-    /// The answer came.
+    /// The end of the transaction is answered.
     func ended() {
         state = .ready
     }
@@ -301,7 +301,7 @@ final class SimulatedProducer {
         purge()
     }
 
-    /// As librdkafka marks itself after an error.
+    /// Changes the state after an error, as librdkafka does.
     func note(_ error: KafkaError) {
         if error.isFatal { state = .failed } else if error.requiresAbort { state = .mustAbort }
     }

@@ -14,10 +14,10 @@ package struct SeededGenerator: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// Another stream, so that what one part of a simulation draws does not shift the numbers of another.
+    /// Another sequence, so that the numbers one part of a simulation draws do not change the numbers of another part.
     mutating func split() -> SeededGenerator { SeededGenerator(seed: next()) }
 
-    /// True in so many of a thousand cases.
+    /// True with a probability of so many in a thousand.
     mutating func chance(_ perMille: Int) -> Bool { Int(next() % 1000) < perMille }
 
     mutating func number(_ range: ClosedRange<Int64>) -> Int64 {

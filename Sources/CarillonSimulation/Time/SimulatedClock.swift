@@ -1,13 +1,13 @@
 import NotificationModel
 import Synchronization
 
-/// The one true time of a simulation, in microseconds since its beginning; it never goes back.
+/// The true time of a simulation, in microseconds since its start; it never goes back.
 final class SimulatedClock: Sendable {
-    /// What the wall clock of the brokers says at the beginning.
+    /// The brokers' wall clock at the start.
     static let beginning = Timestamp(rawValue: 1_800_000_000_000)
 
     private let microseconds = Atomic<Int64>(0)
-    /// What monotonic instants count from; only differences mean something.
+    /// The origin of monotonic instants; only differences have a meaning.
     private let origin = ContinuousClock.now
 
     var elapsed: Int64 { microseconds.load(ordering: .relaxed) }
@@ -15,10 +15,10 @@ final class SimulatedClock: Sendable {
     /// The monotonic clock, the same for all.
     var instant: ContinuousClock.Instant { origin.advanced(by: .microseconds(elapsed)) }
 
-    /// The brokers' wall clock, which is right.
+    /// The brokers' wall clock, which has no error.
     var wall: Timestamp { Self.beginning.adding(milliseconds: elapsed / 1000) }
 
-    /// The time at which the brokers' wall clock says so, in microseconds since the beginning.
+    /// The time at which the brokers' wall clock shows a timestamp, in microseconds since the start.
     static func elapsed(at wall: Timestamp) -> Int64 { (wall.rawValue - beginning.rawValue) * 1000 }
 
     func advance(to instant: Int64) {
@@ -26,15 +26,15 @@ final class SimulatedClock: Sendable {
         microseconds.store(instant, ordering: .relaxed)
     }
 
-    /// Microseconds from the beginning to a monotonic instant.
+    /// Microseconds from the start to a monotonic instant.
     func elapsed(at instant: ContinuousClock.Instant) -> Int64 { (instant - origin).microseconds }
 }
 
-/// The wall clock of one machine: the true time and an error, which jumps.
+/// The wall clock of one machine: the true time plus an error, which changes in jumps.
 final class MachineClock: Sendable {
     private let clock: SimulatedClock
     private let error: Atomic<Int64>
-    /// What it showed at most when it was set, in milliseconds since 1970.
+    /// The latest time that it showed before it was last set, in milliseconds since 1970.
     private let highest = Atomic<Int64>(.min)
 
     /// - Parameter error: Milliseconds ahead of the true time.
@@ -45,10 +45,10 @@ final class MachineClock: Sendable {
 
     var wall: Timestamp { clock.wall.adding(milliseconds: error.load(ordering: .relaxed)) }
 
-    /// The latest that it has shown.
+    /// The latest time that it has shown.
     var latest: Timestamp { max(wall, Timestamp(rawValue: highest.load(ordering: .relaxed))) }
 
-    /// Sets the clock: so many milliseconds ahead of the true time from now on.
+    /// Sets the clock to an error: milliseconds ahead of the true time.
     func set(error milliseconds: Int64) {
         highest.store(latest.rawValue, ordering: .relaxed)
         error.store(milliseconds, ordering: .relaxed)
@@ -59,7 +59,7 @@ final class MachineClock: Sendable {
 }
 
 extension Duration {
-    /// Whole microseconds; what is finer is cut off, what is out of range is the nearest that is not.
+    /// Whole microseconds, rounded towards zero and limited to the range of the type.
     var microseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)

@@ -1,9 +1,9 @@
 import HeapModule
 
-/// Simulated time: what is to happen, in order. One thread uses it.
+/// Simulated time: future events, in order. Only one thread uses it.
 ///
-/// An event may itself let time pass (`advance`): what is due meanwhile runs inside it, as other processes run while one of them
-/// waits. Events of one instant run in the order in which they were added.
+/// An event may advance the time (`advance`): the events due until then run inside it, as other processes run while one
+/// process waits. Events at the same instant run in the order in which they were added.
 final class Timeline {
     private struct Event: Comparable {
         let at: Int64
@@ -24,13 +24,13 @@ final class Timeline {
         self.clock = clock
     }
 
-    /// Microseconds since the beginning.
+    /// Microseconds since the start.
     var now: Int64 { clock.elapsed }
 
-    /// When something happens next.
+    /// The time of the next event.
     var next: Int64? { events.min?.at }
 
-    /// Runs an action at an instant; one that has passed is now.
+    /// Runs an action at an instant, or now if the instant has passed.
     func add(at instant: Int64, _ action: @escaping () -> Void) {
         order += 1
         events.insert(Event(at: max(instant, now), order: order, action: action))
@@ -40,7 +40,7 @@ final class Timeline {
         add(at: now + microseconds, action)
     }
 
-    /// Lets time pass to an instant, or further when what happens meanwhile takes longer.
+    /// Advances the time to an instant, or further when an event on the way takes longer.
     func advance(to instant: Int64) {
         while let event = events.min, event.at <= instant {
             step()
@@ -48,14 +48,14 @@ final class Timeline {
         clock.advance(to: instant)
     }
 
-    /// Nothing more happens.
+    /// Drops all future events.
     func end() {
         events = Heap()
     }
 
     /// Runs the next event.
     ///
-    /// - Returns: false when there is none.
+    /// - Returns: false if there is none.
     @discardableResult
     func step() -> Bool {
         guard let event = events.popMin() else { return false }

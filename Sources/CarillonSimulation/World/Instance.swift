@@ -10,20 +10,20 @@ final class Instance {
     private(set) var disk: SimulatedDisk
     private let files: String?
     private(set) var process: SimulatedProcess?
-    /// Of the process, one a lane.
+    /// The lanes of the current process.
     private(set) var seats: [LaneSeat] = []
     private(set) var runners: [WorkerRunner] = []
     private var lives = 0
     /// It is not started again.
     var isDown = false
 
-    /// - Parameter files: where disks are in files; nil where they are simulated.
+    /// - Parameter files: the folder for stores in files; nil if disks are simulated.
     init(number: Int, name: String, clock: MachineClock, files: String?) {
         (self.number, self.name, self.clock, self.files) = (number, name, clock, files)
         disk = SimulatedDisk(directory: files.map { "\($0)/\(name).0" })
     }
 
-    /// Begins a process; the one before is gone, or is left behind as a zombie.
+    /// Starts a process; the previous one has ended, or continues as a zombie.
     func begin(on timeline: Timeline, _ make: (SimulatedProcess) -> ([LaneSeat], [WorkerRunner])) {
         lives += 1
         let process = SimulatedProcess(name: "\(name).\(lives)", clock: clock, timeline: timeline)
@@ -32,16 +32,16 @@ final class Instance {
         for runner in runners { runner.run() }
     }
 
-    /// The next process runs on another machine in its place.
+    /// The next process runs on another machine, with an empty disk.
     func move() {
         disk = SimulatedDisk(directory: files.map { "\($0)/\(name).\(lives)" })
     }
 
-    /// Lanes know their instance.
+    /// Breaks the reference cycle: lanes refer to their instance.
     func forget() {
         (seats, runners) = ([], [])
     }
 
-    /// Whether all its lanes have a lane at work.
+    /// Whether all its lanes run.
     var isRunning: Bool { process?.isDead == false && !runners.isEmpty && runners.allSatisfy(\.isRunning) }
 }

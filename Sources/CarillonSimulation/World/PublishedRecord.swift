@@ -1,6 +1,6 @@
 import NotificationModel
 
-/// A record of `requests` as the workload knows it: what the pipeline should make of it.
+/// A record of `requests` as the workload knows it, with the outcome that the pipeline must give it.
 struct PublishedRecord {
     enum Content {
         case request(Request)
@@ -26,14 +26,14 @@ struct PublishedRecord {
     var partition: Int32
     var offset: Int64
     var timestamp: Timestamp
-    /// nil for a bad one.
+    /// nil for a bad record.
     var id: RequestID?
     var key: NotificationKey?
     var content: Content
 
     var place: Place { Place(partition: partition, offset: offset) }
 
-    /// It removes nothing that was delivered.
+    /// It is a removal of pending notifications only.
     var isOfPending: Bool {
         if case .removal(.pending, _) = content { true } else { false }
     }
@@ -50,7 +50,7 @@ struct PublishedRecord {
     }
 }
 
-/// Where a record lies.
+/// The position of a record.
 struct Place: Hashable, Comparable, CustomStringConvertible {
     var partition: Int32
     var offset: Int64
@@ -60,7 +60,7 @@ struct Place: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension PublishedRecord.Request {
-    /// When it may be handed over at the earliest, seen from its record: the k-th occurrence, from 1.
+    /// The earliest time for handing over the k-th occurrence, counted from 1.
     func nominal(_ occurrence: Int64 = 1, from anchor: Timestamp) -> Timestamp {
         anchor.adding(milliseconds: interval.map { $0 * occurrence } ?? collapseWindow)
     }

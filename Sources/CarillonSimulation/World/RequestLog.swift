@@ -1,24 +1,25 @@
 import Kafka
 import NotificationModel
 
-/// Writes into `requests`, and keeps what the pipeline should make of it.
+/// Writes records to `requests`, and keeps the outcomes that the pipeline must give them.
 final class RequestLog {
     private let broker: SimulatedBroker
     private let topics: TopicNames
     private let note: (String) -> Void
-    /// By partition, in the order of the log; offsets go on when the topic is created again.
+    /// By partition, in the order of the log; offsets continue when the topic is created again.
     private(set) var published: [[PublishedRecord]]
-    /// By partition: what the topic's offsets are counted from, and how often lanes saw that it was created again.
+    /// By partition: the base, which is the sum of the lengths of the deleted topics, and how often lanes detected that the
+    /// topic was created again.
     private var bases: [Int64]
     private var lives: [Int64]
-    /// Says what a record asks for that the ingest wrote; nil when there is no ingest. Where there is one, records are published
-    /// once a reader sees them, so that what is aborted is none.
+    /// Describes a record that the ingest wrote; nil without an ingest. With an ingest, records count as published when a
+    /// reader gets them, so that aborted records do not count.
     var onForeign: ((LogRecord, Int32) throws(Violation) -> PublishedRecord)?
-    /// By partition and offset: what is not published yet.
+    /// By position: records that do not count as published yet.
     private var unread: [Place: PublishedRecord] = [:]
     /// By partition.
     private var positions: [Int64]
-    /// By which producers place records.
+    /// The number of partitions as producers know it.
     private(set) var partitions: Int32
 
     init(broker: SimulatedBroker, topics: TopicNames, note: @escaping (String) -> Void) {
@@ -32,10 +33,10 @@ final class RequestLog {
 
     func base(of partition: Int32) -> Int64 { bases[Int(partition)] }
 
-    /// Somebody deletes the topic and makes it again: its offsets begin at 0.
+    /// The topic is deleted and created again: its offsets start at 0.
     ///
-    /// - Parameter isMarked: whether the marker of a partition is beyond its first offset: only that shows the lanes a new life.
-    func beginAnew(isMarked: (Int32) -> Bool) {
+    /// - Parameter isMarked: whether the marker of a partition is after its first offset: only then can lanes detect it.
+    func createAgain(isMarked: (Int32) -> Bool) {
         for partition in 0..<firstPartitions {
             if isMarked(partition) { lives[Int(partition)] += 1 }
             bases[Int(partition)] += broker.log(topics.requests, partition).end
@@ -43,12 +44,12 @@ final class RequestLog {
         broker.addTopic(topics.requests, partitions: firstPartitions)
     }
 
-    /// Partitions were added, and producers see them: recipients move.
+    /// Producers see added partitions: some recipients get another partition.
     func follow(partitions count: Int32) { partitions = count }
 
     var hasGrown: Bool { partitions != firstPartitions }
 
-    /// How many there were when the consumer service began: by these it decides what belongs where.
+    /// The number of partitions when the consumer service started: it determines the partition of each recipient.
     private var firstPartitions: Int32 { Int32(published.count) }
 
     func home(of key: NotificationKey) -> Int32 { home(of: key, among: partitions) }
@@ -58,7 +59,7 @@ final class RequestLog {
     }
 
     /// - Parameters:
-    ///   - id: nil for the one that follows from the place.
+    ///   - id: nil for the id derived from the position.
     ///   - key: nil for a record that becomes a dead letter.
     @discardableResult
     func append(
@@ -85,7 +86,7 @@ final class RequestLog {
             content: content
         )
         note("writes \(published.text)")
-        // What is in a partition that was added nobody is to read.
+        // No lane may read a partition that was added.
         guard self.published.indices.contains(Int(partition)) else { return published }
         if onForeign == nil {
             self.published[Int(partition)].append(published)
@@ -95,7 +96,7 @@ final class RequestLog {
         return published
     }
 
-    /// Reads on to where a reader sees the topic.
+    /// Reads the records that were committed since the last call.
     func follow() throws(Violation) {
         guard let onForeign else { return }
         for partition in published.indices {

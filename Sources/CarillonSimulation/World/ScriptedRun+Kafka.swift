@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// What the script does to Kafka, and sees of it.
+/// The script's access to Kafka.
 extension ScriptedRun {
     /// A topic that the consumer service writes.
     package enum Topic {
@@ -17,14 +17,14 @@ extension ScriptedRun {
         package var headers: [String: [UInt8]]
     }
 
-    /// Where a reader stands, by partition.
+    /// The position of a reader, by partition.
     package struct Position {
         var offsets: [Int32: Int64] = [:]
 
         package init() {}
     }
 
-    /// What a topic holds from a position to its end, which is the position then; each partition in its order.
+    /// The records of a topic from a position to its end, each partition in order; moves the position to the end.
     package func read(_ topic: Topic, from position: inout Position) -> [CommittedRecord] {
         let name = topic == .deliveries ? world.topics.deliveries : world.topics.state
         var found: [CommittedRecord] = []
@@ -47,9 +47,9 @@ extension ScriptedRun {
         return found
     }
 
-    /// Every request has its event, and is closed unless it is due later than now and a while before.
+    /// Checks that every request has its event and is closed, unless it is due later than ten seconds ago.
     ///
-    /// - Throws: the rule that is broken.
+    /// - Throws: the broken rule.
     package func checkCounting() throws {
         let horizon = world.timeline.clock.wall.adding(milliseconds: -10_000)
         world.check { () throws(Violation) in
@@ -62,7 +62,7 @@ extension ScriptedRun {
         try proceed(for: .zero)
     }
 
-    /// The broker answers nobody for a while, and is there again. It goes at once, or in the middle of a commit.
+    /// The broker does not answer for a while. This begins within three seconds, or in the middle of a commit.
     package func restartBroker() throws {
         let time = world.random.number(500_000...15_000_000)
         let latest = world.timeline.now + (world.random.chance(500) ? 3_000_000 : 0)
@@ -70,15 +70,15 @@ extension ScriptedRun {
         world.onEvent = { [unowned world] in
             guard !isGone, world.isCommitting || world.timeline.now >= latest else { return }
             isGone = true
-            world.note("broker", "is away for \(time) us")
+            world.note("broker", "is unavailable for \(time) us")
             world.broker.goAway(for: time)
         }
         defer { world.onEvent = {} }
-        try proceed(until: "the broker goes") { isGone }
-        try proceed(until: "the broker is back") { !world.broker.isAway }
+        try proceed(until: "the broker becomes unavailable") { isGone }
+        try proceed(until: "the broker is available again") { !world.broker.isAway }
     }
 
-    /// Compacts `requests` and `state`, of which something is to go.
+    /// Compacts `requests` and `state`; each must lose some records.
     package func compact() throws {
         for topic in [world.topics.requests, world.topics.state] {
             var (before, after) = (0, 0)
@@ -93,7 +93,7 @@ extension ScriptedRun {
         }
     }
 
-    /// All that the partition of a recipient holds of `requests` is gone, whether it was read or not.
+    /// Deletes all records in the recipient's partition of `requests`, also unread ones.
     package func expireRequests(ofRecipient number: Int) throws {
         let key = try NotificationKey(application: "shop", recipient: Self.recipient(number), identifier: "")
         let partition = world.requests.home(of: key)

@@ -2,12 +2,12 @@ import NotificationConsumer
 import NotificationModel
 import ServiceSupport
 
-/// A run of a world in which a script decides: it starts and ends processes and publishes requests, and lets time pass between.
-/// The seed decides what nobody should notice, such as the order in which things happen.
+/// A run of a world under the control of a script: it starts and ends processes, publishes requests, and lets time pass. The
+/// seed decides details without a visible effect, such as the order of concurrent events.
 ///
-/// Whatever the script does, the rules that every run must keep are checked; a broken one ends the run, and every call throws it.
+/// The run checks all rules; a broken rule ends it, and every later call throws it.
 package final class ScriptedRun {
-    /// What the seed and the script leave open.
+    /// The options of a run.
     package struct Options: Sendable {
         package var seed: UInt64
         package var partitions: Int32
@@ -25,23 +25,23 @@ package final class ScriptedRun {
         }
     }
 
-    /// The script cannot go on.
+    /// The script cannot continue.
     package struct Failure: Error, CustomStringConvertible {
         package var description: String
     }
 
     private static let shownLines = 40
-    /// Within so many microseconds what the script asks for happens: in the middle of anything.
+    /// The delay, in microseconds, until an action of the script takes effect, so that it may interrupt any other work.
     private static let someTime: ClosedRange<Int64> = 0...200_000
 
     let world: World
     private var random: SeededGenerator
     private var refusals: [String: String] = [:]
-    // Of the publisher.
+    // The publisher.
     private var number = 0
     private var unacknowledged = 0
     private var loaded = 0
-    /// Of the load, in microseconds.
+    /// The longest pause between two requests of the load, in microseconds.
     private let longestPause: Int64
     private var isLoading = false
     /// The ids of all requests that were acknowledged.
@@ -59,7 +59,7 @@ package final class ScriptedRun {
         world.onRefusal = { [unowned self] in refused($0, "\($1)") }
     }
 
-    /// Nothing more happens.
+    /// Ends the run.
     package func end() {
         for instance in world.instances { instance.process?.crash() }
         world.end()
@@ -67,17 +67,17 @@ package final class ScriptedRun {
 
     // MARK: - Time
 
-    /// Simulated time since the beginning.
+    /// Simulated time since the start.
     package var now: Duration { .microseconds(world.timeline.now) }
 
-    /// - Throws: the rule that was broken.
+    /// - Throws: the broken rule.
     package func proceed(for time: Duration) throws {
         try check()
         world.timeline.advance(to: world.timeline.now + time.microseconds)
         try check()
     }
 
-    /// Lets time pass until a condition holds.
+    /// Advances the time until a condition holds.
     func proceed(until what: String, within limit: Duration = .seconds(300), _ condition: () -> Bool) throws {
         let deadline = now + limit
         while !condition() {
@@ -103,13 +103,13 @@ package final class ScriptedRun {
     // MARK: - Instances
 
     /// - Parameters:
-    ///   - hasStore: whether its stores are on its machine's disk, which outlives it.
-    ///   - continuesOverGap: whether it goes on when requests are gone.
+    ///   - hasStore: whether its stores are on its machine's disk, which outlives the process.
+    ///   - continuesOverGap: whether it continues when unread requests were deleted.
     package func start(_ name: String, hasStore: Bool, continuesOverGap: Bool) throws {
         try check()
         let known = world.instances.first { $0.name == name }
         guard known?.process == nil || known?.process?.isDead == true else {
-            throw failure("instance \(name) runs already")
+            throw failure("instance \(name) is already running")
         }
         refusals[name] = nil
         world.begin(
@@ -127,13 +127,13 @@ package final class ScriptedRun {
         return (instance, process)
     }
 
-    /// Whether it owns partitions, and has restored them.
+    /// Whether it owns partitions and has restored them.
     package func isReady(_ name: String) throws -> Bool {
         let seats = try running(name).instance.seats
         return seats.allSatisfy { $0.health.status == .ready } && seats.contains { $0.status.snapshot.assigned > 0 }
     }
 
-    /// Ends it at once: at a time, or at a call.
+    /// Ends its process immediately: at a random time, or at a call.
     package func kill(_ name: String) throws {
         let process = try running(name).process
         if random.chance(500) { world.crash(process, withinCalls: Int(random.number(1...40))) }
@@ -145,40 +145,40 @@ package final class ScriptedRun {
         let process = try running(name).process
         try proceedSomewhat()
         if random.chance(500) {
-            // No transaction that runs out keeps it away when it goes on: only the fence does.
+            // Without an open transaction that would time out, only the fence stops it when it continues.
             let latest = now + .seconds(1)
             while now < latest, !world.isBetweenTransactions(process) { try proceed(for: .milliseconds(5)) }
         }
         // Between two steps of the timeline no lane is in the middle of a call.
-        world.note(process.name, "stands still")
+        world.note(process.name, "is paused")
         process.freeze()
     }
 
     package func thaw(_ name: String) throws {
         let process = try running(name).process
-        world.note(process.name, "goes on")
+        world.note(process.name, "continues")
         process.thaw()
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Requests a graceful shutdown, and waits for it.
     package func stop(_ name: String) throws {
         let (instance, process) = try running(name)
         try proceedSomewhat()
-        world.note(process.name, "is asked to end")
+        world.note(process.name, "gets a request to shut down")
         for runner in instance.runners { runner.stop() }
-        try proceed(until: "\(name) ends in order") { instance.runners.allSatisfy(\.isOver) }
+        try proceed(until: "\(name) shuts down") { instance.runners.allSatisfy(\.isOver) }
         for seat in instance.seats.prefix(1) { seat.stores.closeAll() }
         process.crash()
     }
 
-    /// A lane of it cannot go on: the others end in order.
+    /// One of its lanes refused to run: the others shut down.
     private func refused(_ instance: Instance, _ refusal: String) {
         world.note(instance.name, "refuses: \(refusal)")
         refusals[instance.name] = refusal
         for runner in instance.runners { runner.stop() }
     }
 
-    /// Waits until it has ended by itself, and gives what it said.
+    /// Waits until it has refused to run and ended, and returns the reason.
     package func refusal(of name: String) throws -> String {
         guard let instance = world.instances.first(where: { $0.name == name }) else {
             throw failure("instance \(name) was not started")
@@ -190,7 +190,7 @@ package final class ScriptedRun {
         return refusals[name] ?? ""
     }
 
-    /// Entries pending, and by partition that it owns how many records it is behind.
+    /// The numbers of its pending notifications and partitions, and the partitions whose lag it reports.
     package func report(of name: String) throws -> (pending: Int, partitions: Int, read: Set<Int>) {
         let statuses = try running(name).instance.seats.map(\.status.snapshot)
         return (
@@ -223,7 +223,7 @@ package final class ScriptedRun {
         acknowledged.append(id.text)
     }
 
-    /// Publishes requests to recipients in turn, and waits until all are acknowledged.
+    /// Publishes requests for a number of recipients, one after the other, and waits until all are acknowledged.
     package func publish(_ name: String, count: Int, due: Duration?, recipients: Int) throws {
         for number in 0..<count {
             try send("\(name)-\(number)", to: Self.recipient(number % recipients), due: due)
@@ -238,7 +238,7 @@ package final class ScriptedRun {
 
     package static func recipient(_ number: Int) -> String { "scenario-\(number)" }
 
-    /// Publishes one immediate request after the other until `endLoad`.
+    /// Publishes immediate requests until `endLoad`.
     package func beginLoad() throws {
         try check()
         isLoading = true
@@ -254,7 +254,7 @@ package final class ScriptedRun {
         }
     }
 
-    /// Waits until so many more were acknowledged.
+    /// Waits until a number of further requests are acknowledged.
     package func load(reaches more: Int) throws {
         let start = acknowledged.count
         try proceed(until: "\(more) more requests are acknowledged") { acknowledged.count >= start + more }

@@ -1,6 +1,6 @@
 import NotificationModel
 
-/// What is to happen before it is calm: scenes of the workload, and faults around them.
+/// The agenda until all faults end: scenes of the workload, and faults around them.
 extension SeededRun {
     func prepareAgenda() {
         var at: Int64 = 3_000_000
@@ -10,7 +10,7 @@ extension SeededRun {
         }
         if let growth = world.scenario.growth, world.scenario.growsWhileRunning {
             schedule(at: hazards.number(0...at)) { [self] in
-                // Before the first markers a count is as good as another.
+                // Before the first markers lanes accept any number of partitions.
                 if world.violation == nil, world.state.hasAllMarkers { grow(growth) }
             }
         }
@@ -66,12 +66,12 @@ extension SeededRun {
         let time =
             world.random.chance(500)
             ? world.random.number(100_000...9_000_000) : world.random.number(9_000_000...40_000_000)
-        world.note(process.name, "stands still for \(time) us")
+        world.note(process.name, "is paused for \(time) us")
         process.pause(for: time)
-        // It may learn only afterwards what it missed.
+        // It may detect only afterwards that it has lost its partitions.
         world.disturb(for: time)
         guard time > 12_000_000, world.random.chance(300) else { return }
-        // Somebody starts another one in its place; the old one wakes up, and is ended soon.
+        // Another process replaces it; the old one continues after its pause, and ends soon after.
         world.timeline.add(after: world.random.number(1_000_000...10_000_000)) { [self] in
             guard !process.isDead, instance.process === process else { return }
             instance.move()
@@ -88,10 +88,10 @@ extension SeededRun {
         world.setClock(of: instance, error: error)
     }
 
-    /// A deployment: it drains, ends, and another process begins.
+    /// A deployment: the process shuts down, and another one starts.
     private func restart(_ instance: Instance) {
         guard let process = instance.process, !process.isDead else { return }
-        world.note(process.name, "is asked to end")
+        world.note(process.name, "gets a request to shut down")
         for runner in instance.runners { runner.stop() }
         awaitEnd(of: process, on: instance)
     }

@@ -1,4 +1,4 @@
-/// Business events, and what goes wrong with the ingest, around the scenes of the workload.
+/// Business events and faults of the ingest, around the scenes of the workload.
 extension SeededRun {
     func prepareEvents(until end: Int64) {
         guard let ingest = world.ingest else { return }
@@ -18,7 +18,7 @@ extension SeededRun {
             disturb(ingest, world.scenario.pauseRate, in: around) { [self] in pause($0, of: ingest) }
             disturb(ingest, world.scenario.restartRate, in: around) { [self] machine in
                 guard let process = machine.process, !process.isDead else { return }
-                world.note(process.name, "is asked to end")
+                world.note(process.name, "gets a request to shut down")
                 for runner in machine.runners { runner.stop() }
                 awaitEnd(of: process, on: machine)
             }
@@ -41,12 +41,12 @@ extension SeededRun {
         }
     }
 
-    /// It stands still, in half of the cases for longer than a session; somebody may start another one in its place meanwhile.
+    /// Pauses a process, in half of the cases for longer than a session; another process may replace it meanwhile.
     private func pause(_ machine: Instance, of ingest: IngestStage) {
         guard let process = machine.process, !process.isDead, !process.isPaused else { return }
         let isLong = ingest.random.chance(500)
         let time = ingest.random.number(isLong ? 9_000_000...40_000_000 : 100_000...9_000_000)
-        world.note(process.name, "stands still for \(time) us")
+        world.note(process.name, "is paused for \(time) us")
         process.pause(for: time)
         guard isLong, ingest.random.chance(300) else { return }
         world.timeline.add(after: ingest.random.number(1_000_000...9_000_000)) { [self] in

@@ -1,9 +1,10 @@
 import NotificationConsumer
 import NotificationModel
 
-/// Partitions are added, by which recipients move: nobody may go on. What was done until then stays as it is.
+/// Partitions are added, which changes the partitions of recipients: no lane may continue to run. The results until then must
+/// stay intact.
 extension SeededRun {
-    /// Microseconds within which whoever shares out partitions sees that there are more.
+    /// The longest time until producers and the group leader see added partitions, in microseconds.
     private static let longestRefresh: Int64 = 60_000_000
     private static let longestRefusal: Int64 = 3_600_000_000
 
@@ -14,14 +15,14 @@ extension SeededRun {
         if growth != .state { add(world.topics.requests, count) }
         if growth != .requests { add(world.topics.state, count) }
         guard growth != .both else { return }
-        // "make them equal"
+        // The operator follows the instruction to make the numbers equal.
         world.timeline.add(after: hazards.number(1_000_000...120_000_000)) { [self] in
             if world.violation == nil { add(growth == .state ? world.topics.requests : world.topics.state, count) }
         }
     }
 
     private func add(_ topic: String, _ count: Int32) {
-        world.note("world", "\(topic) has \(count) partitions from now on")
+        world.note("world", "\(topic) now has \(count) partitions")
         world.disturb()
         world.broker.addPartitions(topic, upTo: count)
         guard topic == world.topics.requests else { return }
@@ -37,7 +38,7 @@ extension SeededRun {
         (world.broker.partitionCount(of: world.topics.requests), world.broker.partitionCount(of: world.topics.state))
     }
 
-    /// A lane of the instance cannot go on: the others end in order. Somebody starts it again, a few times.
+    /// A lane of the instance refused to run: the others shut down. The instance is started again a few times.
     func refused(_ instance: Instance, _ refusal: ConsumerRefusal) {
         world.note(instance.name, "refuses: \(refusal)")
         guard isRight(refusal), let process = instance.process else {
@@ -50,7 +51,7 @@ extension SeededRun {
         awaitEnd(of: process, on: instance)
     }
 
-    /// Whether it tells what is: counts that differ, or another one than the changelog was written with.
+    /// Whether its reason is true: the topics' numbers of partitions differ, or the number is not that of the changelog.
     private func isRight(_ refusal: ConsumerRefusal) -> Bool {
         switch refusal {
         case .partitionCountsDiffer(let told):
@@ -62,15 +63,15 @@ extension SeededRun {
         }
     }
 
-    /// Waits until everybody has refused for good, and checks what was done until then.
+    /// Waits until every instance has refused to run for the last time, and checks the results until then.
     func stayRefused() {
         let end = world.timeline.now + Self.longestRefusal
         world.proceed(until: { world.instances.allSatisfy { $0.isDown && $0.process?.isDead != false } }, atMost: end)
         guard world.violation == nil else { return }
         if let instance = world.instances.first(where: { !$0.isDown }) {
-            return world.fail(Violation(.partitionCount, "\(instance.name) goes on"))
+            return world.fail(Violation(.partitionCount, "\(instance.name) continues to run"))
         }
-        // What was left open is aborted.
+        // Until then open transactions time out.
         world.proceed(until: { false }, atMost: world.timeline.now + Self.longestRestart)
         world.check { () throws(Violation) in
             try world.observer.checkCounting(

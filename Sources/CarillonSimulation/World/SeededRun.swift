@@ -3,22 +3,22 @@ import NotificationConsumer
 import NotificationModel
 import ServiceSupport
 
-/// A run of a world in which a seed decides everything: deployment, workload, and what goes wrong; in the end all is calm and
-/// everything is counted.
+/// A run of a world in which a seed decides everything: deployment, workload and faults. In the end all faults stop, and every
+/// request is counted.
 final class SeededRun {
     private static let longestQuiet: Int64 = 86_400_000_000
-    /// Microseconds after which what ended has been started again, and what it wrote last has arrived.
+    /// The longest time until an ended process is started again and its last records have arrived, in microseconds.
     static let longestRestart: Int64 = 20_000_000
 
     let world: World
     let workload: Workload
     private var isAwaitingRest = false
     private var isRested = false
-    /// When something of the agenda happens, in order.
+    /// The times of the agenda's events, in order.
     private var agenda: [Int64] = []
-    /// Decides what few runs have, so that it does not shift the numbers of the others.
+    /// For features of few runs, so that they do not change the random numbers of other runs.
     var hazards: SeededGenerator
-    // When partitions are added.
+    // For added partitions.
     var hasGrown = false
     var refusals: [Int: Int] = [:]
 
@@ -49,13 +49,13 @@ final class SeededRun {
         world.isWakingLanes = { [unowned self] in isRested }
     }
 
-    /// Whether business events come as well. Without transactions they may come again at any time, so where ids are forgotten early
-    /// nobody could say what becomes of them.
+    /// Whether there are business events too. Without transactions they may be repeated at any time, so if ids are forgotten
+    /// early their outcome is not defined.
     private static func hasIngest(_ options: Simulation.Options, _ scenario: Scenario) -> Bool {
         guard scenario.growth == nil, !scenario.isCapped, options.isExactlyOnce || !scenario.forgets else {
             return false
         }
-        // A bug of the lanes is looked for without: few seeds find some of them.
+        // Not in the search for bugs of the lanes, some of which only few seeds find.
         guard options.bugs.isEmpty else { return !options.bugs.isDisjoint(with: PlantedBug.ofIngest) }
         return scenario.hasEvents
     }
@@ -87,10 +87,10 @@ final class SeededRun {
             rest("after a restart of everything")
         }
         world.check { () throws(Violation) in try world.checkDevices() }
-        // The ingest does not stop for it.
+        // Not with an ingest, which would continue to write.
         if world.violation == nil, world.random.chance(150), world.ingest == nil {
-            beginAnew()
-            rest("after requests were made anew")
+            createRequestsAgain()
+            rest("after requests were created again")
             checkCounting(isEnd: false)
             world.check { () throws(Violation) in try world.checkDevices() }
         }
@@ -117,13 +117,13 @@ final class SeededRun {
         )
     }
 
-    /// What is remembered longer than it should be stays for ever.
+    /// Waits until all entries must be forgotten, and checks that they are.
     private func forgetAll() {
         guard world.violation == nil, world.scenario.forgets else { return }
         let limit = world.timeline.now + 3 * Self.longestQuiet + world.scenario.retention * 1000
         world.proceed(until: { world.state.remembered == nil }, atMost: limit)
         guard world.violation == nil, let key = world.state.remembered else { return }
-        world.fail(Violation(.state, "\(key.text) is in the changelog when it should be forgotten"))
+        world.fail(Violation(.state, "\(key.text) is still in the changelog, although it should be forgotten"))
     }
 
     private func checkCounting(isEnd: Bool) {
@@ -132,10 +132,10 @@ final class SeededRun {
         }
     }
 
-    /// Everything that can go wrong stops doing so, and everything runs.
+    /// Ends all faults, and starts every instance that does not run.
     private func calm() {
         guard world.violation == nil else { return }
-        world.note("world", "is calm")
+        world.note("world", "has no more faults")
         world.calm()
         for instance in world.instances {
             world.setClock(of: instance, error: max(-100, min(100, instance.clock.currentError)))
@@ -147,19 +147,19 @@ final class SeededRun {
         }
     }
 
-    /// The topic of requests is deleted and made again while nobody runs; then somebody goes on with it.
-    private func beginAnew() {
+    /// The topic `requests` is deleted and created again while no instance runs; then all instances start.
+    private func createRequestsAgain() {
         let isInOrder = world.random.chance(500)
-        let cause = isInOrder ? "all have ended in order" : "a crash"
+        let cause = isInOrder ? "all have shut down" : "a crash"
         world.note("world", "creates the topic of requests again, after \(cause)")
         downAll(inOrder: isInOrder)
-        // Who ends in order has time to write all that could wait, unless the broker is slow.
+        // At a graceful shutdown a lane has time to write all waiting changes, unless the broker is slow.
         let isForgetful = !isInOrder || world.scenario.bytesPerSecond != nil
         if isForgetful { forgetUntold() }
         workload.repeatNothing(onlyNewerVersions: isForgetful)
-        world.requests.beginAnew { [world] in world.state.resumption($0) > world.requests.base(of: $0) }
+        world.requests.createAgain { [world] in world.state.resumption($0) > world.requests.base(of: $0) }
         upAll(ProcessSettings(gap: .continue))
-        // The lanes see an empty topic first: one that is as long as the one before could not be told from it.
+        // The lanes see an empty topic first: they could not distinguish a topic of the same length from the previous one.
         for _ in 0..<world.random.number(1...20) {
             let instant = world.timeline.now + Self.longestRestart + world.random.number(0...20_000_000)
             schedule(at: instant) { [self] in workload.publish() }
@@ -168,14 +168,14 @@ final class SeededRun {
         world.proceed(until: { world.timeline.now > agenda.last ?? 0 }, atMost: .max)
     }
 
-    /// What is known from the requests alone goes with them.
+    /// Changes that a restore would replay are lost with the deleted requests.
     private func forgetUntold() {
         for partition in 0..<world.scenario.partitions {
             world.observer.forget(partition, world.state.untold(partition))
         }
     }
 
-    /// Everything ends, and stays so until nothing of it is left.
+    /// Ends all instances, and waits until their last records have arrived and their sessions have expired.
     private func downAll(inOrder: Bool = false) {
         for instance in world.instances {
             instance.isDown = true
@@ -196,7 +196,7 @@ final class SeededRun {
         }
     }
 
-    /// Somebody sets the group's offsets, to anything.
+    /// Sets the group's offsets to random values.
     private func resetOffsets() {
         for partition in 0..<world.scenario.partitions {
             let end = world.broker.log(world.topics.requests, partition).end
@@ -221,7 +221,7 @@ final class SeededRun {
         }
     }
 
-    /// Somebody starts again what ended.
+    /// Starts a process again after its end.
     private func died(_ instance: Instance, _ process: SimulatedProcess) {
         guard instance.process === process else { return }
         if world.random.chance(world.scenario.eraseRate), !world.isCalm {
@@ -251,7 +251,7 @@ final class SeededRun {
 
     // MARK: - Rest
 
-    /// Waits until all that is due was handed over.
+    /// Waits until all due notifications are handed over.
     private func rest(_ when: String) {
         guard world.violation == nil else { return }
         let begun = world.timeline.now
@@ -269,7 +269,7 @@ final class SeededRun {
 
     private var isAtRest: Bool { world.unrest == nil }
 
-    /// When the last of what fires once is due, in microseconds.
+    /// When the last notification without repeats is due, in microseconds.
     private var lastDue: Int64 {
         let observer = world.observer
         return observer.open.reduce(world.timeline.now) { last, id in
@@ -279,7 +279,7 @@ final class SeededRun {
         }
     }
 
-    /// When nothing moves: an instant shortly before something may happen again, in microseconds.
+    /// While nothing happens: an instant shortly before the next possible event, in microseconds.
     private var quietUntil: Int64? {
         let (now, broker, observer) = (world.timeline.now, world.broker, world.observer)
         guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
@@ -295,14 +295,14 @@ final class SeededRun {
         let errors = world.instances.map { $0.clock.currentError * 1000 }
         let (ahead, behind) = (max(0, errors.max() ?? 0), min(0, errors.min() ?? 0))
         var next = agenda.first { $0 > now } ?? .max
-        // The pause between two attempts is not known here.
+        // The time of the next attempt is not known here.
         if world.state.isSending { next = min(next, now + 1_000_000) }
         for id in observer.open {
             guard let entry = observer.model.requests[id] else { continue }
             let anchor = entry.record.timestamp
             let held = observer.events(of: id).last { $0.event.name == .held }?.event.until
             var due = SimulatedClock.elapsed(at: held ?? entry.request.nominal(from: anchor))
-            // Jitter, and a clock that is behind.
+            // Jitter, and a slow clock.
             let spread = entry.request.jitter * 1000 - behind + 3_000_000
             if entry.request.repeats, let interval = entry.request.interval, due + spread < now {
                 let passed = (now - spread - SimulatedClock.elapsed(at: anchor)) / (interval * 1000)

@@ -1,13 +1,14 @@
-/// A process of the consumer service as the machine sees it: it runs, is stopped for a while, or is gone.
+/// A process of the consumer service: it runs, is paused, or has ended. While a process is paused nothing in it runs, but time
+/// passes.
 final class SimulatedProcess {
     let name: String
     let clock: MachineClock
     private let timeline: Timeline
     private(set) var isDead = false
-    /// Stopped until then, in microseconds; nothing of it runs meanwhile.
+    /// The end of the pause, in microseconds.
     private(set) var pausedUntil: Int64 = 0
     private(set) var pausedSince: Int64 = 0
-    /// What waits for `thaw`.
+    /// The actions that wait for `thaw`.
     private var onThaw: [() -> Void] = []
     private var onDeath: [() -> Void] = []
     private var onPause: [() -> Void] = []
@@ -20,7 +21,7 @@ final class SimulatedProcess {
 
     var isPaused: Bool { timeline.now < pausedUntil }
 
-    /// Ends at once: what is in memory is lost.
+    /// Ends the process immediately: the contents of its memory are lost.
     func crash() {
         guard !isDead else { return }
         isDead = true
@@ -28,7 +29,7 @@ final class SimulatedProcess {
         forget()
     }
 
-    /// Stops everything of it for so many microseconds, as a machine that sleeps or a process in swap.
+    /// Pauses the process for a number of microseconds, like a machine in sleep mode or a process that is swapped out.
     func pause(for microseconds: Int64) {
         guard !isDead else { return }
         if !isPaused { pausedSince = timeline.now }
@@ -36,7 +37,7 @@ final class SimulatedProcess {
         for action in onPause { action() }
     }
 
-    /// Stops everything of it until `thaw`; to be called while nothing of it is in the middle of a call.
+    /// Pauses the process until `thaw`. Must not be called during a call of one of its lanes.
     func freeze() {
         guard !isDead, !isFrozen else { return }
         if !isPaused { pausedSince = timeline.now }
@@ -54,20 +55,20 @@ final class SimulatedProcess {
 
     private var isFrozen: Bool { pausedUntil == .max }
 
-    /// Runs an action of a stopped process once it goes on.
+    /// Runs an action of a paused process when it continues.
     func whenResumed(_ action: @escaping () -> Void) {
         if isFrozen { onThaw.append(action) } else { timeline.add(at: pausedUntil, action) }
     }
 
     /// - Parameters:
-    ///   - pause: called when it is stopped.
-    ///   - death: called when it ends at once.
+    ///   - pause: called when it is paused.
+    ///   - death: called when it crashes.
     func observe(pause: @escaping () -> Void, death: @escaping () -> Void) {
         onPause.append(pause)
         onDeath.append(death)
     }
 
-    /// It ended in order.
+    /// Drops the observers.
     func forget() {
         (onDeath, onPause) = ([], [])
     }

@@ -1,10 +1,10 @@
-/// What happened, in order: a hash over everything, and the last lines.
+/// A log of all events of a run: a hash of all lines, and the last lines.
 package struct Trace {
     private static let kept = 20_000
 
-    /// FNV-1a over every line: two runs with the same one did the same.
+    /// FNV-1a over all lines: two runs with the same hash had the same events.
     package private(set) var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    /// How many lines there were.
+    /// The number of all lines.
     package private(set) var count = 0
     private var ring: [String] = []
 

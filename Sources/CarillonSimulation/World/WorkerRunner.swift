@@ -1,13 +1,13 @@
 import ServiceSupport
 
-/// One worker after the other in one process: what `Supervisor` does on a thread, as events of the timeline. What follows the end
-/// of a worker is `Succession`'s decision here as there.
+/// Runs one worker after the other in one process: the work of `Supervisor` on a thread, as events of the timeline. In both,
+/// `Succession` decides how to continue after the end of a worker.
 final class WorkerRunner {
-    /// How workers are made, and what their ends mean.
+    /// How to create workers, and how to interpret their errors.
     struct Kind {
-        /// Gets why the one before was fenced, if it was.
+        /// Gets the reason why the previous worker was fenced, if it was.
         var make: (_ stop: StopSignal, _ fenced: String?) throws -> any LoopWorker
-        /// Whether no other may follow.
+        /// Whether no other worker may follow.
         var isFinal: (any Error) -> Bool = { _ in false }
         var fencing: (any Error) -> InstanceFencedError?
     }
@@ -23,11 +23,11 @@ final class WorkerRunner {
     private let stopSignal = StopSignal()
     private var worker: (any LoopWorker)?
     private var succession = Succession()
-    /// When the worker was made, in microseconds.
+    /// When the worker was created, in microseconds.
     private var began: Int64 = 0
-    /// It ended in order, or for good.
+    /// It was shut down, or failed permanently.
     private(set) var isOver = false
-    /// How often a worker was made.
+    /// The number of workers so far.
     private(set) var starts = 0
 
     init(
@@ -46,12 +46,12 @@ final class WorkerRunner {
 
     var isRunning: Bool { worker != nil && !isOver }
 
-    /// Runs until it is stopped, or its process ends.
+    /// Runs until `stop`, or until its process ends.
     func run() {
         schedule(after: 0)
     }
 
-    /// Asks it to drain and to end.
+    /// Requests a graceful shutdown.
     func stop() {
         stopSignal.request()
     }

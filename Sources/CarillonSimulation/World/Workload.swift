@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// Writes a seeded workload into `requests`.
+/// Writes a seeded workload to `requests`.
 final class Workload {
     private let broker: SimulatedBroker
     private let topics: TopicNames
@@ -11,16 +11,16 @@ final class Workload {
     private let recipients: [String]
     private let identifiers: [String]
     private var versions: [NotificationKey: Int64] = [:]
-    /// Keys whose next version is above all before it.
+    /// Keys whose next version must be greater than all earlier ones.
     private var forgottenVersions: Set<NotificationKey> = []
     private let scenario: Scenario
-    /// Requests of the last while, which may be published again.
+    /// Recent requests, which may be published again.
     private var repeatable: [(record: PublishedRecord, value: [UInt8]?, at: Int64)] = []
 
-    /// Milliseconds for which a record may come again, with room for an outage and for clocks; where something is forgotten
-    /// before its time nobody can say what becomes of it then.
+    /// For how many milliseconds a record may be repeated. This is less than the retention, with a margin for outages and clocks,
+    /// because the outcome of a repeat is not defined after its id was forgotten.
     private var repeatWindow: Int64 { scenario.isCapped ? -1 : scenario.retention / 3 }
-    /// Where ids are forgotten, versions are as well.
+    /// Versions are forgotten together with ids.
     private var hasVersions: Bool { !scenario.isCapped && !scenario.forgets }
 
     init(
@@ -59,7 +59,7 @@ final class Workload {
         }
     }
 
-    /// Removes everything that is pending, of each recipient.
+    /// Removes all notifications of each recipient.
     func removeAll() {
         for recipient in recipients {
             number += 1
@@ -94,7 +94,7 @@ final class Workload {
         if random.chance(150) {
             request.expiration = now.adding(milliseconds: random.number(-1_000...200_000))
         } else if request.repeats {
-            // Or it would be fired as long as the simulation runs.
+            // Without an expiration it would fire until the end of the simulation.
             request.expiration = now.adding(milliseconds: (request.interval ?? 0) * random.number(2...40))
             if random.chance(300), request.interval ?? 0 >= 21_600_000 { request.expiration = nil }
         }
@@ -125,7 +125,8 @@ final class Workload {
         append(key, id, "{\(members.joined(separator: ","))}", .removal(scope, version: version))
     }
 
-    /// A removal that comes again after what it must not find: a rule that cancels and notifies, and its event twice.
+    /// A removal that is repeated after a later request, which the repeat must not remove: as from a cancelling and a notifying
+    /// rule for the same event, when the event is repeated.
     private func cancelAround(_ key: NotificationKey) {
         let all = self.key(key.recipient, "") ?? key
         let target = random.chance(500) ? key : all
@@ -134,32 +135,32 @@ final class Workload {
         let value = "{\"requestId\":\"\(id.text)\",\"remove\":\"\(scope.rawValue)\"}"
         append(target, id, value, .removal(scope, version: nil))
         request(key)
-        // Where entries are forgotten early, the id of the removal is as well.
+        // If entries are forgotten early, the id of the removal is forgotten with them.
         guard !scenario.isCapped else { return }
         append(target, id, value, .removal(scope, version: nil))
     }
 
-    /// Nothing that was published so far comes again.
+    /// From now on no earlier record is repeated.
     ///
-    /// - Parameter onlyNewerVersions: the newest version of a key may be forgotten.
+    /// - Parameter onlyNewerVersions: the versions of keys may be forgotten, so later versions must be greater.
     func repeatNothing(onlyNewerVersions: Bool) {
         repeatable = []
         if onlyNewerVersions { forgottenVersions = Set(versions.keys) }
     }
 
-    /// The same record again: a producer that was not sure, or a program that sends recorded requests.
+    /// Publishes a record again, as a producer without an answer does, or a program that sends recorded requests.
     private func again() {
         let limit = broker.wall - repeatWindow
         repeatable.removeAll { $0.at < limit }
         guard !repeatable.isEmpty else { return }
-        // Mostly one that came lately; what is pending for long is repeated, too.
+        // Mostly a recent record, but also records that have been pending for long.
         let choice = random.pick(random.chance(700) ? Array(repeatable.suffix(8)) : repeatable)
         guard let key = choice.record.key, let id = choice.record.id else { return }
         append(key, id, choice.value, choice.record.content, isRepeat: true)
     }
 
     private func bad(_ key: NotificationKey) {
-        // What moves is bad enough.
+        // A record whose recipient gets another partition is misrouted, and needs no second error.
         guard !requests.hasGrown else { return }
         let good = PublishedRecord.Request(content: "{\"title\":\"bad\"}").json(id: nil)
         var (bytes, value, reason): ([UInt8]?, String?, ReasonCode) = (key.encoded, good, .invalid)
@@ -171,7 +172,7 @@ final class Workload {
         case 2: bytes = Array("no-slashes".utf8)
         case 3: (value, reason) = ("{\"content\":{\"title\":\"x\"},\"colour\":\"red\"}", .unknownField)
         case 4: (timestamp, reason) = (broker.wall + 400 * 86_400_000, .inFuture)
-        // Records that are as large as records can be.
+        // Records of the maximum size.
         case 5: bytes = Array("shop/".utf8) + Array(repeating: 0x61, count: broker.maximumRecordBytes - 150)
         case 6: (value, headers) = ("{", [KafkaHeader(name: "large", value: filler)])
         case 7: (value, reason) = ("{\"content\":{\"body\":\"\(largeText)\"}}", .tooLarge)
@@ -187,12 +188,12 @@ final class Workload {
         )
     }
 
-    /// As much as a record can carry beside little else.
+    /// The largest text that fits in a record.
     private let filler: [UInt8]
-    /// More than an entry of the changelog has room for, and a valid request.
+    /// A text too large for an entry of the changelog, but not for a valid request.
     private let largeText: String
 
-    /// A producer's transaction that is aborted: nobody may act on it.
+    /// A producer's transaction that is aborted: its records must have no effect.
     private func abandoned(_ key: NotificationKey) {
         let value = PublishedRecord.Request(content: "{\"title\":\"aborted\"}").json(id: nil)
         var record = LogRecord(timestamp: broker.wall, key: key.encoded, value: Array(value.utf8))
@@ -222,9 +223,9 @@ final class Workload {
         _ content: PublishedRecord.Content,
         isRepeat: Bool
     ) {
-        // The producer's clock is not quite ours.
+        // The producer's clock has a small error.
         let timestamp = broker.wall + random.number(-100...100)
-        // A trace that is none by its size.
+        // A trace header that is too long to be valid.
         let trace =
             random.chance(990)
             ? []
@@ -239,7 +240,7 @@ final class Workload {
             key: key,
             content
         )
-        // Only what names itself is recognised when it comes again.
+        // Only records with an id are recognized as repeats.
         if !isRepeat, id != nil { repeatable.append((record, value, broker.wall)) }
     }
 }

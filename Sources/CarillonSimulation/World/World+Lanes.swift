@@ -6,7 +6,7 @@ import NotificationModel
 import ServiceSupport
 
 extension World {
-    /// The shipping lane, over a simulated link.
+    /// The production lane, with a simulated link.
     func makeLane(_ seat: LaneSeat, fenced: String?) -> any LoopWorker {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
         configuration.topics = topics
@@ -42,7 +42,7 @@ extension World {
         return Lane(context: context, link: makeLink(for: seat))
     }
 
-    /// One lane of a process after the other.
+    /// Runs the lanes of one seat, one after the other.
     func runner(for seat: LaneSeat) -> WorkerRunner {
         WorkerRunner(
             name: seat.name,
@@ -60,9 +60,9 @@ extension World {
             note: { [unowned self] in note(seat.name, $0) },
             onFailure: { [unowned self] error in
                 guard punctuality.isCalm(at: timeline.now), !seat.process.isDead else { return }
-                // Who had no work meanwhile learns late that another process took over its id.
+                // An idle lane may detect late that another process took over its transactional id.
                 if KafkaError.isFencing(error) { return }
-                fail(Violation(.punctual, "\(seat.name) fails while nothing is wrong: \(error)"))
+                fail(Violation(.punctual, "\(seat.name) fails in undisturbed operation: \(error)"))
             },
             onFinal: { [unowned self] error in
                 guard let refusal = error as? ConsumerRefusal else {

@@ -4,11 +4,11 @@ import NotificationConsumer
 import NotificationModel
 import ServiceSupport
 
-/// A whole deployment under simulation: brokers, instances with their lanes, devices, and who watches them.
+/// A complete simulated deployment: broker, instances with their lanes, devices, and the observers that check them.
 ///
-/// What is published and what goes wrong is for a `SeededRun` or a `ScriptedRun` to say.
+/// A `SeededRun` or a `ScriptedRun` decides which records are published and which faults occur.
 final class World {
-    /// A run that takes more does not come to its end.
+    /// A run with more events is assumed not to end.
     private static let mostHappenings = 2_000_000
 
     let options: Simulation.Options
@@ -25,33 +25,33 @@ final class World {
     private(set) var instances: [Instance] = []
     private(set) var trace = Trace()
     private(set) var violation: Violation?
-    /// Nothing goes wrong by itself any more.
+    /// All random faults have ended.
     private(set) var isCalm = false
     var random: SeededGenerator
-    /// Assignments of lanes so far.
+    /// The number of assignments so far.
     var assignments: UInt64 = 0
     private var isObserving = false
     var punctuality: PunctualityChecks
-    /// The most that a clock was ever ahead, in milliseconds.
+    /// The largest error of any clock so far, in milliseconds.
     private var latestClock: Int64 = 0
-    /// Events of the timeline so far.
+    /// The number of events of the timeline so far.
     private(set) var happenings = 0
-    /// Where instances have their disks, in runs with stores in files.
+    /// The folder for the instances' disks in runs with stores in files.
     private let files: String?
     private var links: [SimulatedLink] = []
     private var channels: [SimulatedChannel] = []
 
-    // MARK: What the run says
+    // MARK: Hooks of the run
 
-    /// Called after every event, once all that it did was observed.
+    /// Called after every event and its checks.
     var onEvent: () -> Void = {}
-    /// Called when a process ended.
+    /// Called when a process has ended.
     var onDeath: (Instance, SimulatedProcess) -> Void = { _, _ in }
-    /// Called when a lane says that no other may follow it.
+    /// Called when a lane refuses to run, and no other may follow it.
     var onRefusal: (Instance, ConsumerRefusal) -> Void = { _, _ in }
-    /// Asked by idle lanes: to which instant nothing will happen, in microseconds.
+    /// For idle lanes: the instant before which nothing will happen, in microseconds.
     var quietUntil: () -> Int64? = { nil }
-    /// Whether idle lanes are to look about.
+    /// Whether idle polls must return.
     var isWakingLanes: () -> Bool = { false }
 
     init(_ options: Simulation.Options, _ scenario: Scenario, random: SeededGenerator) {
@@ -67,7 +67,7 @@ final class World {
         broker.group.partitions = scenario.partitions
         broker.bytesPerSecond = scenario.bytesPerSecond
         punctuality = PunctualityChecks { [broker] in broker.busyTime(since: $0) }
-        // Room for larger contents where they are what takes time.
+        // Larger contents for slow brokers, where they take time.
         if scenario.bytesPerSecond != nil { broker.maximumRecordBytes = 96 * 1024 }
         let noted = Box<(String, String) -> Void> { _, _ in }
         requests = RequestLog(broker: broker, topics: topics, note: { noted.value("producer", $0) })
@@ -99,7 +99,7 @@ final class World {
         disturb()
     }
 
-    /// The coordinator answers before it writes; long before where the leader of a partition is away.
+    /// The coordinator answers before it writes the end of a transaction; long before if a partition's leader is unavailable.
     private func writeEndsLate() {
         var (random, late) = (SeededGenerator(seed: ~options.seed), SeededGenerator(seed: ~options.seed ^ 1))
         broker.transactions.writingTime = { [unowned self] in
@@ -130,12 +130,12 @@ final class World {
         guard self.violation == nil else { return }
         self.violation = violation
         note("world", "violation: \(violation)")
-        // Everything ends, so that the call in which it was found returns.
+        // End all processes, so that the call that detected the violation returns.
         for instance in instances { instance.process?.crash() }
         for machine in ingest?.machines ?? [] { machine.process?.crash() }
     }
 
-    /// Nothing more happens, and nothing is kept.
+    /// Ends the simulation, and deletes its files.
     func end() {
         timeline.end()
         for instance in instances { instance.forget() }
@@ -148,7 +148,7 @@ final class World {
         guard violation == nil, !isObserving else { return }
         happenings += 1
         guard happenings < Self.mostHappenings else {
-            return fail(Violation(.rest, "\(happenings) events of the simulation and no end: \(unrest ?? "")"))
+            return fail(Violation(.rest, "no end after \(happenings) events of the simulation: \(unrest ?? "")"))
         }
         isObserving = true
         defer { isObserving = false }
@@ -173,16 +173,17 @@ final class World {
         onEvent()
     }
 
-    /// Microseconds by which the clock of an instance, or of a producer, may be behind.
+    /// By how many microseconds the clock of an instance or of a producer may be behind.
     var clockSlack: Int64 { max(100, -(instances.map(\.clock.currentError).min() ?? 0)) * 1000 }
 
-    /// Several lanes wait inside one another's calls, and so may be late by themselves: then nothing is said of it.
+    /// Whether lateness is checked. Several lanes wait inside each other's calls, so that any of them may be late without a
+    /// fault.
     private var isPunctual: Bool { scenario.instances == 1 && scenario.lanesEach == 1 && ingest == nil }
 
-    /// - Parameter time: microseconds for which it goes on.
+    /// - Parameter time: for how many microseconds the disturbance lasts.
     func disturb(for time: Int64 = 0) { punctuality.disturb(at: isPunctual ? timeline.now + time : .max / 2) }
 
-    /// Sets the clock of an instance so many milliseconds ahead. By as much as it is set back, timers are late.
+    /// Sets the error of an instance's clock, in milliseconds. If this sets the clock back, timers are late by the difference.
     func setClock(of instance: Instance, error: Int64) {
         let back = max(0, instance.clock.currentError - error)
         instance.clock.set(error: error)
@@ -208,7 +209,7 @@ final class World {
         }
     }
 
-    /// Everything that can go wrong by itself stops doing so.
+    /// Ends all random faults.
     func calm() {
         isCalm = true
         disturb()
@@ -216,22 +217,22 @@ final class World {
         for channel in channels { channel.rates = .init() }
     }
 
-    /// What is still going on; nil when nothing is.
+    /// The work still in progress; nil if there is none.
     var unrest: String? {
         if let instance = instances.first(where: { !$0.isDown && !$0.isRunning }) {
             return "\(instance.name) does not run"
         }
-        if !broker.group.isQuiet || isAnyOutOfTouch { return "the group is being shared out" }
+        if !broker.group.isQuiet || isAnyOutOfTouch { return "the group is rebalancing" }
         if let unrest = ingest?.unrest { return unrest }
         if let link = links.first(where: { !$0.isDead && !$0.isClosed && $0.outstanding > 0 }) {
             return
                 "\(link.name) waits for \(link.producer.unsent) of \(link.outstanding) acknowledgements \(link.producer.state)"
         }
         if broker.transactions.isWriting { return "the end of a transaction is being written" }
-        if devices.openCount > 0 { return "\(devices.openCount) sends are under way" }
-        if areRequestsBlocked { return "a transaction keeps requests from being read" }
+        if devices.openCount > 0 { return "\(devices.openCount) sends are in progress" }
+        if areRequestsBlocked { return "an open transaction blocks the reading of requests" }
         if state.isSending { return "something is being sent" }
-        if let place = observer.unburied { return "\(place) is no dead letter yet" }
+        if let place = observer.unburied { return "\(place) has no dead letter yet" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
         let waiting = observer.open.first { id in
             guard let entry = observer.model.requests[id], let key = entry.record.key else { return false }
@@ -241,26 +242,26 @@ final class World {
         return waiting.map { "\($0.text.prefix(8)) is open" }
     }
 
-    /// Whether a transaction that is not ended keeps requests from being read.
+    /// Whether an open transaction blocks the reading of requests.
     var areRequestsBlocked: Bool {
         (0..<scenario.partitions).contains { broker.log(topics.requests, $0).hasOpen }
     }
 
-    /// Whether the end of a transaction is asked for just now.
+    /// Whether a commit is in progress.
     var isCommitting: Bool { links.contains { !$0.isDead && $0.producer.state == .committing } }
 
-    /// Whether a lane of a process is between two transactions, or has none at all.
+    /// Whether a lane of a process has no open transaction.
     func isBetweenTransactions(_ process: SimulatedProcess) -> Bool {
         links.contains { $0.process === process && !$0.isClosed && $0.producer.state == .ready }
     }
 
-    /// The group does not hear from a process for so many microseconds.
+    /// Breaks a process's connection to the group coordinator for a number of microseconds.
     func cutOff(_ process: SimulatedProcess, for time: Int64) {
         for link in links where link.process === process { link.beUnheard(for: time) }
         disturb(for: time)
     }
 
-    /// Whether the group does not hear from somebody who is there, or went on without.
+    /// Whether the group gets no heartbeats of a running member, or has rebalanced without it.
     var isAnyOutOfTouch: Bool { links.contains(where: \.isOutOfTouch) }
 
     /// Ends a process at one of its next calls.
@@ -282,7 +283,7 @@ final class World {
     func begin(_ instance: Instance, _ settings: ProcessSettings = .init()) {
         guard violation == nil, !instance.isDown else { return }
         instance.begin(on: timeline) { process in
-            note(process.name, "begins")
+            note(process.name, "starts")
             process.observe(
                 pause: {},
                 death: { [unowned self] in
@@ -359,11 +360,11 @@ final class World {
 struct ProcessSettings {
     /// Whether it keeps its stores on its machine's disk.
     var hasStore = true
-    /// When requests are gone.
+    /// What it does when unread requests were deleted.
     var gap = ConsumerServiceConfiguration.Gap.refuse
 }
 
-/// Where a lane sits.
+/// The place of a lane in a process: the parts that outlive each lane.
 struct LaneSeat {
     var name: String
     var lane: Int

@@ -7,7 +7,7 @@ struct BoundsTable {
         var key: String
         /// As one would write it; nil when it depends on the machine.
         var defaultValue: String?
-        /// nil where the log tells.
+        /// nil if the log reports it.
         var metric: String?
     }
 

@@ -4,7 +4,7 @@ import Testing
 /// The page of bounds against the settings that the code declares.
 @Suite("The table of bounds")
 struct BoundsTests {
-    /// What is no bound: addresses, and what a channel without devices makes up.
+    /// Settings that are not bounds: addresses, and those of the test channel.
     private static let others: Set = [
         "http.port", "ops.port", "test-channel.latency", "test-channel.rejections", "test-channel.timeouts",
     ]

@@ -5,7 +5,7 @@ import Testing
 /// The examples of the page of contracts: each is read by the model, and fits its schema.
 @Suite("The contracts by example", .timeLimit(.minutes(10)))
 struct ContractsTests {
-    /// A block of JSON, and what the comment above it says of it.
+    /// A block of JSON, and the comment above it.
     private struct Example {
         var json: String
         var schema: String

@@ -18,7 +18,7 @@ struct FileMapTests {
 
     private func codes(in cell: String) -> [String] { cell.matches(of: /`([^`]+)`/).map { String($0.1) } }
 
-    /// Where a page's file is: beside the other modules when its path begins with one, else in the consumer service.
+    /// The file of a page: its path begins with a module, or it is in the consumer service.
     private func file(_ path: String) -> URL {
         let sources = Tools.package.appendingPathComponent("Sources")
         let ofModule = sources.appendingPathComponent(path)
@@ -36,7 +36,7 @@ struct FileMapTests {
         #expect(Set(listed).subtracting(files) == [], "they are in the file map only")
     }
 
-    @Test("the life of a record names files that have the functions beside them")
+    @Test("the files in the life of a record contain the functions named with them")
     func lifeOfARecord() throws {
         let rows = try rows(of: "LifeOfARecord.md")
         #expect(rows.count > 40)

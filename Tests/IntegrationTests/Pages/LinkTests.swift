@@ -10,7 +10,7 @@ struct LinkTests {
         var anchor: String?
     }
 
-    /// What a page says besides its code.
+    /// The text of a page without its code.
     private func prose(of page: Page) -> String {
         var (lines, isCode): ([Substring], Bool) = ([], false)
         for line in page.text.split(separator: "\n", omittingEmptySubsequences: false) {

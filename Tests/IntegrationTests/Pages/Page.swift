@@ -19,7 +19,7 @@ struct Page {
         text = try String(contentsOf: Tools.package.appendingPathComponent(path), encoding: .utf8)
     }
 
-    /// The README, and every page in a catalogue or beside the contributor's guide.
+    /// The README, and every page in a catalogue or in the folder of the contributor's guide.
     static func all() throws -> [Page] {
         var found = ["README.md"]
         for folder in ["Sources", ".github"] {
@@ -54,7 +54,7 @@ struct Page {
         return Array(rows.dropFirst(2))
     }
 
-    /// What a cell says when it is code and nothing else.
+    /// The text of a cell that contains only code.
     static func code(_ cell: String) -> String? {
         let parts = cell.components(separatedBy: "`")
         return parts.count == 3 && parts[0].isEmpty && parts[2].isEmpty ? parts[1] : nil

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The page of settings against what the services say of themselves.
+/// Compares the page of settings with the services' own help.
 @Suite("The tables of settings", .timeLimit(.minutes(10)))
 struct SettingsTests {
     /// Settings whose default is of the machine.

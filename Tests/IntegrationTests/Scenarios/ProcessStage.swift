@@ -10,10 +10,10 @@ import Musl
 import Darwin
 #endif
 
-/// Instances as processes of their own, on the embedded broker in this process or on the cluster of `KAFKA_BOOTSTRAP_SERVERS`;
-/// what goes in and comes out is the affair of Python clients.
+/// Instances as separate processes, on the embedded broker in this process or on the cluster of `KAFKA_BOOTSTRAP_SERVERS`.
+/// Python clients publish the requests and read the events.
 final class ProcessStage: Stage {
-    /// What begins a broker again whose state is kept.
+    /// Starts a broker again with its state.
     private static let restartCommand = ProcessInfo.processInfo.environment["KAFKA_RESTART_COMMAND"]
 
     /// Of the stage that this run would make.
@@ -200,7 +200,7 @@ final class ProcessStage: Stage {
         guard cluster.local != nil else {
             return try await operate("expire", cluster.topic("requests"), "\(RequestClients.recipients)-\(number)")
         }
-        // The embedded broker keeps 5 MiB of a partition: what is newer pushes out what is older.
+        // The embedded broker keeps 5 MiB per partition: newer records displace older ones.
         try await clients.overflow()
     }
 }

@@ -1,15 +1,15 @@
 import Testing
 
-/// Instances that end, stand still, come and go.
+/// Instances that crash, are paused, start and stop.
 extension Scenario {
     static let killUnderLoad = Scenario(
-        "killed under load: every id in has its closing id out, timers survive, none fires before its time"
+        "killed under load: every request is closed, timers survive, and none fires before its time"
     ) { stage in
         try await stage.start("a", .init(hasStore: true))
         try await stage.ready("a")
         try await stage.publish(.init(name: "far", count: 50, due: .seconds(14 * 86_400)))
         try await stage.publish(.init(name: "near", count: 100, due: .seconds(12)))
-        // On a slow machine some of them fire meanwhile.
+        // On a slow machine some of them fire until here.
         try await settled(stage, open: nil)
         try await stage.beginLoad()
         try await stage.load(reaches: 200)
@@ -22,13 +22,13 @@ extension Scenario {
         let account = try await settled(stage, open: 50)
         #expect(account.requests >= 550)
         try await pending(50, stage, "a")
-        // The changelog says the same to whoever reads it next.
+        // The next owner reads the same from the changelog.
         try await stage.until("50 are pending in the changelog") { try await stage.state().pending == 50 }
         #expect(try await stage.state().marked.count == partitions)
     }
 
     static let oneKilledOneFrozen = Scenario(
-        "of three instances one is killed and one stands still past its session: nothing lost, each partition has one owner"
+        "of three instances one is killed and one is paused past its session: nothing is lost, each partition has one owner"
     ) { stage in
         for instance in ["a", "b", "c"] { try await stage.start(instance, .init()) }
         for instance in ["a", "b", "c"] { try await stage.ready(instance) }
@@ -68,7 +68,7 @@ extension Scenario {
     }
 
     static let handOver = Scenario(
-        "an instance that ends in order hands its timers to another: nothing lost, nothing twice"
+        "an instance that shuts down hands its timers to another: nothing is lost or repeated"
     ) { stage in
         for instance in ["a", "b"] { try await stage.start(instance, .init()) }
         for instance in ["a", "b"] { try await stage.ready(instance) }

@@ -1,16 +1,16 @@
 import Testing
 
-/// What happens to the topics and to the broker.
+/// Changes of the topics, and failures of the broker.
 extension Scenario {
     static let compaction = Scenario(
-        "compaction of requests and of state loses nothing that is pending",
+        "compaction of requests and of state loses no pending notification",
         needs: [.compaction]
     ) { stage in
         try await stage.start("a", .init())
         try await stage.ready("a")
         try await stage.publish(.init(name: "far", count: 50, due: .seconds(14 * 86_400)))
         try await stage.publish(.init(name: "now", count: 500))
-        // The same keys again: what they held before may be compacted away.
+        // The same keys again: their earlier records may be compacted.
         try await stage.publish(.init(name: "now", count: 500))
         try await settled(stage, open: 50)
         try await stage.compact()
@@ -24,7 +24,7 @@ extension Scenario {
     }
 
     static let brokerRestart = Scenario(
-        "the broker goes away under load and comes back: nothing lost",
+        "the broker is unavailable for a while under load: nothing is lost",
         needs: [.brokerRestart]
     ) { stage in
         try await stage.start("a", .init())
@@ -41,7 +41,7 @@ extension Scenario {
     }
 
     static let readerAwayTooLong = Scenario(
-        "requests that were gone before they were read: it refuses and says what to do, and goes on when told",
+        "requests deleted before they were read: it refuses with the remedy, and continues if the setting permits it",
         needs: [.expiry]
     ) { stage in
         try await stage.start("a", .init())
@@ -49,7 +49,7 @@ extension Scenario {
         try await stage.publish(.init(name: "far", count: 30, due: .seconds(14 * 86_400)))
         try await settled(stage, open: 30)
         try await stage.stop("a")
-        // Read by nobody.
+        // No instance reads these.
         try await stage.publish(.init(name: "lost", count: 20, recipients: 1))
         try await stage.expireRequests(ofRecipient: 0)
         try await stage.start("a", .init())

@@ -1,9 +1,9 @@
 import Testing
 
-/// A course of events, and what must be so at its end, wherever it is played.
+/// A course of events and its required result, for any stage.
 struct Scenario: Sendable, CustomStringConvertible {
     var title: String
-    /// What the stage has to be able to do.
+    /// The features that the stage must have.
     var needs: Set<StageCapability> = []
     var play: @Sendable (any Stage) async throws -> Void
 

@@ -1,8 +1,8 @@
 import CarillonSimulation
 import Foundation
 
-/// Instances as lanes over a simulated cluster, in simulated time, all of them in this task: the seed decides the order of what
-/// happens at the same time. Whatever a scenario asks, the rules of every simulation are checked beside it.
+/// Instances as lanes with a simulated cluster and simulated time, all in one task: the seed decides the order of concurrent
+/// events. Besides the checks of the scenario, all rules of the simulation are checked.
 actor SimulatedStage: Stage {
     /// How a scenario is played.
     struct Setting: Sendable, CustomStringConvertible {
@@ -16,7 +16,7 @@ actor SimulatedStage: Stage {
         }
     }
 
-    /// How long a scenario waits for anything, in simulated time.
+    /// The longest wait of a scenario, in simulated time.
     private static let patience = Duration.seconds(300)
 
     nonisolated let capabilities: Set<StageCapability>
@@ -56,7 +56,7 @@ actor SimulatedStage: Stage {
     func stop(_ instance: String) async throws { try run.stop(instance) }
 
     func refusal(of instance: String) async throws -> StageRefusal {
-        // What the service's process ends with when its run throws.
+        // The status of the service's process when its run throws.
         StageRefusal(status: 1, log: try run.refusal(of: instance))
     }
 
@@ -126,11 +126,11 @@ actor SimulatedStage: Stage {
     func expireRequests(ofRecipient number: Int) async throws { try run.expireRequests(ofRecipient: number) }
 }
 
-/// Events as they were read, and what they say of each request: the same comparison as that of the clients of real clusters.
+/// The events read so far, and the state of each request: compared in the same way as by the clients of real clusters.
 private struct EventLedger {
     private(set) var events: [StageEvent] = []
     private var scheduled: Set<String> = []
-    /// By request: `ce_id` of what closed it.
+    /// By request: the `ce_id` of its closing event.
     private var closed: [String: Set<String>] = [:]
     private var ids: Set<String> = []
     private var early: [String] = []
@@ -162,7 +162,7 @@ private struct EventLedger {
         Account(requests: requests, closed: closed.count, open: open.count, repeats: events.count - ids.count)
     }
 
-    /// What keeps it from being in order; empty when nothing does.
+    /// The errors; empty if there are none.
     mutating func differences(from acknowledged: [String], open expected: Int?) -> [String] {
         let accepted = Set(acknowledged)
         requests = accepted.count

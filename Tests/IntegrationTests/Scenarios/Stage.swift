@@ -1,8 +1,8 @@
-/// Where a scenario is played: a Kafka, and instances of the consumer service that can be ended in every way.
+/// The environment of a scenario: a Kafka cluster, and instances of the consumer service that can be ended in any way.
 ///
-/// What it does to time is its own affair: a scenario waits only by `until` and `pass`.
+/// A stage controls its time: a scenario waits only with `until` and `pass`.
 protocol Stage: Sendable {
-    /// What it can do beyond what each stage must.
+    /// Its optional features.
     var capabilities: Set<StageCapability> { get }
 
     // MARK: Instances
@@ -11,16 +11,16 @@ protocol Stage: Sendable {
     func start(_ instance: String, _ options: InstanceOptions) async throws
     /// Waits until it owns partitions, and has restored them.
     func ready(_ instance: String) async throws
-    /// Ends it at once, as `kill -9` or a power cut does.
+    /// Ends it immediately, like `kill -9` or a power cut.
     func kill(_ instance: String) async throws
-    /// Lets it stand still, and go on.
+    /// Pauses it, and lets it continue.
     func freeze(_ instance: String) async throws
     func thaw(_ instance: String) async throws
-    /// Asks it to end, and waits until it has.
+    /// Shuts it down, and waits for its end.
     func stop(_ instance: String) async throws
-    /// Waits until it has ended by itself, and gives what it said.
+    /// Waits until it has refused to run and ended, and returns its text.
     func refusal(of instance: String) async throws -> StageRefusal
-    /// What it says of itself.
+    /// Its own report.
     func report(of instance: String) async throws -> InstanceReport
 
     // MARK: Records
@@ -32,10 +32,10 @@ protocol Stage: Sendable {
     /// Waits until the load has had so many more acknowledged.
     func load(reaches more: Int) async throws
     func endLoad() async throws
-    /// Waits until every request that was acknowledged has its event, and exactly so many of them (any number for nil) are still
-    /// open; compares as sets of ids what went in with what a `read_committed` reader sees come out.
-    ///
     /// - Throws: what is missing, what came too early, what closed twice under different ids.
+    /// - Throws: missing events, early events, and requests closed twice with different ids.
+    ///
+    /// - Throws: missing events, early events, and requests closed twice with different ids.
     func account(open: Int?) async throws -> Account
     /// Every event by now, as committed.
     func deliveries() async throws -> [StageEvent]
@@ -50,29 +50,29 @@ protocol Stage: Sendable {
     func restartBroker() async throws
     /// `.compaction`: of `requests` and of `state`, until both have fewer records.
     func compact() async throws
-    /// `.expiry`: the requests in the partition of the recipient with that number are gone, those that nobody read included.
+    /// `.expiry`: deletes the requests in the partition of the recipient with that number, also unread ones.
     func expireRequests(ofRecipient number: Int) async throws
 
     /// Ends everything.
     func end() async throws
 }
 
-/// What not every stage can do.
+/// A feature that not every stage has.
 enum StageCapability: String, Sendable, CaseIterable {
     case transactions, compaction, brokerRestart, expiry
 }
 
 /// How an instance is started.
 struct InstanceOptions: Sendable {
-    /// Whether it has a disk of its own, which outlives it.
+    /// Whether it has its own disk, which outlives it.
     var hasStore = false
-    /// Whether it goes on when requests are gone.
+    /// Whether it continues when unread requests were deleted.
     var continuesOverGap = false
 }
 
 /// Requests that are published together.
 struct RequestBatch: Sendable {
-    /// What the identifiers begin with; a batch has a name of its own.
+    /// The prefix of the identifiers, unique to the batch.
     var name: String
     var count: Int
     /// Until each is due; nil for now.
@@ -81,27 +81,27 @@ struct RequestBatch: Sendable {
     var recipients = 64
 }
 
-/// What went in and came out.
+/// The counts of requests and events.
 struct Account: Sendable, CustomStringConvertible {
     /// Requests that were acknowledged, each once.
     var requests: Int
     var closed: Int
     /// Scheduled, not closed.
     var open: Int
-    /// How many events came with a `ce_id` that another had before.
+    /// The number of events with the `ce_id` of an earlier one.
     var repeats: Int
 
     var description: String { "\(requests) requests: \(closed) closed, \(open) open; \(repeats) repeats" }
 }
 
-/// An instance that has ended because it would not go on.
+/// An instance that refused to run and ended.
 struct StageRefusal: Sendable {
     var status: Int32
     /// Its log.
     var log: String
 }
 
-/// What an instance says of itself.
+/// The report of an instance.
 struct InstanceReport: Sendable {
     /// Notifications scheduled or held back.
     var pending: Int

@@ -5,7 +5,7 @@ import Testing
 struct CarillonCommand: Sendable {
     let cluster: Cluster
 
-    /// Gives a cluster to the body, and takes it away whatever happens.
+    /// Provides a cluster for the body, and always removes it.
     static func withCluster(_ body: (CarillonCommand) async throws -> Void) async throws {
         let cluster = try await Cluster.start()
         do {

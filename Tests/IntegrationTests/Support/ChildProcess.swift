@@ -13,7 +13,7 @@ import Darwin
 final class ChildProcess: Sendable {
     let name: String
     let pid: pid_t
-    /// Nil while it runs. Asked for and kept in one step: an id that was waited for may be somebody else's.
+    /// Nil while it runs. Polled and stored in one step, because the system may reuse the process id afterwards.
     private let status = Mutex<Int32?>(nil)
     private let input: Mutex<FileHandle?>
     private let folder: TemporaryFolder
@@ -21,9 +21,9 @@ final class ChildProcess: Sendable {
     /// Starts it.
     ///
     /// - Parameters:
-    ///   - environment: What is added to the environment of the tests, of which nothing that begins with `CARILLON_` is passed on.
-    ///   - input: What it reads.
-    ///   - keepsInput: It reads what ``write(_:)`` gives it instead.
+    ///   - environment: Added to the tests' environment, of which variables that begin with `CARILLON_` are not passed on.
+    ///   - input: Its standard input.
+    ///   - keepsInput: Its standard input comes from ``write(_:)`` instead.
     init(
         _ executable: String,
         _ arguments: [String] = [],
@@ -70,7 +70,7 @@ final class ChildProcess: Sendable {
         var description: String
     }
 
-    // MARK: What it says
+    // MARK: Output
 
     var outputPath: String { folder.file("out") }
     var standardOutput: Data { FileManager.default.contents(atPath: folder.file("out")) ?? Data() }
@@ -85,7 +85,7 @@ final class ChildProcess: Sendable {
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().map { $0 }
     }
 
-    /// For messages: the end of what it said.
+    /// For messages: the end of its output.
     var lastWords: String {
         let lines = errorText.split(separator: "\n").suffix(25).joined(separator: "\n")
         return "\(name) (\(pid)) said:\n\(lines)"
@@ -128,7 +128,7 @@ final class ChildProcess: Sendable {
         return ended
     }
 
-    /// Ends it whatever it does: asked first, then not.
+    /// Ends it: first with SIGTERM, then with SIGKILL.
     func end() async {
         closeInput()
         signal(SIGTERM)
@@ -157,7 +157,7 @@ final class ChildProcess: Sendable {
     }
 }
 
-/// Waits for a condition, with a deadline that no healthy run comes near.
+/// Waits for a condition, with a deadline far above the time of a successful run.
 func eventually(
     _ what: String,
     within limit: Duration = .seconds(300),

@@ -1,17 +1,17 @@
 import Foundation
 import LocalBroker
 
-/// The Kafka that a run of the tests uses: that of `KAFKA_BOOTSTRAP_SERVERS` when it is set, else a `carillon broker` of its own.
+/// The Kafka cluster of a test run: that of `KAFKA_BOOTSTRAP_SERVERS` if it is set, else a separate `carillon broker`.
 final class Cluster: Sendable {
     let bootstrapServers: String
-    /// What the names of its topics begin with.
+    /// The prefix of its topics' names.
     let prefix: String
     /// Nil when it is no process of ours.
     let broker: ChildProcess?
     /// The embedded broker in this process.
     let local: LocalBroker?
 
-    /// The real cluster that was asked for. An empty value is a mistake, not a wish for the embedded broker.
+    /// The requested real cluster. An empty value is an error; it does not select the embedded broker.
     static let requested = ProcessInfo.processInfo.environment["KAFKA_BOOTSTRAP_SERVERS"]
     static var isReal: Bool { requested != nil }
 
@@ -40,7 +40,7 @@ final class Cluster: Sendable {
         return Cluster(bootstrapServers: requested, prefix: prefix, broker: nil)
     }
 
-    /// A broker of its own.
+    /// A separate broker.
     static func embedded() async throws -> Cluster {
         let folder = try TemporaryFolder()
         let file = folder.file("bootstrap")

@@ -32,7 +32,7 @@ enum Curl {
         arguments += ["--dump-header", folder.file("head"), "--output", folder.file("body")]
         for (name, value) in headers { arguments += ["--header", "\(name): \(value)"] }
         if !headers.contains(where: { $0.0.lowercased() == "content-type" }) {
-            // curl would say that it is a form.
+            // By default curl declares the body as a form.
             arguments += ["--header", "content-type:"]
         }
         if let body {
@@ -63,7 +63,7 @@ enum JSONText {
         try? JSONSerialization.jsonObject(with: data) as? [String: Any]
     }
 
-    /// A member by its dotted path: text as it is, anything else as it prints.
+    /// A member by its dotted path: text unchanged, other values as printed.
     static func member(_ path: String, of data: Data) -> String? {
         var value: Any? = object(data)
         for name in path.split(separator: ".") { value = (value as? [String: Any])?[String(name)] }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What a program has printed so far, each line read once.
+/// A program's output so far; each line is read once.
 final class Lines<Record: Sendable>: Sendable {
     private let path: String
     private let parse: @Sendable (Substring) -> Record?
@@ -176,7 +176,7 @@ struct TestRecord: Sendable {
     var key: String?
     var value: Data?
     var headers: [String: String] = [:]
-    /// Whose partition it goes to, and how far beside it.
+    /// The recipient that determines its partition, and an offset to a wrong partition.
     var recipient: String
     var shift = 0
     /// Milliseconds since 1970; nil for now.
@@ -191,7 +191,7 @@ struct TestRecord: Sendable {
     }
 }
 
-/// Where the broker put what was sent.
+/// The position of a published record.
 struct Placed: Sendable, Hashable {
     var topic: String
     var partition: Int

@@ -9,9 +9,9 @@ import Musl
 import Darwin
 #endif
 
-/// Python clients that publish requests, and compare what went in with what came out.
+/// Python clients that publish requests, and compare the requests with the events.
 final class RequestClients: Sendable {
-    /// What the names of the recipients begin with.
+    /// The prefix of the recipients' names.
     static let recipients = "scenario"
 
     private let cluster: Cluster
@@ -51,7 +51,7 @@ final class RequestClients: Sendable {
         contents.withLock { $0.accepted += ids }
     }
 
-    /// So much for the first recipient that the embedded broker throws away what its partition held before.
+    /// Enough records for the first recipient to make the embedded broker delete the older records of its partition.
     func overflow() async throws {
         _ = try await ids(of: try start("filler", ["--count", "60", "--spread", "1", "--padding", "200000"]))
     }
@@ -81,7 +81,7 @@ final class RequestClients: Sendable {
         contents.withLock { $0 = ($0.accepted + ids, nil) }
     }
 
-    /// Waits until every request that was acknowledged has its event, and so many of them are open, or any number (nil).
+    /// Waits until every acknowledged request has its event, and the given number of them is open; any number for nil.
     func account(open: Int?) async throws -> Account {
         let settled = try ChildProcess(
             try Tools.python(),

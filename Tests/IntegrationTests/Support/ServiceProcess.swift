@@ -37,7 +37,7 @@ final class ServiceProcess: Sendable {
         return ServiceProcess(try ChildProcess(try Tools.product("carillon-consumer"), environment: settings))
     }
 
-    // MARK: What it tells
+    // MARK: Reports
 
     /// The port that it logged with a message.
     func port(_ message: String) async throws -> Int {

@@ -59,8 +59,8 @@ enum Spawn {
         return pid
     }
 
-    /// Lets the child close all but its standard streams: at once, where the system can, since a list made here misses what is
-    /// opened meanwhile. Swift does not import that call, which is not of POSIX.
+    /// What a cell says when it is code and nothing else.
+    /// The text of a cell that contains only code.
     private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) throws {
         typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
         if let found = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np"),

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Kafka, both services as processes of their own, and the clients that look at what comes out; shared by the scenarios.
+/// Kafka, both services as separate processes, and clients that read the results; shared by the scenarios.
 final class Stack: Sendable {
     /// That of the suite that runs.
     @TaskLocal static var running: Stack?
@@ -105,9 +105,9 @@ final class Stack: Sendable {
         try Data(try await producer.http.utf8).write(to: URL(fileURLWithPath: addressFile), options: .atomic)
     }
 
-    // MARK: What scenarios do
+    // MARK: Actions of scenarios
 
-    /// A recipient that nobody else uses.
+    /// A recipient that no other test uses.
     func recipient(_ name: String = "ana") -> String { "\(name)-\(UUID().uuidString.prefix(8).lowercased())" }
 
     func notification(_ recipient: String, _ identifier: String, query: String = "") async throws -> String {
@@ -201,7 +201,7 @@ final class Stack: Sendable {
     }
 }
 
-/// Starts a stack for a suite, and ends it whatever happened.
+/// Starts a stack for a suite, and always ends it.
 struct StackTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test,

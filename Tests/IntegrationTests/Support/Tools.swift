@@ -11,7 +11,7 @@ enum Tools {
     static let package = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// An executable of this package, as built with the tests: it lies beside their bundle.
+    /// An executable of this package, built with the tests, in the folder of their bundle.
     static func product(_ name: String) throws -> String {
         let beside = Bundle.module.bundleURL.deletingLastPathComponent().appendingPathComponent(name).path
         guard FileManager.default.isExecutableFile(atPath: beside) else {
@@ -22,7 +22,7 @@ enum Tools {
         return beside
     }
 
-    /// The Python with the independent clients; `deploy/test` makes it.
+    /// The Python with the independent clients, which `deploy/test` installs.
     static func python() throws -> String {
         let python = package.appendingPathComponent(".build/python/bin/python").path
         guard FileManager.default.isExecutableFile(atPath: python) else {
@@ -50,7 +50,7 @@ enum Tools {
     }
 }
 
-/// A folder that is gone when nobody holds it any more.
+/// A folder that is deleted when its last reference is released.
 final class TemporaryFolder: Sendable {
     let path: String
 

@@ -44,7 +44,7 @@ struct KafkaConsumerTests {
         await broker.shutDown()
     }
 
-    @Test func `watermarks come from the broker, and after a fetch from the cache`() async throws {
+    @Test func `watermarks are read from the broker, and after a fetch from the cache`() async throws {
         let broker = try LocalBroker(topics: ["t": 2])
         try await publish(numbers(10), to: "t", on: broker)
         let place = place
@@ -205,7 +205,7 @@ struct KafkaConsumerTests {
         await broker.shutDown()
     }
 
-    @Test func `commits take effect with and without a wait, and the group continues behind them`() async throws {
+    @Test func `commits take effect with and without a wait, and the group continues after them`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await publish(numbers(10), to: "t", on: broker)
         let place = place

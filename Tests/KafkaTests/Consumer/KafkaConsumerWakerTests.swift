@@ -19,7 +19,7 @@ struct KafkaConsumerWakerTests {
         await broker.shutDown()
     }
 
-    @Test func `a poll that waits returns when it is woken, whenever the wake comes`() async throws {
+    @Test func `a poll that waits returns when it is woken, also by an earlier wake`() async throws {
         try await consume { consumer in
             var read = 0
             while read < 3 {
@@ -36,7 +36,7 @@ struct KafkaConsumerWakerTests {
         }
     }
 
-    @Test func `a wake while nothing is polled is kept, and takes no record away`() async throws {
+    @Test func `a wake between polls is kept, and loses no record`() async throws {
         try await consume { consumer in
             var (read, empty) = (0, 0)
             consumer.waker.wake()

@@ -42,7 +42,7 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `cancelling ends the wait at once and the producer goes on`() async throws {
+    @Test func `cancelling ends the wait immediately, and the producer continues`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         let producer = try KafkaProducer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
         _ = try await producer.send(record("first"))
@@ -261,7 +261,7 @@ struct KafkaProducerTests {
         await broker.shutDown()
     }
 
-    @Test func `none of the ordered records is published behind a failed one`() async throws {
+    @Test func `none of the ordered records is published after a failed one`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         var configuration = KafkaProducerConfiguration(client: broker.clientConfiguration())
         configuration.maximumBufferedRecords = 2

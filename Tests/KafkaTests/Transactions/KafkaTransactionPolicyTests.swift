@@ -25,7 +25,7 @@ import Testing
         #expect(made == expected, "\(error)")
     }
 
-    @Test func `a fatal error is never repeated or aborted, whatever its other flags`() {
+    @Test func `a fatal error is never repeated or aborted, with any other flags`() {
         let error = KafkaError(code: .fatal, reason: "x", isFatal: true, isRetriable: true, requiresAbort: true)
         for call in KafkaTransactionCall.allCases { #expect(Policy.decision(after: error, in: call) == .recreate) }
         let failed = KafkaError(code: .timedOut, reason: "x", isRetriable: true, requiresAbort: true)

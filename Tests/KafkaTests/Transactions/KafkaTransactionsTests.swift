@@ -83,7 +83,7 @@ struct KafkaTransactionsTests {
         #expect(!calls.made.contains("abort"))
     }
 
-    @Test("What the broker refuses is aborted once, and the next transaction begins")
+    @Test("A transaction that the broker rejects is aborted once, and the next one begins")
     func abort() throws {
         let transactions = KafkaTransactions(calls)
         try transactions.beginIfNeeded()

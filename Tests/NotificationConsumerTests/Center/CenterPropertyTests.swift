@@ -6,7 +6,7 @@ import Testing
 /// Any interleaving of add, replace, remove and fire keeps the counting rule, compared as sets of ids.
 struct CenterPropertyTests {
     @Test(arguments: 0..<200)
-    func `read is closed, open and duplicates, each once, and nothing is early`(seed: Int) {
+    func `every request is closed, open or a duplicate, and none is sent early`(seed: Int) {
         var random = SeededGenerator(UInt64(seed))
         var bench = Bench()
         var now: Int64 = 0
@@ -36,7 +36,7 @@ struct CenterPropertyTests {
                 }
                 let expiration =
                     Bool.random(using: &random) ? at(now + Int64.random(in: -5...200_000, using: &random)) : nil
-                // A repeated record comes under its own key again.
+                // A repeated record has its own key.
                 let target = keyOf[name] ?? target
                 keyOf[name] = target
                 let events = bench.apply(request(name, target, plan, expiration: expiration), now)
@@ -71,12 +71,12 @@ struct CenterPropertyTests {
         #expect(open.count == bench.center.pendingCount)
         #expect(open.isDisjoint(with: closed))
         #expect(read == closed.union(open).subtracting(removals))
-        // No two events of one request are indistinguishable to a reader that drops repeats.
+        // A reader that drops repeats can distinguish all events of a request.
         let told = bench.events.filter { $0.name == .delivered }.map(\.eventID)
         #expect(Set(told).count == told.count)
     }
 
-    @Test func `how inputs are batched never changes an outcome`() {
+    @Test func `the batching of inputs does not change an outcome`() {
         var inputs: [(CenterInput, Int64)] = []
         for step in 0..<100 {
             inputs.append((request("q\(step)", key("k\(step % 7)"), interval(Double(1 + step % 5))), Int64(step * 300)))
@@ -84,7 +84,7 @@ struct CenterPropertyTests {
         func run(firingEvery batch: Int) -> [String] {
             var bench = Bench()
             for (number, input) in inputs.enumerated() {
-                // Timers that are due come first, whatever the batch.
+                // Due timers fire first in every batch.
                 bench.fire(input.1)
                 bench.apply(input.0, input.1)
                 if number % batch == 0 { bench.fire(input.1) }

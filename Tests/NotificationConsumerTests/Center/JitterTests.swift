@@ -3,14 +3,14 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Each occurrence is judged by its own instant, which its jitter moves.
+/// Each occurrence is compared with its own due time, which includes its jitter.
 struct JitterTests {
     private struct Plan {
         let interval: Int64
         let schedule: Schedule
         var plan: CenterInput.Plan { .scheduled(schedule) }
 
-        /// Jitter up to and beyond the interval.
+        /// Jitter up to and above the interval.
         init(_ random: inout SeededGenerator) {
             interval = Int64.random(in: 60_000...200_000, using: &random)
             schedule = .interval(
@@ -25,20 +25,20 @@ struct JitterTests {
         }
     }
 
-    /// Each occurrence that an event says to be sent.
+    /// Each occurrence that was sent according to an event.
     private static func occurrences(_ events: [DeliveryEvent]) -> [Timestamp] {
         events.filter { $0.name == .delivered }.compactMap(\.occurrence)
     }
 
     @Test(arguments: 0..<200)
-    func `without an outage none is missed, each is sent once, and none before it is due`(seed: Int) {
+    func `without an outage each occurrence is sent once, and not before it is due`(seed: Int) {
         var random = SeededGenerator(UInt64(seed))
         let plan = Plan(&random)
         var bench = Bench()
         bench.apply(request("q", plan.plan), 0)
         var now: Int64 = 0
         while now < 20 * plan.interval {
-            // A busy second, or a restart of a few, is not an outage.
+            // A busy second, or a restart of a few seconds, is not an outage.
             now += Int64.random(in: 1...9_000, using: &random)
             for event in bench.fire(now) {
                 #expect(event.name == .delivered)
@@ -54,7 +54,7 @@ struct JitterTests {
     }
 
     @Test(arguments: 0..<200)
-    func `after an outage those are missed that were due, and no other goes ahead of its time`(seed: Int) {
+    func `after an outage the due occurrences are missed, and no other is sent early`(seed: Int) {
         var random = SeededGenerator(UInt64(seed))
         let plan = Plan(&random)
         var bench = Bench()
@@ -69,7 +69,7 @@ struct JitterTests {
                 #expect(plan.schedule.due(for: last, of: id("q")) <= at(now))
             }
         }
-        // Sent or missed, each once, in order.
+        // Each occurrence was sent or missed, once, in order.
         var next = at(plan.interval)
         for event in bench.events where event.name != .scheduled {
             #expect((event.first ?? event.occurrence) == next)
@@ -80,7 +80,7 @@ struct JitterTests {
         #expect(plan.schedule.due(for: next, of: id("q")) > at(now))
     }
 
-    @Test func `a restart of five seconds spreads nothing away`() throws {
+    @Test func `a restart of five seconds misses no occurrence`() throws {
         let interval = IntervalSchedule(interval: 60_000, anchor: at(0), repeats: true, misfire: nil, jitter: 59_000)
         let schedule = Schedule.interval(interval)
         var bench = Bench()

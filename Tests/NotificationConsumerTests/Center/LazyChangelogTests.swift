@@ -3,13 +3,15 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// What the changelog is told at once, what later, and how the rest is made again.
+/// Which changes are in the next cut, which in a later one, and how a replay reproduces the rest.
 struct LazyChangelogTests {
     private static func keys(_ changes: [StoreChange]) -> [String] {
         changes.map { String(decoding: $0.key, as: UTF8.self) + ($0.value == nil ? " gone" : "") }
     }
 
-    @Test func `what is unfinished is told at once, what was finished at once after a while, however often it changed`()
+    @Test
+    func
+        `an unfinished entry is in the next cut; one that finished immediately is in a later cut, once for all its changes`()
     {
         var bench = Bench()
         bench.apply(request("a", key("sent")), 0)
@@ -22,19 +24,19 @@ struct LazyChangelogTests {
         #expect(bench.center.replayOffset(of: .requests) == nil)
     }
 
-    @Test func `the end of what the changelog has as unfinished is told at once`() throws {
+    @Test func `the end of an entry that is unfinished in the changelog is in the next cut`() throws {
         var bench = Bench()
         bench.apply(request("a", key("order"), interval(60)))
         try bench.commit()
         try bench.center.refill(at: at(60_000))
         bench.fire(60_000)
         #expect(Self.keys(bench.center.cut(at: at(60_001))) == ["shop/ana/order"])
-        // From then on it is finished.
+        // From here on it is finished.
         bench.apply(request("b", key("order")), 60_002)
         #expect(bench.center.cut(at: at(60_003)).isEmpty)
     }
 
-    @Test func `at the end of an owner's work nothing waits`() {
+    @Test func `at a handover all changes are in the cut`() {
         var bench = Bench()
         bench.apply(request("a"))
         #expect(Self.keys(bench.center.cut(at: at(1), all: true)) == ["shop/ana/order"])
@@ -45,7 +47,7 @@ struct LazyChangelogTests {
         Bool.random(using: &random) ? Int64.random(in: 0..<20, using: &random) : nil
     }
 
-    /// Inputs of all kinds that are finished at once, and some that are not.
+    /// Inputs of all kinds that finish immediately, and some that do not.
     private static func input(_ step: Int, _ random: inout SeededGenerator) -> CenterInput {
         let target = key(
             "k\(Int.random(in: 0..<6, using: &random))",
@@ -66,16 +68,16 @@ struct LazyChangelogTests {
         }
     }
 
-    /// A partition with so much room that nothing is forgotten, and one that forgets and refuses all the time.
+    /// One partition with room for all entries, and one that constantly forgets entries and suppresses requests.
     @Test(arguments: 0..<100, [1_000_000, 6])
-    func `from any cut, reading the log again makes the center that was there`(seed: Int, entries: Int) throws {
+    func `from any cut, a replay of the log reproduces the center`(seed: Int, entries: Int) throws {
         var random = SeededGenerator(UInt64(seed))
         let limits = PartitionCenter.Limits(maximumEntries: entries, entriesPerPiece: seed % 2 == 0 ? 1000 : 2)
         var bench = Bench(limits: limits)
         var log: [CenterInput] = []
-        /// Dead letters for a reason that may be gone when they are read again.
+        /// Dead letters for a reason that may not apply at the replay.
         var refused: Set<Int64> = []
-        // A changelog that is told at irregular times, as by the lane.
+        // Cuts at irregular times, as in the lane.
         for step in 0..<400 {
             let now = Int64(step) * 100
             let next = Self.input(step, &random)
@@ -119,10 +121,10 @@ struct LazyChangelogTests {
         #expect(again.center.entryCount == bench.center.entryCount)
     }
 
-    @Test func `what was decided by the clock or for want of room is not decided again`() throws {
+    @Test func `decisions that depend on the clock or on the limit of entries are not replayed`() throws {
         var bench = Bench(limits: .init(maximumEntries: 2))
         bench.apply(request("sent", key("sent")), 0)
-        // A dead letter for its time, at offset 1.
+        // A dead letter because of its timestamp, at offset 1.
         bench.center.noteUndecided(at: .init(.requests, offset: 1))
         bench.offset = 2
         bench.apply(request("waits", key("waits"), interval(60)), 0)
@@ -130,13 +132,13 @@ struct LazyChangelogTests {
         bench.apply(request("more", key("more"), interval(60)), 0)
         #expect(bench.apply(request("capped", key("capped")), 0).map(\.reason) == [.capped])
         #expect(bench.center.replayOffset(of: .requests) == nil)
-        // Nothing could wait, so nothing ends; then something does.
+        // There was no waiting change, so the replay has no end; then there is one.
         bench.apply(request("late", key("waits"), version: 1), 1)
         bench.apply(request("again", key("capped")), 2)
         #expect(bench.center.replayOffset(of: .requests).map { $0 >= 5 } ?? true)
     }
 
-    @Test func `after an end of what is read again everything is told at once, until that is told`() throws {
+    @Test func `after the end of the replay all changes are in the next cut, until that end is committed`() throws {
         var bench = Bench()
         bench.apply(request("a", key("a")), 0)  // 0
         bench.center.noteUndecided(at: .init(.requests, offset: 1))
@@ -147,7 +149,7 @@ struct LazyChangelogTests {
         bench.apply(request("c", key("c")), 2)  // 3
         #expect((bench.center.replayOffset(of: .requests), bench.center.replayEnd(of: .requests)) == (3, nil))
         #expect(bench.center.cut(at: at(3)).isEmpty)
-        // Taken over in between: the end stays where it was.
+        // After a takeover the end is the same.
         try bench.commit()
         var again = Bench(over: bench.store)
         try again.center.replay(request("d", key("d")).placed(at: 4), at: at(4))
@@ -155,12 +157,12 @@ struct LazyChangelogTests {
         #expect((again.center.replayOffset(of: .requests), again.center.replayEnd(of: .requests)) == (4, 5))
     }
 
-    @Test func `an entry is not forgotten while what concerns it may be read again`() throws {
+    @Test func `an entry is not forgotten while a record that concerns it may be replayed`() throws {
         var bench = Bench(limits: .init(maximumEntries: 2))
         bench.apply(request("x", key("x")), 0)  // 0
         try bench.commit()
         bench.apply(request("y", key("y")), 100_000)  // 1
-        // A repeat, which only the entry knows for one.
+        // A repeat that only the entry can detect.
         bench.apply(request("x", key("x")), 100_001)  // 2
         bench.apply(request("z", key("z")), 100_002)  // 3
         bench.apply(request("w", key("w")), 100_003)  // 4

@@ -3,9 +3,9 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// The lifecycle, as values.
+/// The lifecycle, tested as values.
 struct NotificationCenterTests {
-    @Test func `a request without a trigger is delivered at once and closes`() {
+    @Test func `a request without a trigger is delivered immediately and closes`() {
         var bench = Bench()
         let events = bench.apply(request("a"))
         #expect(events.summary == ["delivered a!"])
@@ -13,7 +13,7 @@ struct NotificationCenterTests {
         #expect(bench.entry(key("order"))?.delivered?.requestID == id("a"))
     }
 
-    @Test func `a newer one replaces what was delivered and names it`() {
+    @Test func `a newer request replaces the delivered notification and names its request`() {
         var bench = Bench()
         bench.apply(request("a"))
         let events = bench.apply(request("b"), 5)
@@ -21,7 +21,7 @@ struct NotificationCenterTests {
         #expect(events[0].replaces == id("a"))
     }
 
-    @Test func `a scheduled one is sent at its instant, never before, and closes`() {
+    @Test func `a scheduled request is sent at its due time, never before, and closes`() {
         var bench = Bench()
         let scheduled = bench.apply(request("a", interval(60)))
         #expect(scheduled.summary == ["scheduled a"])
@@ -33,7 +33,7 @@ struct NotificationCenterTests {
         #expect(bench.center.pendingCount == 0)
     }
 
-    @Test func `a newer one replaces a pending one whole`() {
+    @Test func `a newer request replaces a pending one completely`() {
         var bench = Bench()
         bench.apply(request("a", interval(60)))
         let events = bench.apply(request("b", interval(120)), 10)
@@ -44,14 +44,14 @@ struct NotificationCenterTests {
         #expect(bench.fire(120_000).summary == ["delivered b!"])
     }
 
-    @Test func `an immediate one supersedes what is pending`() {
+    @Test func `an immediate request supersedes a pending one`() {
         var bench = Bench()
         bench.apply(request("a", interval(60)))
         #expect(bench.apply(request("b"), 10).summary == ["superseded a!", "delivered b!"])
         #expect(bench.fire(60_000).isEmpty)
     }
 
-    @Test func `a request that is known is a duplicate, pending, delivered, superseded or cancelled`() {
+    @Test func `a known request is a duplicate, whether pending, delivered, superseded or cancelled`() {
         var bench = Bench()
         bench.apply(request("a", interval(60)))
         #expect(bench.apply(request("a", interval(60)), 1).isEmpty)
@@ -69,12 +69,12 @@ struct NotificationCenterTests {
         bench.apply(request("a"))
         bench.apply(request("b"), 1)
         let later = PartitionCenter.Limits().retention + 10
-        // Whether it is a repeat is a matter of when its record was written, not of when it is read.
+        // The time of its record decides whether it is a repeat, not the time of reading.
         #expect(bench.apply(request("b"), later).isEmpty)
         #expect(bench.apply(request("a").written(at: at(later)), later).summary == ["delivered a!"])
     }
 
-    @Test func `a pending one is cancelled, and the cancel names who`() {
+    @Test func `a pending request is cancelled, and the event names the removal`() {
         var bench = Bench()
         bench.apply(request("a", interval(60)))
         let events = bench.apply(removal("r", key("order"), .pending), 1)
@@ -83,19 +83,19 @@ struct NotificationCenterTests {
         #expect(bench.fire(60_000).isEmpty)
     }
 
-    @Test func `a cancel that comes too late says what is known`() {
+    @Test func `a removal that arrives too late reports the known state`() {
         var bench = Bench()
         bench.apply(request("a"))
         let late = bench.apply(removal("r", key("order"), .pending), 1)
         #expect(late.summary == ["cancellation.missed r"] && late[0].known == .delivered)
         let nothing = bench.apply(removal("s", key("other"), .all), 2)
         #expect(nothing.summary == ["cancellation.missed s"] && nothing[0].known == .unknown)
-        // But for its id, nothing is kept.
+        // Only its id is kept.
         #expect(bench.entry(key("other"))?.known.map(\.id) == [id("s")])
         #expect(bench.entry(key("other"))?.delivered == nil && bench.center.pendingCount == 0)
     }
 
-    @Test func `removing what was delivered leaves what is pending, and the other way round`() {
+    @Test func `a removal of delivered notifications keeps pending ones, and vice versa`() {
         var bench = Bench()
         bench.apply(request("a", interval(60, repeats: true)))
         bench.fire(60_000)
@@ -105,7 +105,7 @@ struct NotificationCenterTests {
         #expect(bench.entry(key("order"))?.delivered?.requestID == id("a"))
     }
 
-    @Test func `a removal of all answers for each and only for the recipient's own`() {
+    @Test func `a removal of all has an event for each of the recipient's notifications, and for no others`() {
         var bench = Bench()
         bench.apply(request("a", key("one"), interval(60)))
         bench.apply(request("b", key("two")))
@@ -117,7 +117,7 @@ struct NotificationCenterTests {
         #expect(again.summary == ["cancellation.missed s"])
     }
 
-    @Test func `an older version is superseded on arrival, request or removal`() {
+    @Test func `an older version of a request or removal is superseded on arrival`() {
         var bench = Bench()
         bench.apply(request("a", version: 7, interval(60)))
         let old = bench.apply(request("b", version: 6), 1)
@@ -127,13 +127,13 @@ struct NotificationCenterTests {
         #expect(bench.apply(request("c", version: 7), 4).summary == ["superseded c!"])
     }
 
-    @Test func `a cancel that overtakes its request by version still cancels it`() {
+    @Test func `a removal with a newer version cancels a request that arrives later`() {
         var bench = Bench()
         bench.apply(removal("r", version: 2))
         #expect(bench.apply(request("a", version: 1), 1).summary == ["superseded a!"])
     }
 
-    @Test func `what is past its expiration is not sent, on arrival, at the plan and when due`() {
+    @Test func `an expired request is not sent, on arrival, when it is scheduled and when it is due`() {
         var bench = Bench()
         #expect(bench.apply(request("a", expiration: at(0)), 0).summary == ["expired a!"])
         #expect(bench.apply(request("b", interval(60), expiration: at(30_000)), 1).summary == ["expired b!"])
@@ -141,7 +141,7 @@ struct NotificationCenterTests {
         #expect(bench.fire(61_000).summary == ["expired c!"])
     }
 
-    @Test func `a repeat goes on without drift and ends at its expiration`() {
+    @Test func `a repeating request continues without drift and ends at its expiration`() {
         var bench = Bench()
         bench.apply(request("a", interval(60, repeats: true), expiration: at(200_000)))
         let first = bench.fire(60_250)
@@ -151,7 +151,7 @@ struct NotificationCenterTests {
         #expect(bench.fire(180_000).summary == ["delivered a", "expired a!"])
     }
 
-    @Test func `occurrences missed while nobody ran are told once and the last fires`() {
+    @Test func `occurrences missed during an outage are reported once, and the last one fires`() {
         var bench = Bench()
         bench.apply(request("a", interval(60, repeats: true)))
         let events = bench.fire(60_000 * 10 + 5)
@@ -161,7 +161,7 @@ struct NotificationCenterTests {
     }
 
     @Test(arguments: [MisfirePolicy.next, .drop])
-    func `a repeat that skips what it missed waits for the next`(policy: MisfirePolicy) {
+    func `a repeating request that skips missed occurrences waits for the next`(policy: MisfirePolicy) {
         var bench = Bench()
         bench.apply(request("a", interval(3600, repeats: true, misfire: policy)))
         let events = bench.fire(2 * 3_600_000 + 60_000)
@@ -176,7 +176,7 @@ struct NotificationCenterTests {
         #expect(bench.fire(2 * 3_600_000 + 15 * 60_000).summary == ["missed a"])
     }
 
-    @Test func `a one-shot fires late by default, and closes unsent when its policy drops it`() {
+    @Test func `a request without repeats fires late by default, and closes unsent when its policy drops it`() {
         var bench = Bench()
         bench.apply(request("a", key("one"), interval(60)))
         bench.apply(request("b", key("two"), interval(60, misfire: .drop)))
@@ -187,7 +187,7 @@ struct NotificationCenterTests {
         )
     }
 
-    @Test func `a collapse window holds one notification and newer ones do not move its end`() {
+    @Test func `a collapse window holds one notification, and newer requests do not move its end`() {
         var bench = Bench()
         let held = bench.apply(request("a", .immediate(collapseWindow: 10_000)))
         #expect(held.summary == ["held a"] && held[0].until == at(10_000) && held[0].reason == .collapseWindow)
@@ -197,7 +197,7 @@ struct NotificationCenterTests {
         #expect(bench.fire(10_000).summary == ["delivered b!"])
     }
 
-    @Test func `jitter delays within its window, the same each time, and the occurrence stays nominal`() {
+    @Test func `jitter delays within its limit, by the same time for each attempt, and the occurrence stays nominal`() {
         var bench = Bench()
         let due = bench.apply(request("a", interval(60, jitter: 30)))[0].nextTriggerDate
         #expect(due.map { $0 >= at(60_000) && $0 <= at(90_000) } == true)
@@ -211,7 +211,10 @@ struct NotificationCenterTests {
         #expect(bench.apply(request("a", interval(60)), 100_000).summary == ["delivered a!"])
     }
 
-    @Test func `at the bound the longest unused is forgotten, and a new one is capped when all are pending`() throws {
+    @Test
+    func `at the limit the entry unused for longest is forgotten, and a new request is capped when all are pending`()
+        throws
+    {
         var bench = Bench(limits: .init(maximumEntries: 3))
         for (step, name) in ["a", "b", "c", "d"].enumerated() {
             bench.apply(request(name, key(name)), Int64(step * 20))

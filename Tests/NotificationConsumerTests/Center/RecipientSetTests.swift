@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// The recipients' records in use, from a change to the commit of its cut.
+/// The recipients' records in memory, from a change to the commit of its cut.
 struct RecipientSetTests {
     private static let ana = key("", recipient: "ana")
 
@@ -19,7 +19,7 @@ struct RecipientSetTests {
         return found
     }
 
-    @Test func `a change is in one cut, and may leave memory when that is committed`() {
+    @Test func `a change is in one cut, and may be evicted after its commit`() {
         var set = RecipientSet()
         #expect(set.set(Self.record(1), of: Self.ana) == 1)
         #expect(set.set(Self.record(2), of: Self.ana) == 0)
@@ -32,7 +32,7 @@ struct RecipientSetTests {
         #expect(set.record(of: Self.ana) == nil && set.count == 0)
     }
 
-    @Test func `what changes while its cut is under way stays, and is in the next one`() {
+    @Test func `a record that changes during its cut remains, and is in the next cut`() {
         var set = RecipientSet()
         _ = set.set(Self.record(1), of: Self.ana)
         #expect(Self.cut(&set) == [1])
@@ -43,7 +43,7 @@ struct RecipientSetTests {
         #expect(Self.cut(&set) == [3])
     }
 
-    @Test func `the changelog gets a tombstone for what it has, and nothing for what it never had`() {
+    @Test func `the changelog gets a tombstone only for a record that it contains`() {
         var set = RecipientSet()
         _ = set.set(Self.record(1), of: Self.ana)
         #expect(set.set(Self.record(0), of: Self.ana) == -1)
@@ -54,7 +54,7 @@ struct RecipientSetTests {
         #expect(Self.cut(&set) == [0])
     }
 
-    @Test func `what was only looked at is dropped beyond the bound`() {
+    @Test func `records that were only read are evicted above the limit`() {
         var set = RecipientSet()
         set.load(Self.ana, Self.record(1))
         set.evict(beyond: 1)

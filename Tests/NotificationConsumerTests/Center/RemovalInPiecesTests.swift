@@ -3,11 +3,11 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A removal of everything that a recipient has goes in pieces.
+/// A removal of all of a recipient's notifications is applied in pieces.
 struct RemovalInPiecesTests {
     private static let limits = PartitionCenter.Limits(maximumResident: 3, entriesPerPiece: 4)
 
-    /// Of ana 25 pending and one delivered, of bo one; some in use and some in the store alone.
+    /// 25 pending and one delivered notification of ana, one of bo; some in memory and some only in the store.
     private static func bench() throws -> Bench {
         var bench = Bench(limits: limits)
         bench.apply(request("bo", key("k", recipient: "bo"), interval(3600)), 0)
@@ -18,7 +18,9 @@ struct RemovalInPiecesTests {
         return bench
     }
 
-    @Test func `each piece changes a few, all together everything, and one answer is given`() throws {
+    @Test func `each piece changes a few entries, together they change all, and there is one event for the removal`()
+        throws
+    {
         var bench = try Self.bench()
         let (all, position) = (removal("all", key("")), bench.offset)
         var events = bench.apply(all, 1)
@@ -37,7 +39,7 @@ struct RemovalInPiecesTests {
         #expect(events.count == 26)
         #expect(bench.center.pendingCount == 1)
         #expect(bench.entry(key("k3"))?.applied[.requests].offset == position)
-        // Its repeat does nothing, and neither does its record when it is read again.
+        // Its repeat does nothing, and neither does a replay of its record.
         #expect(bench.apply(all, 2).isEmpty && bench.outcomes.last == .duplicate)
         bench.offset = position
         bench.apply(all, 3)
@@ -45,7 +47,7 @@ struct RemovalInPiecesTests {
         #expect(bench.events.count == events.count + 27)
     }
 
-    @Test func `nothing of the partition fires before it is done`() throws {
+    @Test func `no timer of the partition fires before the removal is complete`() throws {
         var bench = Bench(limits: Self.limits)
         for number in 0..<10 { bench.apply(request("q\(number)", key("k\(number)"), interval(1)), 0) }
         bench.apply(removal("all", key("")), 1)
@@ -58,14 +60,14 @@ struct RemovalInPiecesTests {
     }
 
     @Test(arguments: [true, false], 0..<8)
-    func `read again after a crash it goes on where it was committed, and the answer is right`(
+    func `after a crash the removal continues after the committed piece, and its event is right`(
         findsSomething: Bool,
         pieces: Int
     ) throws {
         var bench = try Self.bench()
         try bench.commit()
         if !findsSomething {
-            // All is pending, and the scope is the other one; what is delivered goes before.
+            // With the scope `all`, delivered notifications are removed first.
             bench.apply(removal("d", key("d")), 1)
             try bench.commit()
         }
@@ -92,8 +94,8 @@ struct RemovalInPiecesTests {
         #expect(again.apply(all, 11).isEmpty && again.outcomes.last == .duplicate)
     }
 
-    /// What is half done is in the changelog at once; what was before it can still be read again, and it not.
-    @Test func `the log does not stand for half of it`() throws {
+    /// An incomplete removal is in the next cut: earlier inputs may still be replayed, but the removal may not.
+    @Test func `an incomplete removal is not replayed`() throws {
         var bench = Bench(limits: Self.limits)
         for number in 0..<6 { bench.apply(request("q\(number)", key("k\(number)")), 0) }
         bench.apply(removal("all", key("")), 1)

@@ -3,11 +3,11 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A repeat changes nothing, whatever the first one found.
+/// A repeat changes nothing, even if the first record found nothing.
 struct RepeatTests {
     private static let everything = key("")
 
-    @Test func `a cancel that found nothing takes nothing when it comes again`() {
+    @Test func `a repeat of a cancellation that found nothing removes nothing`() {
         var bench = Bench()
         #expect(bench.apply(removal("r"), 0).summary == ["cancellation.missed r"])
         bench.apply(request("q", interval(3)), 1)
@@ -18,7 +18,7 @@ struct RepeatTests {
     }
 
     @Test(arguments: RemovalScope.allCases)
-    func `a removal of everything is applied once, whatever there was`(scope: RemovalScope) {
+    func `a removal of everything is applied once, with any entries`(scope: RemovalScope) {
         for isEmpty in [true, false] {
             var bench = Bench()
             if !isEmpty {
@@ -35,13 +35,13 @@ struct RepeatTests {
         }
     }
 
-    @Test func `what remembers removals of everything is no notification of the recipient`() throws {
+    @Test func `the record of a removal of everything is not a notification of the recipient`() throws {
         var bench = Bench()
         bench.apply(removal("first", Self.everything), 0)
         #expect(bench.recipient(Self.everything)?.removals.map(\.id) == [id("first")])
         #expect(bench.apply(removal("second", Self.everything), 1).summary == ["cancellation.missed second"])
         #expect(bench.center.pendingCount == 0)
-        // It is in the changelog and in the store as any entry is.
+        // It is in the changelog and in the store like any entry.
         #expect(bench.center.cut(at: at(2), all: true).map(\.key) == [Self.everything.encoded])
         try bench.commit()
         bench.apply(request("q"), 3)
@@ -49,7 +49,7 @@ struct RepeatTests {
         #expect(bench.apply(removal("third", Self.everything), 5).summary == ["removed q"])
     }
 
-    @Test func `removals are forgotten after the same time, and no more of them are kept`() {
+    @Test func `removals are forgotten after the retention, and no more of them are kept`() {
         var bench = Bench(limits: .init(retention: 60_000))
         bench.apply(removal("one", at: at(0)), 0)
         bench.apply(removal("all", Self.everything, at: at(0)), 0)
@@ -69,7 +69,7 @@ struct RepeatTests {
         #expect((64...128).contains(bench.entry(key("order"))?.known.count ?? 0))
     }
 
-    @Test func `memory of removals is within the bound of entries`() throws {
+    @Test func `remembered removals count towards the limit on entries`() throws {
         var bench = Bench(limits: .init(maximumEntries: 3))
         for number in 0..<3 { bench.apply(request("q\(number)", key("k\(number)"), interval(60)), 0) }
         try bench.commit()
@@ -78,8 +78,8 @@ struct RepeatTests {
         #expect(bench.center.entryCount == 3)
     }
 
-    /// A removal of everything that is read again in its own place goes on where it was not applied; in another it is a repeat.
-    @Test func `a removal of everything that is read again is applied to what is older than it, and to nothing else`()
+    /// A replayed removal of everything applies to the entries that it has not changed yet; at another offset it is a repeat.
+    @Test func `a replayed removal of everything is applied to older requests, and to no others`()
         throws
     {
         var bench = Bench()
@@ -92,7 +92,7 @@ struct RepeatTests {
         bench.apply(removal("all", Self.everything, .pending), 3)  // 4: a repeat
         bench.apply(removal("other", Self.everything, .delivered), 4)  // 5
         try bench.commit()
-        // The entry of `b` did not reach the changelog, all the others did.
+        // Only the entry of `b` did not reach the changelog.
         bench.store.write(
             [StoreChange(key: before.key, value: before.value, due: at(60_000), touched: at(0))],
             position: try #require(bench.store.position)
@@ -105,7 +105,7 @@ struct RepeatTests {
         #expect(again.entry(key("c"))?.pending?.requestID == id("c"))
     }
 
-    /// Every way in which a request can end at once.
+    /// Every way in which a request can end immediately.
     @Test func `a request is remembered however it ended`() throws {
         var bench = Bench(limits: .init(maximumEntries: 4))
         let requests = [

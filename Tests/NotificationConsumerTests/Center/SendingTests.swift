@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// The lifecycle with a channel that answers later, and what is in doubt after a restart.
+/// The lifecycle with a channel that answers later, and sends in doubt after a restart.
 struct SendingTests {
     private static let rules = LifecycleRules(
         retention: 7 * 24 * 3600 * 1000,
@@ -21,7 +21,7 @@ struct SendingTests {
         }
     }
 
-    @Test func `it is delivered when the channel has accepted it, not before`() throws {
+    @Test func `a notification is delivered when the channel has accepted it, not before`() throws {
         var bench = Self.bench()
         #expect(bench.apply(request("a")).isEmpty)
         #expect(Self.kinds(bench) == ["deliver a 1"] && bench.center.inFlight == 1)
@@ -30,7 +30,9 @@ struct SendingTests {
         #expect(bench.entry(key("order"))?.delivered?.at == at(5) && bench.center.inFlight == 0)
     }
 
-    @Test func `sends of one key never overlap, the newest waits, those between close at once`() throws {
+    @Test func `sends of one key never overlap: the newest request waits, and those in between close immediately`()
+        throws
+    {
         var bench = Self.bench()
         bench.apply(request("a"))
         #expect(bench.apply(request("b"), 1).isEmpty)
@@ -43,7 +45,7 @@ struct SendingTests {
         #expect(last.summary == ["delivered c!"] && last[0].replaces == id("a"))
     }
 
-    @Test func `a failure is tried again after a growing pause, and given up in the end`() throws {
+    @Test func `a failed send is retried after increasing pauses, and finally fails`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         var now: Int64 = 0
@@ -62,33 +64,33 @@ struct SendingTests {
         #expect(bench.sends.count == Self.rules.retry.attempts)
     }
 
-    @Test func `a removal asks once not to begin what is in flight, and is answered by its end`() throws {
+    @Test func `a removal requests once to withdraw the send in flight, and its event follows the outcome`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         #expect(bench.apply(removal("r", key("order"), .pending), 1).isEmpty)
         bench.apply(removal("s", key("order"), .pending), 2)
         #expect(bench.withdrawn == [SendID(requestID: id("a"), occurrence: nil)])
-        // Withdrawn, it is as one that failed; what has begun may be accepted all the same.
+        // A withdrawn send counts as failed; a send that has begun may still be accepted.
         var begun = bench
         #expect(try bench.answer(.failed(retryAfter: nil), 3).summary == ["cancelled a!"])
         #expect(try begun.answer(.accepted, 3).summary.first == "delivered a!")
     }
 
-    @Test func `a removal of what is delivered lets a send begin`() throws {
+    @Test func `a removal of delivered notifications does not withdraw a send`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         bench.apply(removal("r", key("order"), .delivered), 1)
         #expect(bench.withdrawn.isEmpty)
     }
 
-    @Test func `a channel's wish for a longer pause is honoured`() throws {
+    @Test func `a longer pause requested by the channel is used`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         try bench.answer(.failed(retryAfter: 20_000))
         #expect(bench.entry(key("order"))?.due == at(20_000))
     }
 
-    @Test func `between two attempts a newer one supersedes at once`() throws {
+    @Test func `between two attempts a newer request supersedes immediately`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         try bench.answer(.failed(retryAfter: nil))
@@ -96,7 +98,7 @@ struct SendingTests {
         #expect(Self.kinds(bench).last == "deliver b 1")
     }
 
-    @Test func `a failure while a newer one waits supersedes, and the newer one goes`() throws {
+    @Test func `if a send fails while a newer request waits, it is superseded and the newer one is sent`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         bench.apply(request("b"), 1)
@@ -106,7 +108,7 @@ struct SendingTests {
         #expect(Self.kinds(bench).last == "deliver b 1")
     }
 
-    @Test func `no for good closes as failed, with the channel's reason`() throws {
+    @Test func `a permanent rejection closes as failed, with the channel's reason`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         let events = try bench.answer(.rejected(.unregistered))
@@ -114,7 +116,7 @@ struct SendingTests {
         #expect(bench.entry(key("order"))?.isIdle == true)
     }
 
-    @Test func `a cancel in flight is answered with what came of it`() throws {
+    @Test func `the event of a removal during a send depends on the outcome`() throws {
         var accepted = Self.bench()
         accepted.apply(request("a"))
         #expect(accepted.apply(removal("r", key("order"), .pending), 1).isEmpty)
@@ -126,7 +128,7 @@ struct SendingTests {
         #expect(events.summary == ["cancelled a!"] && events[0].by == id("r"))
     }
 
-    @Test func `removing what was delivered recalls it, and a newer one waits for that`() throws {
+    @Test func `removing a delivered notification recalls it, and a newer request waits for the recall`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         try bench.answer(.accepted)
@@ -139,7 +141,7 @@ struct SendingTests {
         #expect(Self.kinds(bench).last == "deliver b 1")
     }
 
-    @Test func `a removal of what is in flight recalls it once it is there`() throws {
+    @Test func `a removal of a notification in flight recalls it after its delivery`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         #expect(bench.apply(removal("r", key("order"), .all), 1).isEmpty)
@@ -149,7 +151,7 @@ struct SendingTests {
         #expect(bench.entry(key("order"))?.delivered == nil)
     }
 
-    @Test func `an answer that came twice, or late, counts for nothing`() throws {
+    @Test func `a repeated or late outcome has no effect`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         let first = try #require(bench.sends.last)
@@ -162,7 +164,7 @@ struct SendingTests {
 
     // MARK: - After a restart
 
-    /// The same partition in the hands of another owner, after everything was committed.
+    /// Another owner of the same partition, after everything was committed.
     private static func restarted(_ bench: inout Bench, firedThrough: Int64, at now: Int64) throws -> Bench {
         try bench.commit()
         var next = Bench(rules)
@@ -178,7 +180,8 @@ struct SendingTests {
         return next
     }
 
-    @Test func `what was due up to fired-through is sent again under the same ids, even when it has expired`() throws {
+    @Test func `a notification due up to firedThrough is sent again with the same ids, even if it has expired`() throws
+    {
         var bench = Self.bench()
         bench.apply(request("a", interval(60), expiration: at(61_000)))
         var next = try Self.restarted(&bench, firedThrough: 60_500, at: 3_600_000)
@@ -188,7 +191,7 @@ struct SendingTests {
         #expect(events.summary == ["delivered a!"] && events[0].inDoubt && events[0].occurrence == at(60_000))
     }
 
-    @Test func `what was due after fired-through was not sent, and is judged as any late one`() throws {
+    @Test func `a notification due after firedThrough was not sent, and is treated like any late one`() throws {
         var bench = Self.bench()
         bench.apply(request("a", interval(60), expiration: at(61_000)))
         var next = try Self.restarted(&bench, firedThrough: 59_999, at: 3_600_000)
@@ -197,7 +200,7 @@ struct SendingTests {
         #expect(events.summary == ["expired a!"] && !events[0].inDoubt && next.sends.isEmpty)
     }
 
-    @Test func `what is in doubt and cancelled is recalled on the device, and the event says so`() throws {
+    @Test func `a cancelled notification in doubt is recalled, and its event is in doubt`() throws {
         var bench = Self.bench()
         bench.apply(request("a", interval(60)))
         var next = try Self.restarted(&bench, firedThrough: 60_500, at: 59_000)
@@ -206,7 +209,7 @@ struct SendingTests {
         #expect(Self.kinds(next) == ["recall 1"])
     }
 
-    @Test func `what is in doubt and superseded is replaced by the newer one, or recalled when that comes later`()
+    @Test func `a superseded notification in doubt is replaced by the newer one, or recalled if that is due later`()
         throws
     {
         var bench = Self.bench()
@@ -222,7 +225,7 @@ struct SendingTests {
         #expect(Self.kinds(later) == ["recall 1"])
     }
 
-    @Test func `a send that was in flight goes again first, under the same ids`() throws {
+    @Test func `a send in flight is repeated first, with the same ids`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
         bench.apply(request("b"), 1)
@@ -234,7 +237,7 @@ struct SendingTests {
         #expect(next.sends.last?.id.requestID == id("b"))
     }
 
-    @Test func `reading the log again after a restart changes nothing, however much of it`() throws {
+    @Test func `reading any part of the log again after a restart changes nothing`() throws {
         var bench = Self.bench()
         for step in 0..<300 { bench.apply(request("q\(step)", interval(60)), Int64(step)) }
         var next = try Self.restarted(&bench, firedThrough: 0, at: 1000)
@@ -244,7 +247,7 @@ struct SendingTests {
         #expect(next.entry(key("order"))?.pending?.requestID == id("q299"))
     }
 
-    @Test func `a repeat in doubt fires that occurrence, and those missed since by its policy`() throws {
+    @Test func `a repeating request in doubt fires that occurrence, and missed ones according to its policy`() throws {
         var bench = Self.bench()
         bench.apply(request("a", interval(60, repeats: true, misfire: .next)))
         var next = try Self.restarted(&bench, firedThrough: 60_500, at: 600_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A topic of requests that was made again: its offsets count from the start, and nothing known of the ones before is of these.
+/// A topic of requests that was created again: its offsets start at 0, and known offsets belong to the previous topic.
 struct TopicLifeTests {
     private static func bench(_ life: Int64, over store: MemoryEntryStore) throws -> Bench {
         let rules = LifecycleRules(retention: PartitionCenter.Limits().retention)
@@ -13,7 +13,7 @@ struct TopicLifeTests {
         return bench
     }
 
-    @Test func `new requests are applied, whatever the offsets of the life before`() throws {
+    @Test func `new requests are applied, whatever the offsets of the previous topic`() throws {
         var before = Bench()
         before.offset = 1000
         before.apply(request("a"))
@@ -26,13 +26,13 @@ struct TopicLifeTests {
             after.entry(key("order"))?.applied[.requests].life == 1
                 && after.entry(key("order"))?.applied[.requests].offset == 0
         )
-        // What came with an id of its own is known all the same.
+        // Requests with their own ids are still known.
         #expect(after.apply(request("a")).isEmpty)
         after.apply(request("c", key("k", recipient: "bo")))
         #expect(after.apply(removal("all", key("", recipient: "bo"))).isEmpty)
         #expect(after.apply(removal("other", key("", recipient: "bo"))).summary == ["removed c"])
         #expect(after.apply(removal("all", key("", recipient: "bo"))).isEmpty)
-        // Read again in its own life it changes nothing.
+        // A repeat in the same topic changes nothing.
         try after.commit()
         var again = try Self.bench(1, over: after.store)
         #expect(again.apply(request("b")).isEmpty)
@@ -40,14 +40,14 @@ struct TopicLifeTests {
         #expect(try StateEntry(json: entry.json) == entry)
     }
 
-    @Test func `an id from the place in the topic is another in another life`() {
+    @Test func `an id derived from the position differs after the topic was created again`() {
         let first = RequestID.derive(topic: "requests", partition: 1, offset: 2)
         #expect(first == .derive(topic: "requests", partition: 1, offset: 2, life: 0))
         #expect(first != .derive(topic: "requests", partition: 1, offset: 2, life: 1))
         #expect(first != .derive(topic: "requests", partition: 1, offset: 21))
     }
 
-    @Test func `what is of the first life is written as it always was`() {
+    @Test func `entries of the first life are written without it`() {
         var bench = Bench()
         bench.apply(request("a"))
         let entry = String(decoding: bench.entry(key("order"))?.json ?? [], as: UTF8.self)

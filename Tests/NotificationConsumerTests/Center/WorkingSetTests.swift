@@ -5,7 +5,7 @@ import Testing
 
 struct WorkingSetTests {
     @Test(arguments: 0..<20)
-    func `it agrees with a dictionary, whatever is added, changed, cut and evicted`(seed: UInt64) {
+    func `it agrees with a dictionary after any additions, changes, cuts and evictions`(seed: UInt64) {
         var random = SeededGenerator(seed)
         var set = WorkingSet()
         var model: [NotificationKey: RequestID] = [:]
@@ -54,7 +54,7 @@ struct WorkingSetTests {
         .init(requestID: id(name), content: content, expiration: nil, trace: .none, timer: .held, due: at(due))
     }
 
-    @Test func `timers come up in order however they were moved`() {
+    @Test func `timers fire in order, also after changes of their due times`() {
         var set = WorkingSet()
         var due: [NotificationKey: Int64] = [:]
         for step in 0..<5_000 {
@@ -86,7 +86,7 @@ struct WorkingSetTests {
         #expect(fired == fired.sorted() && due.isEmpty && set.armed == 0 && set.totals.pending == 0)
     }
 
-    @Test func `what was born and gone within one cut is not in it, what the changelog has leaves a trace`() {
+    @Test func `an entry added and emptied before a cut is not in it, unless the changelog contains it`() {
         var set = WorkingSet()
         func change(_ pending: StateEntry.Pending?) -> (inout StateEntry) -> (Void, changed: Bool) {
             { entry in
@@ -113,13 +113,13 @@ struct WorkingSetTests {
         if let slot = set.slot(of: key("b")) { set.update(slot, at: at(2), change(nil)) }
         take()
         #expect(cut.map { "\($0)" } == [("b", true, true)].map { "\($0)" })
-        // Until that is committed the store still has it: it must be found here, empty.
+        // Until the cut is committed the store still has the entry: it must be found here, empty.
         #expect(set.slot(of: key("b")) != nil)
         set.noteCommitted(slots, reach: at(100))
         #expect(set.slot(of: key("b")) == nil && set.count == 0)
     }
 
-    @Test func `what is due beyond the horizon leaves once it is committed, unless it changed meanwhile`() {
+    @Test func `entries due after the horizon are evicted after their commit, unless they have changed`() {
         var set = WorkingSet()
         for (name, due) in [("near", Int64(50)), ("far", 500), ("changed", 500)] {
             set.insert(key(name), at: at(0)) { entry in
@@ -140,7 +140,8 @@ struct WorkingSetTests {
         #expect(set.totals.pending == 3 && set.armed == 2)
     }
 
-    @Test func `what waits without a time may leave once it is committed, what has a timer or is being sent stays`() {
+    @Test func `entries without a due time may be evicted after their commit, entries with a timer or a send may not`()
+    {
         var set = WorkingSet()
         var slots: [WorkingSet.Slot] = []
         for name in ["timed", "timeless", "sending"] {
@@ -170,13 +171,13 @@ struct WorkingSetTests {
         #expect(set.totals.pending == 3)
     }
 
-    @Test func `the room of a burst is given back, and what stays is found as before`() {
+    @Test func `the memory of a burst is released, and the remaining entries are still found`() {
         var set = WorkingSet()
         var (near, lazy): (Set<String>, Set<String>) = ([], [])
         for burst in 0..<3 {
             for number in 0..<4_000 {
                 let name = "\(burst)-\(number)"
-                // A few stay, for their timers or because the changelog is not told of them yet.
+                // A few remain, for their timers or because they are not in the changelog yet.
                 let (isNear, isLazy) = ((7..<17).contains(number), (20..<30).contains(number))
                 let cause = isLazy ? WorkingSet.Cause.log(.init(.requests, offset: 0), number: 0) : .clock
                 set.insert(key(name, recipient: "r\(number % 5)"), at: at(0), from: cause) { entry in

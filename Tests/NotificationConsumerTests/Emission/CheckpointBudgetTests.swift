@@ -6,11 +6,11 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// What a checkpoint may write, as a value.
+/// The number of bytes that a checkpoint may write, as a value.
 struct CheckpointBudgetTests {
     private static let megabyte = 1_000_000.0
 
-    /// Fills and acknowledges checkpoints as a broker of so many bytes a second does.
+    /// Fills and acknowledges checkpoints at a broker's rate in bytes per second.
     ///
     /// - Returns: how long each took, in seconds.
     private static func run(_ budget: inout CheckpointBudget, _ count: Int, rate: Double, record: Int = 1000)
@@ -34,7 +34,7 @@ struct CheckpointBudgetTests {
     }
 
     @Test(arguments: [50_000.0, 0.2 * megabyte, megabyte, 20 * megabyte, 1000 * megabyte])
-    func `no checkpoint takes long, from the first on, and after a few it is as large as may be`(rate: Double) {
+    func `no checkpoint takes long, not even the first, and after a few the budget is at its limit`(rate: Double) {
         var budget = CheckpointBudget(largest: 16 << 20)
         let took = Self.run(&budget, 20, rate: rate)
         #expect(took.allSatisfy { $0 < 6 }, "\(took)")
@@ -42,24 +42,24 @@ struct CheckpointBudgetTests {
         #expect(abs(Double(budget.limit) - ideal) < ideal / 10)
     }
 
-    @Test func `a broker that becomes slow is followed down, and up again`() {
+    @Test func `the budget follows a broker that becomes slow, and then fast again`() {
         var budget = CheckpointBudget(largest: 16 << 20)
         _ = Self.run(&budget, 10, rate: 100 * Self.megabyte)
         #expect(budget.limit == 16 << 20)
-        // Eight times slower than the limit allows for: the next ones are smaller.
+        // Eight times slower than the limit permits: the next budgets are smaller.
         let took = Self.run(&budget, 10, rate: 4 * Self.megabyte)
         #expect(took.first.map { $0 < 5 } == true && took.last.map { $0 < 2.5 } == true, "\(took)")
         _ = Self.run(&budget, 10, rate: 100 * Self.megabyte)
         #expect(budget.limit == 16 << 20)
     }
 
-    @Test func `small checkpoints say nothing of what the broker can do`() {
+    @Test func `small checkpoints do not change the budget`() {
         var budget = CheckpointBudget(largest: 16 << 20)
         _ = Self.run(&budget, 10, rate: 100 * Self.megabyte)
         var now = ContinuousClock.now
         for _ in 0..<100 {
             budget.add(500, isOfCut: false, at: now)
-            // The broker's reply takes a while, or the checkpoint waits for its time.
+            // The broker answers late, or the checkpoint waits for its time.
             budget.cut(at: now + .milliseconds(90))
             now += .milliseconds(120)
             budget.acknowledged(at: now)
@@ -67,7 +67,7 @@ struct CheckpointBudgetTests {
         #expect(budget.limit == 16 << 20)
     }
 
-    @Test func `what is expected counts, and is forgotten at the cut`() {
+    @Test func `expected records count, until the cut`() {
         var budget = CheckpointBudget(largest: 16 << 20)
         #expect(budget.room(for: 100_000) == 2)
         budget.expect(200_000)
@@ -79,10 +79,10 @@ struct CheckpointBudgetTests {
     }
 }
 
-/// Lanes whose broker writes slowly: what is there is done, and nothing begins again and again.
+/// Lanes with a slow broker: they finish the work without repeated restarts.
 @Suite(.timeLimit(.minutes(10)))
 struct SlowBrokerTests {
-    /// - Parameter value: of the request's title.
+    /// - Parameter value: the size of the request's title.
     private static func request(_ name: String, value: Int, trigger: String = "") -> (key: [UInt8]?, value: [UInt8]?) {
         let title = String(repeating: "x", count: value)
         let json = #"{"requestId":"\#(name)"\#(trigger),"content":{"title":"\#(title)"}}"#
@@ -91,7 +91,7 @@ struct SlowBrokerTests {
 
     /// Runs lanes, one after the other as the service does, until the condition holds.
     ///
-    /// - Returns: how many lanes it took; nil when a day has passed.
+    /// - Returns: how many lanes were needed; nil after a day.
     private static func lanes(
         on broker: MemoryBroker,
         _ guarantee: DeliveryGuarantee,
@@ -135,7 +135,7 @@ struct SlowBrokerTests {
     }
 
     @Test(arguments: DeliveryGuarantee.allCases)
-    func `300 that are scheduled fill the changelog and not the events, and count as well`(
+    func `300 scheduled requests count too, although they fill the changelog and not the events`(
         guarantee: DeliveryGuarantee
     ) {
         let broker = MemoryBroker(partitions: 1)
@@ -147,7 +147,7 @@ struct SlowBrokerTests {
         #expect(broker.timedOut == 0)
     }
 
-    @Test func `300 that are due at one instant are sent in several transactions`() {
+    @Test func `300 notifications due at one instant are sent in several transactions`() {
         let broker = MemoryBroker(partitions: 1)
         broker.bytesPerSecond = 1_000_000
         let trigger = #","trigger":{"type":"timeInterval","timeInterval":300}"#
@@ -157,7 +157,7 @@ struct SlowBrokerTests {
         #expect(broker.timedOut == 0)
     }
 
-    @Test func `a broker of 50 kB/s is no reason to begin again either`() {
+    @Test func `a broker of 50 kB/s causes no restart`() {
         let broker = MemoryBroker(partitions: 1)
         broker.bytesPerSecond = 50_000
         broker.requests[0].records = (0..<200).map { Self.request("q\($0)", value: 5_000) }
@@ -166,7 +166,7 @@ struct SlowBrokerTests {
         #expect(broker.timedOut == 0)
     }
 
-    @Test func `partitions leave in order when there is time for what would be lost, though not for all that is known`()
+    @Test func `a revocation succeeds if there is time for the changes that would be lost, though not for all changes`()
         throws
     {
         let broker = MemoryBroker(partitions: 1)
@@ -175,11 +175,11 @@ struct SlowBrokerTests {
         let lane = Lane.over(link, .exactlyOnce)
         try lane.start()
         while Self.position(broker) < 60_000 { try lane.turn() }
-        // Some 20 MB of entries that the changelog has not heard of, and time for a tenth of it.
+        // Some 20 MB of entries that are not in the changelog, and time for a tenth of it.
         broker.bytesPerSecond = 300_000
         link.revoke(within: .seconds(7))
         #expect(lane.mustRestart == nil)
-        // Nothing is open that the next owner would wait for.
+        // There is no open transaction for which the next owner would wait.
         #expect(lane.transactions?.isOpen != true && broker.timedOut == 0)
         lane.close()
     }

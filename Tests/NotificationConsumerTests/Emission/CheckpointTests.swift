@@ -13,7 +13,7 @@ struct CheckpointTests {
         for _ in 0..<count { checkpoint.acknowledged(tag) }
     }
 
-    @Test func `at least once, each step waits for the acknowledgements of the one before`() {
+    @Test func `at least once, each step waits for the acknowledgements of the previous step`() {
         var checkpoint = Checkpoint(.atLeastOnce)
         let first = checkpoint.tag
         checkpoint.published(first)
@@ -34,7 +34,7 @@ struct CheckpointTests {
         #expect(checkpoint.isSettled)
     }
 
-    @Test func `exactly once, everything is handed over together and committed when all of it is acknowledged`() {
+    @Test func `exactly once, all records are handed over together and committed after all acknowledgements`() {
         var checkpoint = Checkpoint(.exactlyOnce)
         let first = checkpoint.tag
         checkpoint.published(first)
@@ -48,7 +48,7 @@ struct CheckpointTests {
         checkpoint.published(.marker)
         checkpoint.acknowledged(.entry)
         Self.acknowledge(.marker, 2, &checkpoint)
-        // The event of the epoch is still on its way.
+        // The event of the epoch is not acknowledged yet.
         #expect(checkpoint.next() == nil)
         checkpoint.acknowledged(first)
         #expect(checkpoint.next() == .commit(Self.offsets([0: 5, 3: 9]), of: [0, 3]))
@@ -57,7 +57,7 @@ struct CheckpointTests {
         #expect(checkpoint.allowsWork && checkpoint.isSettled)
     }
 
-    @Test func `at least once, work goes on while a cut drains, and belongs to the next one`() {
+    @Test func `at least once, work continues while a cut drains, and belongs to the next cut`() {
         var checkpoint = Checkpoint(.atLeastOnce)
         let first = checkpoint.tag
         checkpoint.published(first)
@@ -66,7 +66,7 @@ struct CheckpointTests {
         let second = checkpoint.tag
         #expect(second != first)
         checkpoint.published(second)
-        // No second cut while one is under way.
+        // No second cut while one is in progress.
         checkpoint.cut(Self.offsets([0: 2]))
         checkpoint.acknowledged(first)
         #expect(checkpoint.next() == .writeEntries(of: [0]))
@@ -83,7 +83,7 @@ struct CheckpointTests {
     }
 
     @Test(arguments: DeliveryGuarantee.allCases)
-    func `without a partition that has something to say there is nothing to write`(guarantee: DeliveryGuarantee) {
+    func `without a changed partition there is nothing to write`(guarantee: DeliveryGuarantee) {
         var checkpoint = Checkpoint(guarantee)
         checkpoint.cut([:])
         #expect(checkpoint.next() == nil)

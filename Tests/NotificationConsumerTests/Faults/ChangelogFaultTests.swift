@@ -8,15 +8,15 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A changelog that is not what it was, or does not come.
+/// A changelog that is incomplete, invalid or unavailable.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ChangelogFaultTests {
-    /// A record of `state` with which nothing may begin.
+    /// A record of `state` that prevents the start.
     struct Unfit: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var key: String
         var value: String
-        /// What the refusal says.
+        /// The text of the refusal.
         var says: [String]
     }
 
@@ -87,7 +87,7 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    @Test func `what a later record replaced or removed is not judged, and a record without a key is passed over`()
+    @Test func `a replaced or removed record is not checked, and a record without a key is skipped`()
         async throws
     {
         let kafka = try FaultBroker()
@@ -119,7 +119,7 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    @Test func `a store on disk that was filled past an unreadable record is no way around it`() async throws {
+    @Test func `a store on disk filled up to a later offset does not hide an unreadable record`() async throws {
         let kafka = try FaultBroker()
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("carillon-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
@@ -127,7 +127,7 @@ struct ChangelogFaultTests {
         configuration.storeDirectory = directory.path
         var stray = kafka.entry(0, in: 1)
         stray.key = [0x66, 0xFF, 0x00]
-        // Enough for the store to be given some before the end.
+        // Enough records for the store to get some before the end.
         try await kafka.publish(
             [kafka.marker(in: 1), stray] + (0..<2500).map { kafka.entry($0, in: 1) } + [kafka.marker(in: 1)]
         )
@@ -149,7 +149,7 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    @Test func `all that cannot be read is named in one refusal, as far as there is room in it`() async throws {
+    @Test func `one refusal names all unreadable records, up to a limit`() async throws {
         let kafka = try FaultBroker()
         let strays = (0..<80).map { number in
             let key = Array("stray \(number)".utf8)
@@ -163,11 +163,11 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    @Test func `a changelog whose beginning is gone is refused, and used as it is when told, with an error in the log`()
+    @Test func `a changelog without its beginning is refused, unless the setting permits it, which logs an error`()
         async throws
     {
         let kafka = try FaultBroker()
-        // More than the broker keeps of a partition; the oldest is gone.
+        // More than the broker keeps of a partition: the oldest records are deleted.
         let padding = Array((#","padding":""# + String(repeating: "x", count: 2_000) + #""}"#).utf8)
         let large = (0..<5_000).map { number in
             var record = kafka.entry(number, in: 1)
@@ -197,11 +197,12 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    @Test func `requests that are gone are refused, readiness says what to do, and they are left out when told`()
+    @Test
+    func `deleted requests are refused, readiness names the remedy, and they are skipped if the setting permits it`()
         async throws
     {
         let kafka = try FaultBroker()
-        // The topic was made anew: it has not come as far as the marker.
+        // The topic was created again: its end is before the marker.
         try await kafka.publish([kafka.marker(in: 1, offset: 7), kafka.entry(1, in: 1)])
         let consumer = try RunningConsumer(kafka.configuration)
         let refusal = try await consumer.refusal()
@@ -219,8 +220,8 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    /// The entry was applied up to beyond the end of the new topic, and knows ids made from the old one's offsets.
-    @Test func `a topic of requests that was made again is read from its beginning, as a new one`() async throws {
+    /// The entry's applied offset is after the end of the new topic, and it knows ids derived from the old topic's offsets.
+    @Test func `a topic of requests that was created again is read from its beginning, as a new one`() async throws {
         let kafka = try FaultBroker()
         let key = key("order", recipient: "r")
         let partition = kafka.partition(of: key)
@@ -249,7 +250,7 @@ struct ChangelogFaultTests {
             try await kafka.publish([request()])
             try await eventually("both are delivered") { try await kafka.events(.delivered).count == 2 }
         }
-        // The next start finds the new life, and nothing to read again.
+        // The next start finds the new life, and nothing to replay.
         try await consuming(configuration) { consumer in
             try await consumer.ready()
             try await kafka.publish([request()])
@@ -264,13 +265,12 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    @Test func `a restore tells how far it is, waits for a broker that is away, and ends with everything`() async throws
-    {
+    @Test func `a restore reports its progress, waits for an unavailable broker, and completes`() async throws {
         let kafka = try FaultBroker()
         let entries = 15_000
         try await kafka.publish((0..<entries).map { kafka.entry($0, in: 3) } + [kafka.marker(in: 3)])
         var configuration = kafka.configuration
-        // A restore that takes a moment: many small fetches, each slow.
+        // A slow restore: many small, slow fetches.
         configuration.kafkaProperties["fetch.message.max.bytes"] = "20000"
         try kafka.broker.setLatency(.milliseconds(50))
         try await consuming(configuration) { consumer in
@@ -295,7 +295,9 @@ struct ChangelogFaultTests {
         await kafka.broker.shutDown()
     }
 
-    @Test func `the whole topic published again after a restart is known: no event, no change, all duplicates`()
+    @Test
+    func
+        `if the whole topic is published again after a restart, all requests are duplicates, without events or changes`()
         async throws
     {
         let kafka = try FaultBroker()

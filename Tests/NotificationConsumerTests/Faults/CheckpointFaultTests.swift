@@ -8,17 +8,17 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A broker that fails in the middle of a checkpoint: whichever step it is, nothing is lost.
+/// A broker that fails in the middle of a checkpoint: at no step is anything lost.
 @Suite(.timeLimit(.minutes(10)))
 struct CheckpointFaultTests {
-    /// What goes wrong, and when.
+    /// A fault, and its step.
     struct Case: Sendable, CustomTestStringConvertible {
         enum Fault: String, Sendable, CaseIterable {
-            /// Connections break, and none is taken for a while.
+            /// Connections break, and no new ones are accepted for a while.
             case brokerAway
-            /// The broker refuses what is written next, for good.
+            /// The broker rejects the next writes with a permanent error.
             case recordsRefused
-            /// What was asked takes effect, and the answer is lost.
+            /// The request takes effect, and its answer is lost.
             case replyLost
         }
 
@@ -34,7 +34,7 @@ struct CheckpointFaultTests {
             return cases.filter(\.isPossible)
         }
 
-        /// The embedded broker shows what was aborted, a marker too whose events it refused: the next owner believes it.
+        /// The embedded broker shows aborted records, even a marker whose events it rejected: the next owner uses it.
         var showsLoss: Bool { guarantee == .atLeastOnce || fault != .recordsRefused }
 
         private var isPossible: Bool {
@@ -69,17 +69,17 @@ struct CheckpointFaultTests {
         }
     }
 
-    /// One after the other: each waits most of its time for a group to form.
+    /// One after the other: each test mostly waits for a group to form.
     @Suite(.serialized)
     struct AtLeastOnce {
-        @Test("Nothing is lost, and what comes twice has the same id", arguments: Case.all(.atLeastOnce))
+        @Test("Nothing is lost, and repeats have the same id", arguments: Case.all(.atLeastOnce))
         func fault(_ one: Case) async throws { try await check(one) }
     }
 
-    /// The embedded broker shows what was aborted, too, so here as well something may come twice.
+    /// The embedded broker also shows aborted records, so repeats are possible here too.
     @Suite(.serialized)
     struct ExactlyOnce {
-        @Test("Nothing is lost, and what comes twice has the same id", arguments: Case.all(.exactlyOnce))
+        @Test("Nothing is lost, and repeats have the same id", arguments: Case.all(.exactlyOnce))
         func fault(_ one: Case) async throws { try await check(one) }
     }
 
@@ -90,7 +90,7 @@ struct CheckpointFaultTests {
         let events = Atomic<Int>(0)
         let lanes = TestLanes(kafka, one.guarantee) { step in
             if step == .event { events.add(1, ordering: .relaxed) }
-            // In the middle of the work, not at its beginning.
+            // In the middle of the work, not at its start.
             guard step == one.step, events.load(ordering: .relaxed) > 50 else { return }
             guard !happened.exchange(true, ordering: .relaxed) else { return }
             one.happen(to: broker)
@@ -101,7 +101,7 @@ struct CheckpointFaultTests {
             try await eventually("the fault happens") {
                 happened.load(ordering: .relaxed) && (one.fault != .recordsRefused || !lanes.ends.isEmpty)
             }
-            // It may have met the last checkpoint; the lane does not end in the middle of it.
+            // The fault may affect the last checkpoint; the lane does not end in the middle of it.
             try await kafka.publish([kafka.request("last")])
             try await eventually("all are delivered or kept", orSay: { "\(seen.withLock(\.self)) \(lanes.ends)" }) {
                 let delivered = try await Set(kafka.events(.delivered).map(\.request))
@@ -120,7 +120,7 @@ struct CheckpointFaultTests {
             #expect(lanes.ends.count == 1, "a lane that cannot write begins anew: \(lanes.ends)")
         }
         guard one.showsLoss else { return await broker.shutDown() }
-        // What the next owner finds.
+        // The state for the next owner.
         #expect(try await kafka.pendingInState() == 100)
         let next = TestLanes(kafka, one.guarantee) { _ in }
         let before = try await kafka.eventIDs()
@@ -132,13 +132,13 @@ struct CheckpointFaultTests {
         await broker.shutDown()
     }
 
-    @Test func `a commit whose outcome is unknown makes the lane anew, and nothing is lost`() async throws {
+    @Test func `a commit with an unknown outcome restarts the lane, and nothing is lost`() async throws {
         let kafka = try FaultBroker()
         let broker = kafka.broker
         let commits = Atomic<Int>(0)
         let lanes = TestLanes(kafka, .exactlyOnce) { step in
             guard step == .commit, commits.add(1, ordering: .relaxed).newValue == 3 else { return }
-            // Fenced, says the broker: what it did before it said so nobody knows.
+            // The broker answers that the producer is fenced; whether it committed before is unknown.
             broker.inject(errors: [.init(rawValue: 90)], on: .endTransaction)
         }
         try await lanes.run {

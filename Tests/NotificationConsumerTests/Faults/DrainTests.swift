@@ -4,15 +4,15 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A lane that ends while sends are under way.
+/// A lane that ends while sends are in progress.
 struct DrainTests {
-    /// What a lane does, in order.
+    /// The actions of a lane, in order.
     private final class Steps {
         var all: [CheckpointStep] = []
     }
 
     @Test(arguments: [true, false])
-    func `a channel that does not answer leaves time to commit what was done`(isExactlyOnce: Bool) throws {
+    func `a channel that does not answer leaves time to commit the completed work`(isExactlyOnce: Bool) throws {
         let broker = MemoryBroker(partitions: 1)
         broker.marker(in: 0, of: 1)
         let channel = HeldChannel()
@@ -32,7 +32,7 @@ struct DrainTests {
         #expect(channel.cancelled == 1)
     }
 
-    @Test func `exactly once, what a channel answers during a checkpoint is committed with the next one`() throws {
+    @Test func `exactly once, outcomes during a checkpoint are committed with the next one`() throws {
         let broker = MemoryBroker(partitions: 1)
         broker.marker(in: 0, of: 1)
         broker.bytesPerSecond = 1000
@@ -48,7 +48,7 @@ struct DrainTests {
         #expect(channel.sends.count == 1 && steps.all == one + [.entry, .marker])
         channel.accept()
         lane.drain()
-        // The first entry says that the send may begin, the second that it is under way, the third that it is over.
+        // The first entry permits the send, the second records its start, the third its end.
         #expect(steps.all == one + one + [.event] + one)
         lane.close()
     }

@@ -5,7 +5,7 @@ import ServiceSupport
 
 @testable import NotificationConsumer
 
-/// An embedded broker with Carillon's topics, and what tests put into them and find there.
+/// An embedded broker with Carillon's topics; writes test records and reads results.
 struct FaultBroker {
     let broker: LocalBroker
     let topics = TopicNames()
@@ -51,7 +51,7 @@ struct FaultBroker {
         )
     }
 
-    /// An entry of the changelog that waits for weeks.
+    /// A changelog entry of a notification due in weeks.
     func entry(_ number: Int, in partition: Int32) -> Record {
         let due = SystemClock.now().adding(milliseconds: 30 * 86_400_000 + Int64(number))
         var entry = StateEntry()
@@ -79,7 +79,7 @@ struct FaultBroker {
         return Record(topic: topics.state, partition: partition, key: StateMarker.key, value: marker.json)
     }
 
-    /// - Parameter compression: of the batches, which the broker keeps as sent: 5 MiB of a partition.
+    /// - Parameter compression: the codec of the batches, which the broker stores as sent: 5 MiB per partition.
     func publish(_ records: [Record], compression: String = "gzip") async throws {
         try await KafkaThread.run(name: "publishes") {
             var client = broker.clientConfiguration()
@@ -111,7 +111,7 @@ struct FaultBroker {
 
     // MARK: - Reading
 
-    /// Everything that a topic holds by now.
+    /// All records of a topic.
     func records(_ topic: String) async throws -> [KafkaConsumerRecord] {
         try await KafkaThread.run(name: "reads") {
             let consumer = try KafkaConsumer(configuration: .init(client: broker.clientConfiguration()), logger: quiet)
@@ -136,7 +136,7 @@ struct FaultBroker {
         }
     }
 
-    /// How many records the topics hold that a consumer service writes.
+    /// The number of records in the topics that a consumer service writes.
     func written() async throws -> Int {
         var count = 0
         for topic in [topics.state, topics.deliveries, topics.deadLetters] { count += try await records(topic).count }
@@ -157,7 +157,7 @@ struct FaultBroker {
         Set(try await records(topics.deliveries).compactMap { $0.header("ce_id") })
     }
 
-    /// How many entries wait for their time, as the changelog has it.
+    /// The number of pending entries in the changelog.
     func pendingInState() async throws -> Int {
         var last: [[UInt8]: [UInt8]] = [:]
         for record in try await records(topics.state) where record.key != StateMarker.key {

@@ -3,12 +3,12 @@ import NotificationModel
 
 @testable import NotificationConsumer
 
-/// The steps of a checkpoint, as Kafka sees them.
+/// The Kafka calls of a checkpoint.
 enum CheckpointStep: String, Sendable, CaseIterable {
     case event, entry, marker, offsets, commit
 }
 
-/// A link that lets something happen right before a step of the checkpoint.
+/// A link that runs an action directly before a step of the checkpoint.
 final class FaultyLink<Base: LaneLink>: LaneLink {
     private let base: Base
     private let before: (CheckpointStep) -> Void
@@ -41,7 +41,7 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         try base.commitTransaction(within: time)
     }
 
-    // MARK: - As it is
+    // MARK: - Unchanged calls
 
     var now: ContinuousClock.Instant { base.now }
     func wait(_ time: Duration) { base.wait(time) }

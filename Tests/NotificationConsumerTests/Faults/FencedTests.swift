@@ -5,16 +5,16 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// What a lane says and does when another process may have its `instance.id`, and of a guarantee without a fence.
+/// How a lane behaves when another process may have its `instance.id`, and its warning about a guarantee without a fence.
 struct FencedTests {
-    @Test func `after another one fenced it, a lane is ready only when it has committed something itself`() throws {
+    @Test func `after a lane was fenced, the next one is ready only after its own commit`() throws {
         let broker = MemoryBroker(partitions: 2)
         for number in 0..<2 { broker.marker(in: Int32(number), of: 2) }
         let health = Health()
         func lane(fenced: String?) -> Lane<MemoryLink> {
             .over(MemoryLink(broker, transactionTimeout: .seconds(10)), .exactlyOnce, health: health, fenced: fenced)
         }
-        // A marker is there and nothing to do: no commit.
+        // There is a marker and no work, so no commit.
         let first = lane(fenced: nil)
         try first.start()
         for _ in 0..<5 { try first.turn() }
@@ -30,7 +30,7 @@ struct FencedTests {
         second.close()
     }
 
-    @Test func `codes that say so are told apart`() {
+    @Test func `error codes for fencing are distinguished`() {
         for code in [-144, 47, 82, 90] as [Int32] {
             let error = KafkaError(code: .init(rawValue: code), reason: "", isFatal: true)
             #expect(KafkaError.isFencing(error))
@@ -40,7 +40,7 @@ struct FencedTests {
         #expect(!KafkaError.isFencing(LaneEnd.stoodStill))
     }
 
-    @Test func `a guarantee without a fence is warned of, unless the broker is the embedded one`() {
+    @Test func `a guarantee without a fence causes a warning, unless the broker is the embedded one`() {
         let warning = Cluster.warning(of: .atLeastOnce, isEmbedded: false)
         #expect(warning?.contains("nothing fences `state`") == true)
         #expect(Cluster.warning(of: .atLeastOnce, isEmbedded: true) == nil)

@@ -1,14 +1,14 @@
 @testable import NotificationConsumer
 
-/// A channel that keeps what it was asked, and answers when the test does.
+/// A channel that collects sends, and answers when the test requests it.
 final class HeldChannel: DeliveryChannel {
     let name = "held"
-    /// What is not answered yet, in the order in which it began.
+    /// The unanswered sends, in the order of their start.
     private(set) var sends: [ChannelSend] = []
     private(set) var replies: [ChannelReply] = []
-    /// How many were begun so far.
+    /// The number of sends so far.
     private(set) var begun = 0
-    /// How many of them were given up.
+    /// How many of them were cancelled.
     private(set) var cancelled = 0
 
     func begin(_ send: ChannelSend, _ reply: ChannelReply) {
@@ -24,7 +24,7 @@ final class HeldChannel: DeliveryChannel {
         replies.remove(at: index)
     }
 
-    /// Accepts what was begun so far.
+    /// Accepts all sends so far.
     func accept() {
         let answered = replies
         (sends, replies) = ([], [])

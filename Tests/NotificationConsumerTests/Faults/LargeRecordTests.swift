@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Records that are as large as records can be. None stops a lane.
+/// Records of the maximum size. None stops a lane.
 @Suite(.timeLimit(.minutes(10)))
 struct LargeRecordTests {
     private static let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
@@ -24,13 +24,13 @@ struct LargeRecordTests {
         Setting(bytes: 100_000, guarantee: .atLeastOnce), Setting(bytes: RecordBound.least, guarantee: .exactlyOnce),
     ]
 
-    /// A record, and what becomes of it.
+    /// A record, and its outcome.
     private struct Case {
         var name: String
         var key: [UInt8]?
         var value: [UInt8]?
         var headers: [KafkaHeader] = []
-        /// nil when it is a good one.
+        /// nil for a valid record.
         var reason: ReasonCode?
         var event: DeliveryEventName = .delivered
     }
@@ -101,7 +101,7 @@ struct LargeRecordTests {
     }
 
     @Test(arguments: settings)
-    func `whatever its size, a record becomes an event or a dead letter, and the next one follows`(_ setting: Setting)
+    func `a record of any size becomes an event or a dead letter, and the next one follows`(_ setting: Setting)
         async throws
     {
         let broker = try FaultBroker(partitions: 1)
@@ -116,7 +116,7 @@ struct LargeRecordTests {
         let bad = cases.filter { $0.reason != nil }
         try await consuming(configuration) { consumer in
             try await consumer.ready()
-            // One after the other: the embedded broker keeps 5 MiB a partition.
+            // One after the other: the embedded broker keeps 5 MiB per partition.
             for one in cases {
                 _ = try await producer.send(
                     KafkaProducerRecord(
@@ -151,7 +151,7 @@ struct LargeRecordTests {
         String(decoding: key.split(separator: 0x2F).last ?? [], as: UTF8.self)
     }
 
-    /// Whole if that fits; else what is missing is named.
+    /// Complete if it fits; otherwise the missing parts are named.
     private func check(_ letter: KafkaConsumerRecord, of one: Case, _ bound: RecordBound) throws {
         let own = letter.headers.filter { $0.name.hasPrefix("kafka_dlt-") || $0.name.hasPrefix("carillon-") }
         let size = RecordBound.size(
@@ -175,7 +175,7 @@ struct LargeRecordTests {
     }
 
     @Test(arguments: DeliveryGuarantee.allCases)
-    func `a batch that the broker refuses as too large is written in smaller ones`(_ guarantee: DeliveryGuarantee)
+    func `a batch that the broker rejects as too large is written in smaller batches`(_ guarantee: DeliveryGuarantee)
         async throws
     {
         let broker = try FaultBroker(partitions: 1)
@@ -200,7 +200,7 @@ struct LargeRecordTests {
     }
 
     @Test(arguments: DeliveryGuarantee.allCases)
-    func `what was taken while records could be larger is suppressed when it is next touched`(
+    func `a request accepted while records could be larger is suppressed at its next change`(
         _ guarantee: DeliveryGuarantee
     ) async throws {
         let broker = try FaultBroker(partitions: 1)
@@ -219,7 +219,7 @@ struct LargeRecordTests {
         }
         configuration.kafkaProperties["message.max.bytes"] = "\(RecordBound.least)"
         try await consuming(configuration) { consumer in
-            // Changes the entry, and leaves the large content in it.
+            // Changes the entry, and keeps the large content in it.
             let touch = #"{"requestId":"touch","remove":"delivered"}"#
             try await broker.publish([record("touch", of: key("large"), touch), broker.request("next")])
             try await eventually("both are answered", orSay: { "\(consumer.log.lines(.error))" }) {
@@ -232,7 +232,7 @@ struct LargeRecordTests {
         await broker.broker.shutDown()
     }
 
-    @Test func `what is due and larger than records now is suppressed`() {
+    @Test func `a due notification larger than a record may now be is suppressed`() {
         var rules = LifecycleRules(retention: 1_000_000)
         rules.contentBytes = content.count
         var bench = Bench(rules)
@@ -246,7 +246,7 @@ struct LargeRecordTests {
         #expect(bench.entry(key("order"))?.pending == nil)
     }
 
-    @Test func `a bound with which nothing could work stops the start`() throws {
+    @Test func `a limit too small for any work prevents the start`() throws {
         let broker = try FaultBroker()
         var configuration = broker.configuration
         configuration.kafkaProperties["message.max.bytes"] = "\(RecordBound.least - 1)"

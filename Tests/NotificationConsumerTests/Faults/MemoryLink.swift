@@ -6,8 +6,8 @@ import Synchronization
 
 @testable import NotificationConsumer
 
-/// A broker in memory for one lane at a time, on a clock of its own: how fast it writes is given, so that what takes how long
-/// is the same on every machine. What it keeps outlives the links.
+/// Of the group.
+/// The group's offsets.
 final class MemoryBroker {
     struct Log {
         var low: Int64 = 0
@@ -19,14 +19,14 @@ final class MemoryBroker {
     var requests: [Log]
     var state: [Log]
     var deliveries: [[UInt8]] = []
-    /// Of the group.
+    /// The group's offsets.
     var committed: InputOffsets = [:]
-    /// What it acknowledges in a second.
+    /// The bytes that it acknowledges per second.
     var bytesPerSecond = 1_000_000_000.0
-    /// Transactions that it gave up, since they were open for longer than their timeout.
+    /// The number of transactions that it aborted because of their timeout.
     var timedOut = 0
     var transactions = 0
-    /// When the last record is written that was handed over.
+    /// When the last record handed over is written.
     fileprivate var busyUntil: ContinuousClock.Instant
     var now: ContinuousClock.Instant
 
@@ -82,10 +82,10 @@ final class MemoryLink: LaneLink {
     private var stagedOfState: [Int32: Int64] = [:]
     private var began: ContinuousClock.Instant?
     private var offsets: InputOffsets = [:]
-    /// What the group gives it at the first poll.
+    /// The partitions that the group assigns at the first poll.
     var share: [Int32]
     let inputPartitions: Int32
-    /// What enqueue finds no room beyond, in bytes.
+    /// The size of its queue in bytes.
     var queueBytes = 256 * 1024 * 1024
 
     /// - Parameter transactionTimeout: nil for at-least-once.
@@ -99,10 +99,10 @@ final class MemoryLink: LaneLink {
     var now: ContinuousClock.Instant { broker.now }
     func wait(_ time: Duration) { broker.now += time }
 
-    // MARK: - Being woken
+    // MARK: - Waking
 
     private let bell = TestBell()
-    /// How long the lane has been ready to wait for a record, each time.
+    /// For each poll: how long the lane would have waited for a record.
     private(set) var waits: [Duration] = []
     /// Called while the lane waits.
     var whileWaiting: () -> Void = {}
@@ -110,14 +110,14 @@ final class MemoryLink: LaneLink {
 
     var wake: @Sendable () -> Void { { [bell] in bell.isRung.store(true, ordering: .relaxed) } }
 
-    /// No time passes when it is woken before.
+    /// No time passes if it is already woken.
     func waitUntilWoken(_ time: Duration) {
         waits.append(time)
         whileWaiting()
         if !bell.isRung.exchange(false, ordering: .relaxed) { wait(time) }
     }
 
-    /// What the lane has read of a partition.
+    /// The position of the lane in a partition.
     func position(of partition: Int32) -> Int64 { positions[InputPartition(.requests, partition)] ?? 0 }
 
     // MARK: - The group
@@ -293,7 +293,7 @@ final class MemoryLink: LaneLink {
         }
     }
 
-    // MARK: - Making it durable
+    // MARK: - Committing
 
     func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {
         broker.committed.merge(offsets) { $1 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Partitions that are added while a lane runs: refused as at the start.
+/// Partitions added while a lane runs are refused as at the start.
 struct PartitionGrowthTests {
     private static func refusal(
         share: [Int32],
@@ -17,22 +17,22 @@ struct PartitionGrowthTests {
         try lane.start()
         for _ in 0..<10 { try lane.turn() }
         grow(broker)
-        // The group shares out again.
+        // The group rebalances.
         link.share = share
         let refusal = #expect(throws: ConsumerRefusal.self) {
             for _ in 0..<10 { try lane.turn() }
         }
-        // It still ends in order.
+        // It still shuts down properly.
         lane.close(after: refusal)
         return refusal
     }
 
-    @Test func `both topics have grown`() throws {
+    @Test func `both topics have more partitions`() throws {
         let refusal = try Self.refusal(share: Array(0..<8)) { $0.addPartitions(8) }
         #expect(refusal == .partitionCountChanged(0, marker: 4, now: 8))
     }
 
-    @Test func `also for a lane that is given none of the new ones, and for one that is given nothing else`() throws {
+    @Test func `also for a lane with none of the new partitions, and for one with only new partitions`() throws {
         #expect(
             try Self.refusal(share: [0, 1]) { $0.addPartitions(8) } == .partitionCountChanged(0, marker: 4, now: 8)
         )
@@ -41,7 +41,7 @@ struct PartitionGrowthTests {
         )
     }
 
-    @Test func `only requests has grown`() throws {
+    @Test func `only requests has more partitions`() throws {
         let refusal = try Self.refusal(share: Array(0..<5)) { $0.requests.append(.init()) }
         #expect(refusal == .partitionCountsDiffer(PartitionCounts(topics: ["requests": 5, "state": 4])))
     }

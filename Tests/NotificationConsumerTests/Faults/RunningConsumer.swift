@@ -7,7 +7,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A consumer service that runs until it is stopped, or will not go on.
+/// A consumer service that runs until it is stopped or refuses to continue.
 final class RunningConsumer: Sendable {
     let health = Health()
     let registry = PrometheusRegistry()
@@ -39,7 +39,7 @@ final class RunningConsumer: Sendable {
         }
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Shuts it down, and waits for its end.
     func stop() async {
         task.cancel()
         await task.value
@@ -50,7 +50,7 @@ final class RunningConsumer: Sendable {
         try await eventually("the service is ready", orSay: { "\(self.health.notReady)" }) { health.notReady.isEmpty }
     }
 
-    /// Waits until it ends by itself.
+    /// Waits until it ends without a request.
     func refusal() async throws -> ConsumerRefusal {
         do {
             try await eventually("the service refuses", orSay: { "\(self.health.notReady)" }) {
@@ -64,7 +64,7 @@ final class RunningConsumer: Sendable {
         return try #require(error)
     }
 
-    /// A sample of `/metrics` as it is written there; nil when it is not there.
+    /// A sample of `/metrics` as text; nil if there is none.
     func metric(_ name: String) -> Double? {
         for line in registry.exposition().split(separator: "\n") where line.hasPrefix("\(name) ") {
             return Double(line.dropFirst(name.count + 1))
@@ -89,7 +89,7 @@ func consuming<Result: Sendable>(
     }
 }
 
-/// What was logged, as text.
+/// The log as text.
 final class CollectedLog: LogHandler, Sendable {
     private let lines = Mutex<[String]>([])
 
@@ -114,7 +114,7 @@ final class CollectedLog: LogHandler, Sendable {
     }
 }
 
-/// Waits for a condition, with a deadline that no healthy run comes near.
+/// Waits for a condition, with a deadline far above the time of a successful run.
 func eventually(
     _ what: String,
     within limit: Duration = .seconds(300),

@@ -9,10 +9,10 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A disk that is full, under lanes that work.
+/// A full disk while lanes work.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct StoreFaultTests {
-    @Test func `at the bound of what is not written reading pauses, and timers fire on`() async throws {
+    @Test func `at the limit of unwritten changes reading pauses, and timers still fire`() async throws {
         let kafka = try FaultBroker()
         let stores = StuckStores()
         let lanes = TestLanes(kafka, .atLeastOnce, stores: stores)
@@ -37,7 +37,8 @@ struct StoreFaultTests {
     }
 
     @Test
-    func `a lane begins on a full disk, is ready with a remark, returns when there is room, and restarts from there`()
+    func
+        `a lane starts with a full disk, is ready with a remark, returns to the disk when there is room, and restarts from it`()
         async throws
     {
         let kafka = try FaultBroker()
@@ -62,7 +63,7 @@ struct StoreFaultTests {
         }
         stores.closeAll()
         #expect(lanes.ends.isEmpty)
-        // From the files: the changelog tells only what came after them.
+        // From the files: only later changes are read from the changelog.
         let log = disk.log
         let again = TestLanes(kafka, .atLeastOnce, stores: DiskEntryStores(disk.open(clock: SystemClock.now)))
         try await again.run {
@@ -73,7 +74,7 @@ struct StoreFaultTests {
     }
 }
 
-/// Stores in memory that can say that the disk is far behind.
+/// Stores in memory that can report many unwritten changes.
 private final class StuckStores: EntryStores {
     let isStuck = Atomic(false)
 

@@ -55,13 +55,18 @@ struct IntakeTests {
     ]
 
     @Test(arguments: unusable)
-    func `what cannot be used says why and where`(key: String?, value: String, reason: ReasonCode, field: String?) {
+    func `an invalid record is rejected with the reason and the field`(
+        key: String?,
+        value: String,
+        reason: ReasonCode,
+        field: String?
+    ) {
         let found = rejection(of: record(key, value))
         #expect(found?.reason == reason)
         if let field { #expect(found?.field == field) }
     }
 
-    @Test func `a record in the wrong partition is misrouted, whatever it says`() {
+    @Test func `a record in the wrong partition is misrouted, whatever it contains`() {
         let wrong = (home + 1) % 8
         #expect(rejection(of: record("shop/ana/a", #"{"remove":"all"}"#, partition: wrong))?.reason == .misrouted)
         #expect(rejection(of: record("shop/ana/a", nil, partition: wrong))?.reason == .misrouted)
@@ -72,7 +77,7 @@ struct IntakeTests {
         #expect(rejection(of: record("shop/ana/a", #"{"remove":"all"}"#, at: 4 * 60_000)) == nil)
     }
 
-    @Test func `a null value removes all of its identifier, under an id made of its place`() throws {
+    @Test func `a null value removes all of its identifier, with an id derived from its position`() throws {
         guard case .removal(let removal) = try intake.input(from: record("shop/ana/a", nil), at: at(0)) else {
             Issue.record("not a removal")
             return
@@ -81,7 +86,7 @@ struct IntakeTests {
         #expect(removal.id == RequestID.derive(topic: "requests", partition: home, offset: 42))
     }
 
-    @Test func `triggers are anchored at the record's timestamp, or now when it has none`() throws {
+    @Test func `triggers start at the record's timestamp, or now if it has none`() throws {
         let value = #"{"content":{"title":"T"},"trigger":{"type":"timeInterval","timeInterval":0.0001}}"#
         for (time, anchor) in [(-5000 as Int64?, at(-5000)), (nil, at(0))] {
             guard case .request(let request) = try intake.input(from: record("shop/ana/a", value, at: time), at: at(0)),
@@ -90,7 +95,7 @@ struct IntakeTests {
                 Issue.record("not a scheduled request")
                 return
             }
-            // A fraction of a millisecond rounds up: never early.
+            // A fraction of a millisecond is rounded up, so that no timer fires early.
             #expect(schedule.first.rawValue == anchor.rawValue + 1)
         }
     }

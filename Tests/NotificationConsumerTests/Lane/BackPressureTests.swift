@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// When a lane does no more, and when it goes on.
+/// When a lane pauses its work, and when it continues.
 struct BackPressureTests {
     private static let start = ContinuousClock.now
 
@@ -27,14 +27,14 @@ struct BackPressureTests {
         try pressure.regulate(load, within: bounds(), at: start + time)
     }
 
-    /// Of each bound: a load that counts so many, the bound, and what is held at it.
+    /// For each limit: a load with a given count, the limit, and what is held back at it.
     static let loads: [(load: @Sendable (Int) -> BackPressure.Load, bound: Int, hold: BackPressure.Hold)] = [
         ({ .init(outstanding: $0) }, 100, .everything), ({ .init(dirty: $0) }, 200, .everything),
         ({ .init(unwritten: $0) }, 100, .reading), ({ .init(sends: $0) }, 100, .everything),
     ]
 
     @Test(arguments: 0..<4)
-    func `at a bound it holds, and below half of it goes on`(number: Int) throws {
+    func `at a limit it holds, and below half of it continues`(number: Int) throws {
         let (load, bound, expected) = Self.loads[number]
         var pressure = BackPressure()
         let steps: [(Int, BackPressure.Hold)] = [
@@ -44,7 +44,7 @@ struct BackPressureTests {
         for (count, hold) in steps { #expect(try Self.hold(&pressure, load(count)).hold == hold, "\(count)") }
     }
 
-    @Test func `reading is paused when a bound stays reached, and goes on once`() throws {
+    @Test func `reading is paused when a limit stays reached, and is resumed once`() throws {
         var pressure = BackPressure()
         let (full, empty) = (BackPressure.Load(outstanding: 100), BackPressure.Load())
         #expect(try Self.hold(&pressure, full).action == .none)
@@ -56,11 +56,13 @@ struct BackPressureTests {
         #expect(try Self.hold(&pressure, empty, after: .seconds(4)).action == .resume)
         #expect(!pressure.isPaused)
         #expect(try Self.hold(&pressure, empty, after: .seconds(5)).action == .none)
-        // The time counts from the next hold on.
+        // The time starts again at the next hold.
         #expect(try Self.hold(&pressure, full, after: .seconds(6)).action == .none)
     }
 
-    @Test func `what was written since the cut of a checkpoint is bounded by two, and by one once held`() throws {
+    @Test func `the records since the cut of a checkpoint are limited to twice the limit, and to once after a hold`()
+        throws
+    {
         var pressure = BackPressure()
         var load = BackPressure.Load(isNextCheckpointFull: true)
         #expect(try Self.hold(&pressure, load).hold == .nothing)
@@ -72,7 +74,7 @@ struct BackPressureTests {
         #expect(try Self.hold(&pressure, load).hold == .nothing)
     }
 
-    @Test func `without a commit for a session, a lane with transactions ends, and another one does no more`() throws {
+    @Test func `without a commit for a session, a lane with transactions ends, and one without holds`() throws {
         let load = BackPressure.Load(uncommittedSince: Self.start)
         let late = Self.start + .milliseconds(45_001)
         var pressure = BackPressure()
@@ -83,14 +85,14 @@ struct BackPressureTests {
         #expect(try pressure.regulate(load, within: Self.bounds(.atLeastOnce), at: late).hold == .everything)
     }
 
-    @Test func `a transaction that is open for longer than its timeout ends the lane`() throws {
+    @Test func `a transaction open for longer than its timeout ends the lane`() throws {
         let load = BackPressure.Load(transactionBegan: Self.start)
         var pressure = BackPressure()
         #expect(try Self.hold(&pressure, load, after: .seconds(10)).hold == .nothing)
         #expect(throws: LaneEnd.checkpointStalled) { try Self.hold(&pressure, load, after: .milliseconds(10_001)) }
     }
 
-    @Test func `a store that cannot write says why`() throws {
+    @Test func `a store that cannot write reports the reason`() throws {
         var pressure = BackPressure()
         let load = BackPressure.Load(unwritten: 100, storeTrouble: "the disk store: no room")
         _ = try Self.hold(&pressure, load)

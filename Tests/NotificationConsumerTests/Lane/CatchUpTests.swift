@@ -3,11 +3,11 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// What a partition already held when it was taken over is read before its timers fire.
+/// The backlog of a new partition is read before its timers fire.
 struct CatchUpTests {
     private static let start = ContinuousClock.now
 
-    /// A partition with a backlog of two requests, over what `prepare` committed before.
+    /// A partition with a backlog of two requests, after the records that `prepare` committed.
     private static func partition(_ prepare: (inout Bench) -> Void = { _ in }) throws -> OwnedPartition {
         var bench = Bench()
         prepare(&bench)
@@ -42,14 +42,14 @@ struct CatchUpTests {
         return partition.center.takeEffects().events
     }
 
-    @Test func `a removal in the backlog cancels what fell due while nobody ran`() throws {
+    @Test func `a removal in the backlog cancels a notification that became due during an outage`() throws {
         var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
         #expect(try Self.fire(&partition, 20_000).isEmpty)
         let events = try Self.apply([removal("r")], to: &partition, 20_000)
         #expect(events.map(\.name) == [.cancelled])
     }
 
-    @Test func `a request read again after it was due has the outcome that it had before`() throws {
+    @Test func `a request read again after its due time has the same outcome as before`() throws {
         var partition = try Self.partition()
         let inputs = [request("a", interval(5)), removal("r")]
         let events = try Self.apply(inputs, to: &partition, 20_000)
@@ -71,7 +71,7 @@ struct CatchUpTests {
         #expect(try Self.fire(&partition, 20_000).map(\.requestID) == [id("a"), id("b")])
     }
 
-    @Test func `timers wait for the backlog only as long as it is being read, within a bound`() throws {
+    @Test func `timers wait for the backlog only while it is read, and for a limited time`() throws {
         for (lag, isHeld, later) in [
             (0, false, Duration.zero), (5, true, .zero), (5, false, CatchUp.bound),
         ] as [(Int64, Bool, Duration)] {
@@ -83,7 +83,7 @@ struct CatchUpTests {
         }
     }
 
-    @Test func `with a channel, of what is immediate in the backlog only the last is sent, after it is read`() throws {
+    @Test func `with a channel, only the last immediate request of the backlog is sent, after it is read`() throws {
         var bench = Bench(LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push")))
         bench.center.holdsTimers = true
         #expect(bench.apply(request("a")).isEmpty)
@@ -94,7 +94,9 @@ struct CatchUpTests {
         #expect(bench.sends.map(\.id.requestID) == [id("b")])
     }
 
-    @Test func `what a device may show and the backlog replaced is recalled when nothing takes its place`() throws {
+    @Test func `a notification that a device may show is recalled if the backlog replaced it with one due later`()
+        throws
+    {
         var bench = Bench(LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push")))
         bench.apply(request("a", interval(5)), 0)
         try bench.commit()
@@ -112,7 +114,9 @@ struct CatchUpTests {
         #expect(bench.sends.map(\.kind) == [.recall])
     }
 
-    @Test func `a channel gets nothing that no marker covers, so that after a crash a removal recalls it`() throws {
+    @Test func `a channel gets a send only after a marker covers it, so that a removal after a crash recalls it`()
+        throws
+    {
         let rules = LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push"))
         var partition = OwnedPartition(
             center: Bench(rules).center,
@@ -121,7 +125,7 @@ struct CatchUpTests {
             firedThrough: at(1000),
             hasMarker: true
         )
-        // After a long time without work the last marker is old.
+        // After a long idle time the last marker is old.
         #expect(try Self.apply([request("a")], to: &partition, 60_000).isEmpty)
         #expect(partition.center.inFlight == 0)
         let wantsLimit = partition.wantsLimit(at: at(60_000))
@@ -151,7 +155,7 @@ struct CatchUpTests {
         let effects = next.takeEffects()
         #expect(effects.events.summary == ["cancelled a!"] && effects.events.first?.inDoubt == true)
         #expect(effects.sends.map(\.kind) == [.recall])
-        // Within the limit it is sent at once.
+        // Within the limit it is sent immediately.
         _ = try Self.apply([request("b", key("other"))], to: &partition, 60_200)
         #expect(partition.center.inFlight == 2)
     }

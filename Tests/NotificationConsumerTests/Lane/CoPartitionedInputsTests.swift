@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Input topics have equally many partitions, and the group assigns equal numbers together.
+/// Input topics have the same number of partitions, and the group assigns equal partition numbers together.
 struct CoPartitionedInputsTests {
     private static func places(_ places: (String, Int32)...) -> Set<KafkaTopicPartition> {
         Set(places.map { KafkaTopicPartition(topic: $0, partition: $1) })
@@ -35,7 +35,7 @@ struct CoPartitionedInputsTests {
         )
     }
 
-    @Test func `what is of no input is left out`() {
+    @Test func `partitions of other topics are left out`() {
         let topics = TopicNames()
         let named = CoPartitionedInputs(topics).named([
             KafkaTopicPartition(topic: topics.requests, partition: 3): 7,

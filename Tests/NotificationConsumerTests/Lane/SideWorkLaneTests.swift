@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// A lane and the sends beside it, on a clock that the link moves.
+/// A lane and its sends, with the link's clock.
 struct SideWorkLaneTests {
     private let broker = MemoryBroker(partitions: 1)
     private let channel = HeldChannel()
@@ -44,12 +44,12 @@ struct SideWorkLaneTests {
             registry: registry
         )
         try lane.start()
-        // What comes after it is no backlog, for which sends would wait.
+        // Later requests are not part of the backlog, for which sends would wait.
         try lane.turn()
         return lane
     }
 
-    /// Works until nothing is to be read, acknowledged or checkpointed.
+    /// Works until there is nothing to read, acknowledge or commit.
     private func settle(_ lane: Lane<MemoryLink>) throws {
         for _ in 0..<200 {
             try lane.turn()
@@ -73,7 +73,7 @@ struct SideWorkLaneTests {
             .map { String($0.dropFirst(name.count + 1)) }
     }
 
-    @Test func `a lane that waits in its poll gets an outcome at once, and does not look before`() throws {
+    @Test func `a lane that waits in its poll gets an outcome immediately, and does not poll before`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
         ask("a")
@@ -93,7 +93,7 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
-    @Test func `an outcome that came before the poll is not waited for`() throws {
+    @Test func `a poll does not wait if an outcome has arrived before`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
         ask("a")
@@ -105,7 +105,7 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
-    @Test func `what the channel does not answer has failed at its deadline, and is tried again`() throws {
+    @Test func `a send without an answer fails at its deadline, and is retried`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
         ask("a")
@@ -124,7 +124,7 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
-    @Test func `at the bound reading pauses and readiness says why, and goes on when the channel answers`() throws {
+    @Test func `at the limit reading pauses and readiness reports why, until the channel answers`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link, concurrent: 2, outstanding: 3)
         ask("a", "b", "c", "d", "e")
@@ -145,7 +145,7 @@ struct SideWorkLaneTests {
 
     @Test func `a removal stops a send that has not begun`() throws {
         let link = MemoryLink(broker)
-        // Nothing is in doubt: the first request makes the marker that sends wait for.
+        // Nothing is in doubt: the first request causes the marker for which sends wait.
         broker.state[0].records = []
         broker.marker(in: 0, of: 1)
         let lane = try lane(over: link, concurrent: 1)
@@ -163,7 +163,7 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
-    @Test func `an outcome of an earlier assignment is late, and the send is made again`() throws {
+    @Test func `an outcome of an earlier assignment is late, and the send is repeated`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
         ask("a")
@@ -182,7 +182,7 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
-    @Test func `a lane that ends gives up what is under way`() throws {
+    @Test func `a lane that ends cancels the sends in progress`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
         ask("a")
@@ -191,7 +191,7 @@ struct SideWorkLaneTests {
         #expect(channel.cancelled == 1)
     }
 
-    @Test func `a lane that drains is woken by what it waits for`() throws {
+    @Test func `a lane that drains is woken by outcomes`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link)
         ask("a")

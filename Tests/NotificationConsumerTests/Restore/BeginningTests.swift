@@ -6,7 +6,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Where reading begins in a partition that has no marker.
+/// Where reading starts in a partition without a marker.
 @Suite(.timeLimit(.minutes(10)))
 struct BeginningTests {
     private static func record(_ name: String) -> (key: [UInt8]?, value: [UInt8]?) {
@@ -24,7 +24,7 @@ struct BeginningTests {
     private static let mine = KafkaPartitioner.partition(forKey: key("a").recipientBytes, count: 2)
     private static var other: Int32 { 1 - mine }
 
-    /// - Returns: how many of the two requests came out.
+    /// - Returns: how many of the two requests were delivered.
     private static func run(
         _ broker: MemoryBroker,
         start: ConsumerServiceConfiguration.Start = .refuse
@@ -43,7 +43,7 @@ struct BeginningTests {
         return broker.deliveries.count
     }
 
-    @Test func `what nothing was ever done with is read from its first request on, whatever other lanes have done`()
+    @Test func `an unused partition is read from its first request on, whatever other lanes have done`()
         throws
     {
         let broker = Self.broker()
@@ -52,13 +52,13 @@ struct BeginningTests {
         #expect(try Self.run(broker) == 2)
     }
 
-    @Test func `where it would be a guess it refuses`() throws {
+    @Test func `it refuses to start where the position would be a guess`() throws {
         let cases: [(MemoryBroker) -> Void] = [
-            // Requests before those that are there may have been read.
+            // Deleted requests may have been read.
             { $0.requests[Int(Self.mine)].low = 7 },
             // The changelog has lost its marker.
             { $0.state[Int(Self.mine)].records.append((key("a").encoded, nil)) },
-            // The changelog was made again.
+            // The changelog was created again.
             { $0.committed[InputPartition(.requests, Self.mine)] = 1 },
         ]
         for prepare in cases {
@@ -75,7 +75,7 @@ struct BeginningTests {
     }
 
     @Test(arguments: ConsumerServiceConfiguration.Start.allCases, [false, true])
-    func `a partition that was added is not taken for a new one`(
+    func `an added partition is not treated as a new one`(
         start: ConsumerServiceConfiguration.Start,
         isEmpty: Bool
     ) throws {
@@ -87,7 +87,7 @@ struct BeginningTests {
         }
     }
 
-    @Test func `requests that came before the first consumer service are delivered without being asked`() async throws {
+    @Test func `requests from before the first start of the consumer service are delivered`() async throws {
         let kafka = try FaultBroker()
         try await kafka.publish((0..<40).map { kafka.request("q\($0)") })
         var configuration = kafka.configuration

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Without transactions an owner that stood still writes to the changelog beside its successor.
+/// Without transactions a paused owner may write to the changelog at the same time as its successor.
 struct InterleavedChangelogTests {
     /// Commits one pending request whose entry and marker are at the end of a changelog of 20 records, with so many records of
     /// another owner between.
@@ -36,16 +36,16 @@ struct InterleavedChangelogTests {
         return partition.center
     }
 
-    @Test func `the store stands for the offset after the marker when only the cut came before it`() throws {
+    @Test func `the store gets the offset after the marker if only the cut's records precede it`() throws {
         #expect(try commit(foreign: 0, stateEnd: 20).store.position?.offset == 22)
     }
 
-    @Test func `with records of another owner between, the lane ends and the store stays what it was`() throws {
+    @Test func `with records of another owner in between, the lane ends and the store does not change`() throws {
         let center = try commit(foreign: 1, stateEnd: 20)
         #expect(center.store.position == nil && center.store.counts.entries == 0)
     }
 
-    @Test func `with transactions their own records take offsets, and the fence keeps others out`() throws {
+    @Test func `with transactions control records use offsets, and the fence excludes other owners`() throws {
         #expect(try commit(foreign: 1, stateEnd: nil).store.position?.offset == 23)
     }
 }

@@ -22,11 +22,11 @@ struct RestoreTests {
         )
     }
 
-    @Test func `a store is a base only where the changelog can tell what came after it`() {
+    @Test func `a store is used only if the changelog contains all later changes`() {
         #expect(Self.refusal() == nil)
         #expect(Self.refusal(offset: 100) == nil)
         #expect(Self.refusal(offset: 101)?.contains("ahead") == true)
-        // The marker it was written with is the record before its offset.
+        // The marker of its last write is the record before its offset.
         #expect(Self.refusal(offset: 21, low: 20) == nil)
         #expect(Self.refusal(offset: 20, low: 20)?.contains("no longer holds") == true)
         #expect(Self.refusal(age: 23 * Self.hour) == nil)
@@ -34,8 +34,7 @@ struct RestoreTests {
         #expect(Self.refusal(lineage: "")?.contains("not filled") == true)
     }
 
-    @Test func `a limit that was in force before the clock was set back is told once more, and holds no longer`() throws
-    {
+    @Test func `a limit from before the clock was set back is reported once more, and then no longer applies`() throws {
         let bench = Bench()
         var partition = OwnedPartition(
             center: bench.center,
@@ -57,7 +56,7 @@ struct RestoreTests {
         #expect(partition.fireLimit == at(2100))
     }
 
-    @Test func `what is due within the limit of a marker is late by the clock, and expired by it`() throws {
+    @Test func `a notification due within a marker's limit is late, and expired, according to the clock`() throws {
         for (misfire, expected) in [
             (MisfirePolicy.drop, [DeliveryEventName.missed, .expired]), (.once, [.delivered]),
         ] {
@@ -77,7 +76,7 @@ struct RestoreTests {
         }
     }
 
-    @Test func `no timer fires beyond the committed limit, and one that comes near asks for a later one`() throws {
+    @Test func `no timer fires after the committed limit, and a timer near it requests a later limit`() throws {
         var bench = Bench()
         bench.apply(request("a", interval(10)), 0)
         try bench.commit()
@@ -98,7 +97,7 @@ struct RestoreTests {
         let early = partition.center.takeEffects().events
         #expect(early.isEmpty)
         _ = partition.takeCut(topics: TopicNames(), partitions: 1, timeZoneDataVersion: "", at: at(9_500), all: false)
-        // Announced, and not committed yet.
+        // Announced, but not committed yet.
         #expect(fire(20_000) == 0)
         try partition.commit(markerAt: 3)
         #expect(fire(20_000) == 1)

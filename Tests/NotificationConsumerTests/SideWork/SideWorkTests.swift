@@ -4,7 +4,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Work beside a lane: values, no lane and no time that passes by itself.
+/// Asynchronous work of a lane, tested as values without a lane; the test controls the time.
 struct SideWorkTests {
     private final class Counts: Sendable {
         let wakes = Atomic(0)
@@ -28,7 +28,7 @@ struct SideWorkTests {
 
     private func after(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-    /// Begins what may begin, and returns it with its replies.
+    /// Begins work as far as permitted, and returns it with its replies.
     private func begin(_ work: inout Work, at second: Int = 0) -> [(item: String, reply: Work.Reply)] {
         var begun: [(item: String, reply: Work.Reply)] = []
         work.begin(at: after(second)) { begun.append(($0, $1)) }
@@ -49,7 +49,7 @@ struct SideWorkTests {
         for item in items { work.add(item, within: .seconds(seconds)) }
     }
 
-    @Test func `work begins in order, no more at a time than told, and the rest follows`() {
+    @Test func `work begins in order, up to the permitted concurrency, and the rest follows`() {
         var work = work(concurrency: 2, bound: 4)
         add("a", "b", "c", to: &work)
         #expect(work.room == 1)
@@ -61,7 +61,7 @@ struct SideWorkTests {
         #expect(begin(&work).map(\.item) == ["c"] && work.count == 2 && work.room == 2)
     }
 
-    @Test func `the first outcome wakes, those until it is taken do not`() {
+    @Test func `the first outcome wakes the lane, further ones do not until it is taken`() {
         var work = work()
         add("a", "b", "c", to: &work)
         let begun = begin(&work)
@@ -74,14 +74,14 @@ struct SideWorkTests {
         #expect(counts.all == [2, 0] && take(&work) == ["b 2"] && work.count == 0)
     }
 
-    @Test func `an outcome may be there before the begin has returned`() {
+    @Test func `an outcome may arrive before the begin has returned`() {
         var work = work()
         add("a", to: &work)
         work.begin(at: start) { $1(5) }
         #expect(take(&work) == ["a 5"])
     }
 
-    @Test func `what comes twice, or of what was given up, is late, wakes nothing and takes no room`() {
+    @Test func `a repeated outcome, or one of cancelled work, is late, does not wake and takes no room`() {
         var work = work()
         add("a", "b", to: &work)
         let begun = begin(&work)
@@ -94,7 +94,7 @@ struct SideWorkTests {
         #expect(take(&work) == ["a 1"] && work.count == 0)
     }
 
-    @Test func `an outcome that was not taken when its work was given up is late`() {
+    @Test func `an outcome that was not taken before its work was cancelled is late`() {
         var work = work()
         add("a", to: &work)
         let begun = begin(&work)
@@ -104,7 +104,7 @@ struct SideWorkTests {
         #expect(counts.all == [1, 1])
     }
 
-    @Test func `what has no outcome by its deadline timed out, and what comes then is late`() {
+    @Test func `work without an outcome by its deadline times out, and a later outcome is late`() {
         var work = work()
         add("a", to: &work, within: 30)
         add("b", to: &work, within: 10)
@@ -118,7 +118,7 @@ struct SideWorkTests {
         #expect(work.nextDeadline() == nil && work.count == 0)
     }
 
-    @Test func `a deadline counts from the begin`() {
+    @Test func `a deadline counts from the beginning of the work`() {
         var work = work(concurrency: 1)
         add("a", "b", to: &work, within: 10)
         let first = begin(&work)
@@ -128,7 +128,7 @@ struct SideWorkTests {
         #expect(begin(&work, at: 8).count == 1 && work.nextDeadline() == after(18))
     }
 
-    @Test func `what waits can be withdrawn, what has begun goes on`() {
+    @Test func `queued work can be withdrawn, started work continues`() {
         var work = work(concurrency: 1)
         add("a", "b", "c", to: &work)
         let begun = begin(&work)
@@ -138,7 +138,7 @@ struct SideWorkTests {
         #expect(take(&work) == ["a 1"] && begin(&work).map(\.item) == ["c"])
     }
 
-    @Test func `what waits is given up silently`() {
+    @Test func `queued work is cancelled without an ending`() {
         var work = work(concurrency: 1)
         add("a", "b", "c", to: &work)
         let begun = begin(&work)
@@ -147,7 +147,7 @@ struct SideWorkTests {
         #expect(work.count == 0 && take(&work).isEmpty && begin(&work).isEmpty)
     }
 
-    @Test func `deadlines of what was answered are forgotten`() {
+    @Test func `deadlines of answered work are dropped`() {
         var work = work(concurrency: 2)
         for number in 0..<1000 {
             add("\(number)", to: &work, within: 1000)
@@ -158,7 +158,7 @@ struct SideWorkTests {
     }
 
     /// A lost ring would make a wait last for an hour.
-    @Test(.timeLimit(.minutes(10))) func `a ring ends a wait, whenever it comes`() async {
+    @Test(.timeLimit(.minutes(10))) func `a ring ends a wait, also if it comes before the wait`() async {
         let bell = Bell()
         bell.ring()
         bell.ring()
@@ -174,7 +174,7 @@ struct SideWorkTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(10))) func `outcomes from many threads come once each`() async {
+    @Test(.timeLimit(.minutes(10))) func `outcomes from many threads are taken once each`() async {
         var work = work(concurrency: 400, bound: 400)
         for number in 0..<400 { add("\(number)", to: &work) }
         let replies = begin(&work).map(\.reply)

@@ -11,12 +11,12 @@ import Testing
 final class TestDisk: Sendable {
     let directory: String
     let log = CollectedLog()
-    /// How many pages a file that is opened now may have.
+    /// The maximum number of pages of a file that is opened now.
     private let pages = Mutex<Int?>(nil)
 
     init(_ directory: String) { self.directory = directory }
 
-    /// As if there were no room for another page.
+    /// Simulates a disk without room for another page.
     var isFull: Bool {
         get { pages.withLock { $0 != nil } }
         set { pages.withLock { $0 = newValue ? 1 : nil } }
@@ -53,7 +53,7 @@ private struct Turns {
         }
     }
 
-    /// Turns until the condition holds, a second each.
+    /// Runs turns, one per second, until the condition holds.
     mutating func turn(_ store: DiskEntryStore, until condition: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(300)
         while try !condition() {
@@ -76,14 +76,15 @@ struct DiskEntryStoreTests {
         }
     }
 
-    /// What is in the file once everything is closed.
+    /// The contents of the file after everything is closed.
     private func contents(_ disk: TestDisk) throws -> (position: StorePosition?, counts: StoreCounts) {
         let store = try openStore(in: disk.directory, bootID: SQLiteEntryStore.currentBootID()).store
         defer { store.close(flushing: false) }
         return (store.position, store.counts)
     }
 
-    @Test func `on a disk that is full when a file is made it works from memory, and returns when there is room`()
+    @Test
+    func `if the disk is full when a file is created, the store works from memory and returns when there is room`()
         throws
     {
         try withDisk { disk in
@@ -98,7 +99,7 @@ struct DiskEntryStoreTests {
             #expect(store.counts == StoreCounts(entries: 3000, pending: 3000))
             #expect(store.memoryBytes > 3000)
             var turns = Turns()
-            // It tries again, and goes on.
+            // It retries, and continues.
             try turns.turn(store, times: 50)
             #expect(store.trouble?.contains("full") == true)
             #expect(try store.value("shop/r7/i") == "v")
@@ -118,7 +119,7 @@ struct DiskEntryStoreTests {
         }
     }
 
-    @Test func `what changes while it returns is in the file, and a copy that is not complete is no base`() throws {
+    @Test func `changes during the return to the disk are in the file, and an incomplete copy is not used`() throws {
         try withDisk { disk in
             disk.isFull = true
             let store = try DiskEntryStore(disk.open { $0.batchSize = 500 }, 3)
@@ -126,7 +127,7 @@ struct DiskEntryStoreTests {
             disk.isFull = false
             var turns = Turns()
             try turns.turn(store) { store.file?.counts.entries ?? 0 >= 1000 }
-            // A crash now leaves a file that says so.
+            // A crash now leaves a file marked as incomplete.
             let copy = "\(disk.directory)/copy"
             try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
             for suffix in ["", "-wal"] {
@@ -136,7 +137,7 @@ struct DiskEntryStoreTests {
             let torn = try openStore(in: copy, bootID: SQLiteEntryStore.currentBootID()).store
             #expect(torn.position == nil)
             torn.close(flushing: false)
-            // Copied already and not yet, put and deleted.
+            // Copied and not yet copied entries, changed and deleted.
             try store.write(
                 [
                     change("shop/r1/i", nil), change("shop/r2/i", "2"), change("shop/r4998/i", "4998"),
@@ -154,7 +155,7 @@ struct DiskEntryStoreTests {
         }
     }
 
-    @Test func `a disk that fills up while entries return to it, is left again`() throws {
+    @Test func `if the disk fills up while entries return to it, the store works from memory again`() throws {
         try withDisk { disk in
             disk.isFull = true
             let store = try DiskEntryStore(disk.open { $0.batchSize = 500 }, 3)
@@ -166,7 +167,7 @@ struct DiskEntryStoreTests {
             try turns.turn(store) { store.file == nil }
             #expect(store.trouble?.contains("full") == true)
             #expect(store.counts.entries == 5000)
-            // What it took of the disk is given back.
+            // Its disk space is released.
             let file = "\(disk.directory)/carillon.requests-3.sqlite"
             disk.isFull = true
             try waitUntil { !FileManager.default.fileExists(atPath: file) }
@@ -177,7 +178,7 @@ struct DiskEntryStoreTests {
         }
     }
 
-    @Test func `a file that cannot be flushed moves to memory with all that was and was not written`() throws {
+    @Test func `a file that cannot be flushed moves to memory, with all written and unwritten entries`() throws {
         try withDisk { disk in
             let store = try DiskEntryStore(disk.open(), 3)
             try store.write([change("shop/old/i", "1"), change("shop/gone/i")], position: position(1))
@@ -204,7 +205,7 @@ struct DiskEntryStoreTests {
         }
     }
 
-    @Test func `a file that cannot be made anew when it is discarded is done without`() throws {
+    @Test func `if a discarded file cannot be created again, the store works from memory`() throws {
         try withDisk { disk in
             let store = try DiskEntryStore(disk.open(), 3)
             try store.write([change("shop/old/i", "1")], position: position(1))
@@ -223,7 +224,7 @@ struct DiskEntryStoreTests {
         }
     }
 
-    @Test func `a file that is found damaged again and again is not trusted at once`() throws {
+    @Test func `a file that is repeatedly found damaged is not used immediately`() throws {
         try withDisk { disk in
             let shared = disk.open()
             func damage() throws {
@@ -232,7 +233,7 @@ struct DiskEntryStoreTests {
                 store.close(flushing: false)
             }
             try damage()
-            // Once is read again from the changelog, in a new file.
+            // The first time it is restored from the changelog to a new file.
             try damage()
             let store = try DiskEntryStore(shared, 3)
             #expect(store.trouble?.contains("damaged twice") == true, "\(store.trouble ?? "none")")
@@ -244,7 +245,7 @@ struct DiskEntryStoreTests {
         }
     }
 
-    @Test func `a mistake of the settings refuses, and what worked once is no such mistake`() throws {
+    @Test func `an error in the settings prevents the start, but not after the directory has worked once`() throws {
         try withDisk { disk in
             _ = FileManager.default.createFile(atPath: disk.directory, contents: Data("a file".utf8))
             let shared = disk.open()
@@ -268,7 +269,7 @@ struct DiskEntryStoreTests {
         (ENOSPC, false), (EDQUOT, false), (EIO, false), (EROFS, false), (EMFILE, false), (EFBIG, false),
         (EACCES, true), (EPERM, true), (ENOTDIR, true), (EISDIR, true), (ENOENT, true),
     ])
-    func `rights and kinds of files are mistakes of the settings, the state of a disk is none`(
+    func `permissions and file types are errors in the settings, the state of a disk is not`(
         code: Int32,
         isMistake: Bool
     ) {
@@ -278,7 +279,7 @@ struct DiskEntryStoreTests {
     }
 
     @Test(arguments: 0..<4 as Range<UInt64>)
-    func `it agrees with a dictionary, however often the disk is full and has room again`(seed: UInt64) throws {
+    func `it agrees with a dictionary, also if the disk is repeatedly full`(seed: UInt64) throws {
         try withDisk { disk in
             var random = SeededGenerator(seed)
             var model = StoreModel(seed: seed)
@@ -314,7 +315,7 @@ struct DiskEntryStoreTests {
         }
     }
 
-    @Test func `what the files take of the disk is known, as of the last batch`() throws {
+    @Test func `it reports the disk space of the files after the last batch`() throws {
         try withDisk { disk in
             let writers = StoreWriters()
             let store = try DiskEntryStore(disk.open { $0.writers = writers }, 3)
@@ -339,7 +340,7 @@ struct ParkedStoresTests {
         return store
     }
 
-    @Test func `a partition that comes back soon finds its entries, and one that stays away does not`() throws {
+    @Test func `a partition that returns soon finds its entries, and one that returns late does not`() throws {
         let parked = ParkedStores()
         let stores = MemoryEntryStores(parked: parked)
         for partition in 0..<2 as Range<Int32> {
@@ -353,7 +354,7 @@ struct ParkedStoresTests {
         #expect(try stores.take(1).counts.entries == 0)
     }
 
-    @Test func `beyond the bound the one that left first goes, but not while partitions are being given back`() throws {
+    @Test func `above the limit the partition that left first is dropped, but not during a revocation`() throws {
         let half = 10_000
         let parked = ParkedStores(maximumBytes: 2 * half)
         for partition in 0..<3 as Range<Int32> {
@@ -362,13 +363,13 @@ struct ParkedStoresTests {
         parked.tend(at: start + ParkedStores.grace - .seconds(1))
         #expect(parked.bytes >= 3 * half)
         parked.tend(at: start + ParkedStores.grace + .seconds(1))
-        // The second one keeps it over the bound by what a store takes beside its entries.
+        // The fixed size of the second store keeps the sum above the limit.
         #expect(parked.bytes < 2 * half)
         #expect(parked.take(0) == nil && parked.take(1) == nil)
         #expect(parked.take(2)?.counts.entries == 1)
     }
 
-    @Test func `what entries take is counted, and given back`() {
+    @Test func `the memory of entries is counted, and released`() {
         let store = MemoryEntryStore()
         let empty = store.memoryBytes
         store.write([change("shop/a/1", "1234"), change("shop/a/2", "5")], position: position(1))
@@ -380,7 +381,7 @@ struct ParkedStoresTests {
         #expect(store.memoryBytes == empty && empty == 0)
     }
 
-    @Test func `a file stays open, whatever the time`() throws {
+    @Test func `a file stays open, however long the partition is away`() throws {
         try withDirectory { directory in
             let disk = TestDisk(directory).open()
             let stores = DiskEntryStores(disk)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// What every store must do.
+/// The behavior that every store must have.
 struct EntryStoreConformanceTests {
     enum Kind: CaseIterable {
         case memory
-        /// Writes only when flushed: all is found in memory.
+        /// Writes only when flushed: all entries are found in memory.
         case unwritten
         /// Writes batches of a few changes while it is used.
         case writing
@@ -27,7 +27,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, 0..<3)
-    func `it agrees with a dictionary, whatever is written and read`(kind: Kind, seed: UInt64) throws {
+    func `it agrees with a dictionary after any writes and reads`(kind: Kind, seed: UInt64) throws {
         try kind.with { store in
             var model = StoreModel(seed: seed)
             for step in 0..<120 {
@@ -58,7 +58,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, [false, true])
-    func `a recipient's entries are found, and not those of one whose name begins alike`(
+    func `a recipient's entries are found, and not those of a recipient whose name starts with the same text`(
         kind: Kind,
         isFlushed: Bool
     ) throws {
@@ -75,7 +75,8 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, [1, 3, 100])
-    func `a recipient's entries come in pages, each once, whatever is written in between`(kind: Kind, limit: Int) throws
+    func `a recipient's entries are returned in pages, each once, despite writes in between`(kind: Kind, limit: Int)
+        throws
     {
         try kind.with { store in
             let names = (0..<40).map { "shop/a/\($0)" }
@@ -83,7 +84,7 @@ struct EntryStoreConformanceTests {
             try store.flush()
             try store.write(names.suffix(20).map { change($0) } + [change("shop/b/1")], position: position(2))
             let pages = try store.pages(withPrefix: "shop/a/", limit: limit) { page, number in
-                // What was read changes, another one goes, and another one comes.
+                // An entry that was read changes, another is deleted, and another is added.
                 var changes = page.map { StoreChange(key: $0.key, value: [1], due: nil, touched: storeTime) }
                 changes += [change("shop/b/1", nil), change("shop/c/\(number)")]
                 try store.write(changes, position: position(Int64(2 + number)))
@@ -95,10 +96,12 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, [1, 3, 100])
-    func `a cursor stops among many due at one instant and goes on behind them`(kind: Kind, limit: Int) throws {
+    func `a cursor can stop between entries that are due at one instant, and continues after it`(kind: Kind, limit: Int)
+        throws
+    {
         try kind.with { store in
             let names = (0..<50).map { "shop/r\($0)/i" }
-            // Half on disk and half not.
+            // Half of them are on disk.
             try store.write(names.prefix(25).map { change($0, due: 7) }, position: position(1))
             try store.flush()
             try store.write(names.dropFirst(25).map { change($0, due: 7) }, position: position(2))
@@ -113,7 +116,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `a cursor stays valid while what it has yet to pass is written`(kind: Kind) throws {
+    func `a cursor stays valid while entries after it are written`(kind: Kind) throws {
         try kind.with { store in
             let names = Set((0..<60).map { "shop/r\($0)/i" })
             try store.write(names.map { change($0, due: 7) }, position: position(1))
@@ -124,7 +127,7 @@ struct EntryStoreConformanceTests {
                 #expect(some.count == 3)
                 found += some.map { String(decoding: $0.key, as: UTF8.self) }
                 try store.flush()
-                // Those that were seen are written again, as sending does.
+                // The entries that were read are written again, as after sending.
                 try store.write(
                     some.map { change(String(decoding: $0.key, as: UTF8.self), due: nil) },
                     position: position(2)
@@ -137,7 +140,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, [false, true])
-    func `an entry leaves the order of what is due when it has nothing pending, and comes back`(
+    func `an entry leaves the due order when it has nothing pending, and returns to it`(
         kind: Kind,
         isFlushed: Bool
     ) throws {
@@ -166,7 +169,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `what is born and gone in one batch leaves nothing`(kind: Kind) throws {
+    func `an entry added and deleted in one batch leaves nothing`(kind: Kind) throws {
         try kind.with { store in
             try store.write([change("shop/a/1", due: 5), change("shop/a/2")], position: position(1))
             try store.write([change("shop/a/1", nil), change("shop/a/3", nil)], position: position(2))
@@ -177,8 +180,8 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, [false, true])
-    func `two keys with one hash both live, and the cursor passes neither by`(kind: Kind, isFlushed: Bool) throws {
-        // The hash multiplies words of 8 bytes with each other; a word that becomes zero swallows its neighbour.
+    func `two keys with one hash are both kept, and the cursor skips neither`(kind: Kind, isFlushed: Bool) throws {
+        // The hash multiplies words of 8 bytes with each other; a word that becomes zero cancels its neighbor.
         let zero = withUnsafeBytes(of: StableHash.secrets.1.littleEndian) { Array($0) }
         let keys = ["12345678", "abcdefgh"].map { Array("shop/a/123456789".utf8) + zero + Array("\($0)/end".utf8) }
         #expect(KeyHash(of: keys[0]) == KeyHash(of: keys[1]))
@@ -203,7 +206,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `empty and long values, and any bytes in a key, come back as they were`(kind: Kind) throws {
+    func `empty and long values, and any bytes in a key, are read back unchanged`(kind: Kind) throws {
         try kind.with { store in
             let entries = [
                 StoredEntry(key: Array("shop/a/empty".utf8), value: []),
@@ -234,7 +237,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases, [false, true])
-    func `discarding forgets everything, and it is used on`(kind: Kind, isFlushed: Bool) throws {
+    func `discarding removes everything, and the store can still be used`(kind: Kind, isFlushed: Bool) throws {
         try kind.with { store in
             try store.write([change("shop/a/1", due: 4), change("shop/a/2")], position: position(1))
             if isFlushed { try store.flush() }
@@ -252,7 +255,7 @@ struct EntryStoreConformanceTests {
     }
 
     @Test(arguments: Kind.allCases)
-    func `once closed it has nothing and takes nothing, and says no more`(kind: Kind) throws {
+    func `a closed store is empty, accepts nothing, and reports nothing`(kind: Kind) throws {
         try kind.with { store in
             try store.write([change("shop/a/1", due: 4)], position: position(1))
             store.close(flushing: true)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// What only the store in a file does while it is used.
+/// The behavior that only the store in a file has.
 struct SQLiteEntryStoreTests {
     @Test(arguments: 0..<4 as Range<UInt64>, [false, true])
     func `it agrees with a dictionary across closing, and across a kill`(seed: UInt64, isKilled: Bool) throws {
@@ -20,7 +20,7 @@ struct SQLiteEntryStoreTests {
                 #expect(store.counts == model.counts)
                 for _ in 0..<12 { try model.write(to: store) }
                 guard isKilled else { continue }
-                // A process that is killed leaves the files as the last transaction did: so is a copy.
+                // A killed process leaves the files as they were after the last transaction, as a copy does.
                 try store.flush()
                 let copy = "\(directory)/after-\(round)"
                 try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
@@ -54,10 +54,10 @@ struct SQLiteEntryStoreTests {
         }
     }
 
-    @Test func `one thread writes many stores, whatever becomes of one of them`() throws {
+    @Test func `one thread writes many stores, also if one of them fails`() throws {
         try withDirectory { directory in
             let writers = StoreWriters()
-            // After the first round nobody is left, and the thread ends.
+            // After the first round no store is left, and the thread ends.
             for round in 0..<2 as Range<Int32> {
                 let stores = try (0..<4).map { number in
                     try openStore(in: directory, partition: 4 * round + number) { $0.writers = writers }.store
@@ -77,7 +77,7 @@ struct SQLiteEntryStoreTests {
         }
     }
 
-    @Test func `closing without flushing keeps what was written before, and its position`() throws {
+    @Test func `closing without flushing keeps the earlier writes, and their position`() throws {
         try withDirectory { directory in
             let store = try openStore(in: directory).store
             try store.write([change("shop/a/1")], position: position(1))
@@ -91,7 +91,9 @@ struct SQLiteEntryStoreTests {
         }
     }
 
-    @Test func `on a full disk nothing is lost, it says why, and goes on when there is room`() throws {
+    @Test func `on a full disk nothing is lost, the reason is reported, and writing continues when there is room`()
+        throws
+    {
         try withDirectory { directory in
             let store = try openStore(in: directory) { $0.retryInterval = .milliseconds(5) }.store
             let behind = try #require(store.behind)
@@ -103,7 +105,7 @@ struct SQLiteEntryStoreTests {
             #expect(throws: EntryStoreError.self) { try store.flush() }
             #expect(store.trouble?.contains("full") == true)
             #expect(store.unwritten == 1000)
-            // What comes meanwhile waits behind it.
+            // Later writes wait.
             try store.write([change("shop/a/0", "newer", due: 6), change("shop/a/1", nil)], position: position(3))
             #expect(store.unwritten == 1002)
             #expect(try store.value("shop/a/0") == "newer")
@@ -124,7 +126,7 @@ struct SQLiteEntryStoreTests {
         }
     }
 
-    @Test func `closing on a full disk ends, and the file is as it was`() throws {
+    @Test func `closing on a full disk ends, and the file does not change`() throws {
         try withDirectory { directory in
             let store = try openStore(in: directory) { $0.retryInterval = .seconds(3600) }.store
             try store.write([change("shop/a/first")], position: position(1))
@@ -141,7 +143,7 @@ struct SQLiteEntryStoreTests {
         }
     }
 
-    @Test func `keys that have gone leave the filter, and those that came meanwhile are found`() throws {
+    @Test func `deleted keys are removed from the filter, and keys added meanwhile are found`() throws {
         try withDirectory { directory in
             let store = try openStore(in: directory) { limits in
                 limits.batchSize = 50
@@ -161,7 +163,7 @@ struct SQLiteEntryStoreTests {
         }
     }
 
-    @Test func `a second one on the same file is told so, until the first is closed`() throws {
+    @Test func `a second store on the same file is refused until the first is closed`() throws {
         try withDirectory { directory in
             let first = try openStore(in: directory).store
             do {
@@ -178,7 +180,7 @@ struct SQLiteEntryStoreTests {
         }
     }
 
-    @Test func `a directory that cannot be made names the setting`() throws {
+    @Test func `a directory that cannot be created is an error that names the setting`() throws {
         try withDirectory { directory in
             _ = FileManager.default.createFile(atPath: directory, contents: Data("a file".utf8))
             for place in [directory, "\(directory)/below", "/proc/carillon"] {
@@ -195,7 +197,7 @@ struct SQLiteEntryStoreTests {
 
     @Test func `a file that cannot be opened is an error that names the setting, and is not deleted`() throws {
         try withDirectory { directory in
-            // Nobody, not even root, opens a directory as a file.
+            // Not even root can open a directory as a file.
             let path = "\(directory)/carillon.requests-3.sqlite"
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             do {

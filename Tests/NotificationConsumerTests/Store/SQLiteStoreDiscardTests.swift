@@ -5,7 +5,7 @@ import Testing
 
 @testable import NotificationConsumer
 
-/// Which files are not kept: the changelog is the truth, so in doubt it is read again.
+/// The files that are discarded: in doubt a partition is restored from the changelog.
 struct SQLiteStoreDiscardTests {
     private static let name = "carillon.requests-3.sqlite"
 
@@ -26,7 +26,7 @@ struct SQLiteStoreDiscardTests {
         try queue.close()
     }
 
-    /// It is made anew, says why once, and serves.
+    /// Expects that the file is created again, that the reason is logged once, and that the store works.
     private func expectDiscarded(_ directory: String, _ reason: String, partition: Int32 = 3) throws {
         let (store, discarded) = try openStore(in: directory, partition: partition)
         #expect(discarded?.contains(reason) == true, "\(discarded ?? "kept")")
@@ -57,7 +57,7 @@ struct SQLiteStoreDiscardTests {
         ("DROP TABLE entry", "no such table"),
         ("DROP INDEX entry_key", "no such index"),
     ])
-    func `a file that is foreign, or does not agree with itself, is made anew`(sql: String, reason: String) throws {
+    func `a foreign or inconsistent file is created again`(sql: String, reason: String) throws {
         try withDirectory { directory in
             try fill(directory)
             try alter(directory, sql)
@@ -65,7 +65,7 @@ struct SQLiteStoreDiscardTests {
         }
     }
 
-    @Test func `a file that was last written before the changelog's deletions end is made anew`() throws {
+    @Test func `a file older than the retention of deletions in the changelog is created again`() throws {
         try withDirectory { directory in
             try fill(directory)
             let retention = SQLiteEntryStore.Limits().retention.milliseconds
@@ -86,7 +86,7 @@ struct SQLiteStoreDiscardTests {
             (false, "boot-1", nil, false),
         ] as [(Bool, String?, String?, Bool)]
     )
-    func `a file that was open when the machine stopped is made anew, one that was closed is kept`(
+    func `a file that was open when the machine stopped is created again, a closed one is kept`(
         isClosed: Bool,
         first: String?,
         second: String?,
@@ -111,7 +111,7 @@ struct SQLiteStoreDiscardTests {
         }
     }
 
-    @Test func `after a power loss a file that was closed once, and opened since, does not say that it is closed`()
+    @Test func `after a power loss a file that was opened again is not marked as closed`()
         throws
     {
         try withDirectory { directory in
@@ -119,11 +119,11 @@ struct SQLiteStoreDiscardTests {
             let store = try openStore(in: directory).store
             try store.write([change("shop/a/1")], position: position(10))
             try store.flush()
-            // The log is not waited for: a power loss may take all of it, and leave what was synchronised.
+            // The log is not synchronized: a power loss may lose all of it, and keep the synchronized pages.
             let copy = "\(directory)/copy"
             try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
             try FileManager.default.copyItem(atPath: "\(directory)/\(Self.name)", toPath: "\(copy)/\(Self.name)")
-            // From here on nothing waits for the disk.
+            // From here on nothing is synchronized.
             let synchronous = try #require(store.behind).connection.inDatabase {
                 try Int.fetchOne($0, sql: "PRAGMA synchronous")
             }
@@ -137,7 +137,7 @@ struct SQLiteStoreDiscardTests {
     }
 
     @Test(arguments: ["", "no database", String(repeating: "SQLite format 3 or so ", count: 1000)])
-    func `what is no database is made anew`(contents: String) throws {
+    func `a file that is no database is created again`(contents: String) throws {
         try withDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             _ = FileManager.default.createFile(atPath: "\(directory)/\(Self.name)", contents: Data(contents.utf8))
@@ -145,7 +145,7 @@ struct SQLiteStoreDiscardTests {
         }
     }
 
-    @Test func `a file cut short is made anew, or found damaged before it says anything wrong`() throws {
+    @Test func `a truncated file is created again, or found damaged before it returns wrong data`() throws {
         for part in [0.1, 0.5, 0.9] {
             try withDirectory { directory in
                 try fill(directory)
@@ -158,7 +158,7 @@ struct SQLiteStoreDiscardTests {
     }
 
     @Test(arguments: [0x00, 0xA5] as [UInt8])
-    func `whichever page is lost, nothing wrong is read, and the next one to open makes it anew`(byte: UInt8) throws {
+    func `whichever page is lost, no wrong data is read, and the next open creates the file again`(byte: UInt8) throws {
         try withDirectory { directory in
             try fill(directory)
             let path = "\(directory)/\(Self.name)"
@@ -173,7 +173,7 @@ struct SQLiteStoreDiscardTests {
         }
     }
 
-    /// Discarded when opened, or damaged when read and discarded after that.
+    /// The file is discarded when it is opened, or found damaged when it is read and then discarded.
     private func expectNothingWrong(_ directory: String, _ place: String) throws {
         let (store, discarded) = try openStore(in: directory)
         if discarded == nil {
@@ -201,7 +201,7 @@ struct SQLiteStoreDiscardTests {
     @Test(arguments: [
         "value = zeroblob(500)", "key = x'616263'", "due = due + 1", "touched = touched + 1", "checksum = checksum + 1",
     ])
-    func `a row that is not what was written is damage, and discarding mends it`(assignment: String) throws {
+    func `a changed row is detected as damage, and discarding repairs it`(assignment: String) throws {
         try withDirectory { directory in
             try fill(directory)
             try alter(directory, "UPDATE entry SET \(assignment) WHERE due = 4")

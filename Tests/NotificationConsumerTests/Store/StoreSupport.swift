@@ -27,7 +27,7 @@ func withDirectory<Result>(_ body: (String) throws -> Result) throws -> Result {
 
 let storeTime = Timestamp(rawValue: 1_800_000_000_000)
 
-/// Opens the store of partition 3; nothing is written but when flushed or full, unless told otherwise.
+/// Opens the store of partition 3; by default it writes only when it is flushed or full.
 func openStore(
     in directory: String,
     partition: Int32 = 3,
@@ -90,7 +90,7 @@ extension EntryStore {
         }
     }
 
-    /// All that is due, read in steps.
+    /// All due entries, read in steps.
     func allDue(from start: Int64 = 0, through: Int64 = .max, limit: Int = 7) throws -> [StoredEntry] {
         var cursor = DueCursor(before: Timestamp(rawValue: start))
         var all: [StoredEntry] = []
@@ -102,7 +102,7 @@ extension EntryStore {
     }
 }
 
-/// What a store must hold: a plain dictionary, and what was ever done to it.
+/// The expected contents of a store: a dictionary, and a log of all changes.
 struct StoreModel {
     private(set) var entries: [[UInt8]: StoreChange] = [:]
     private(set) var offset: Int64 = 0
@@ -111,7 +111,7 @@ struct StoreModel {
     init(seed: UInt64) { random = SeededGenerator(seed) }
 
     private mutating func key() -> [UInt8] {
-        // Recipients that are the beginning of others, few enough that keys come again.
+        // Recipients whose names are prefixes of others, few enough that keys repeat.
         let recipient = ["a", "ab", "a%2Fb", "b"].randomElement(using: &random) ?? ""
         return Array("shop/\(recipient)/i\(Int.random(in: 0..<80, using: &random))".utf8)
     }
@@ -126,7 +126,7 @@ struct StoreModel {
             changes[key] = StoreChange(
                 key: key,
                 value: isGone ? nil : Array(repeating: byte, count: length),
-                // Few instants, so that many are due together.
+                // Few instants, so that many entries are due together.
                 due: isGone || Bool.random(using: &random)
                     ? nil : Timestamp(rawValue: Int64.random(in: 0..<12, using: &random)),
                 touched: Timestamp(rawValue: Int64.random(in: 0..<50, using: &random))
@@ -137,7 +137,7 @@ struct StoreModel {
         for change in changes.values { entries[change.key] = change.value == nil ? nil : change }
     }
 
-    /// The first difference between the store and what it must hold.
+    /// The first difference between the store and its expected contents.
     mutating func difference(from store: any EntryStore) throws -> String? {
         for _ in 0..<10 {
             let key = key()
@@ -167,7 +167,7 @@ struct StoreModel {
         return store.position == (offset == 0 ? nil : position(offset)) ? nil : "position"
     }
 
-    /// What the counts are once all is written.
+    /// The counts after everything is written.
     var counts: StoreCounts {
         StoreCounts(entries: entries.count, pending: entries.values.count { $0.due != nil })
     }

@@ -151,7 +151,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test("the texts about a record are bounded, whatever they quote")
+    @Test("the texts about a record are bounded, also with long quotations")
     func texts() {
         let long = String(repeating: "\u{1F514}", count: 100_000)
         let origin = DeadLetter.Origin(

@@ -56,7 +56,7 @@ struct RequestIDTests {
         )
     }
 
-    @Test("only canonical lower-case UUIDs take the inline form; other text is unchanged")
+    @Test("only canonical lower-case UUIDs are stored inline; other text is unchanged")
     func forms() throws {
         let lower = "0d8f8a5e-3b0c-5d53-9f57-6f6f0a4f2a11"
         guard case .uuid = try RequestID(text: lower) else {

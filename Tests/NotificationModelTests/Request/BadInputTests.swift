@@ -26,7 +26,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("mutated requests are refused or accepted but never trap, and what is accepted can be read and written")
+    @Test("mutated requests are refused or accepted but never trap, and accepted ones can be read and written")
     func mutated() throws {
         var generator = SeededGenerator(seed: 42)
         let seeds = try Fixture.all().filter { $0.schema == "request" && $0.isValid }

@@ -82,7 +82,7 @@ struct StateCodecTests {
         var generator = SeededGenerator(seed: seed)
         let record = try RandomState.recipient(using: &generator)
         #expect(try RecipientRecord(json: record.json) == record)
-        // A restore reads the head alone, whatever the record is of.
+        // A restore reads only the head, of both kinds of records.
         let head = try StateEntry.head(of: record.json)
         #expect(head.touched == record.touched && head.due == nil)
     }
@@ -101,7 +101,7 @@ struct StateCodecTests {
         #expect(error?.reason == reason && error?.field == field, "\(String(describing: error))")
     }
 
-    @Test("an entry is written in the oldest form that can say it")
+    @Test("an entry is written in the oldest form that can represent it")
     func oldestForm() throws {
         for sample in try StateSamples.firstEntries() + [StateSamples.laterEntry(), StateSamples.laterEverything()] {
             #expect(text(sample.entry.json).hasPrefix(#"{"form":1,"#), "\(sample.name)")

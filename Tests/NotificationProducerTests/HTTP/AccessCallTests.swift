@@ -33,7 +33,7 @@ struct AccessCallTests {
         return try await harness.http.send(method, target, headers: headers, body: Self.body)
     }
 
-    @Test("Calls without a valid token are rejected, whatever they ask for, and learn nothing more")
+    @Test("Calls without a valid token are rejected for every path, without further information")
     func unauthenticated() async throws {
         try await ProducerHarness.with(tokens: Self.tokens) { harness in
             let calls = [
@@ -101,7 +101,7 @@ struct AccessCallTests {
                 #expect(refused["field"] == "host")
                 #expect(refused["detail"]?.contains("http.tokens.file") == true, "it says what to do")
             }
-            // The host of the target counts, whatever the Host field contains.
+            // The host of the target counts, not the Host field.
             for (named, host, status) in [
                 ("localhost", "example.com", 202), ("127.0.0.1:9", "localhost", 202), ("example.com", "localhost", 403),
             ] {

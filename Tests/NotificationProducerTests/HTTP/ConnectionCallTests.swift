@@ -247,7 +247,7 @@ struct ConnectionCallTests {
         }
     }
 
-    @Test("Announced bodies that are not sent take no memory")
+    @Test("Announced bodies that are not sent use no memory")
     func announced() async throws {
         try await ProducerHarness.with {
             $0.callBytes = 1 << 20
@@ -258,7 +258,7 @@ struct ConnectionCallTests {
             for index in 0..<32 {
                 let connection = try await RawConnection.open(port: harness.http.port)
                 await connection.send(head + (index.isMultiple(of: 2) ? "expect: 100-continue\r\n\r\n" : "\r\n"))
-                // The service has asked for the body and waits for it.
+                // The service has requested the body and waits for it.
                 if index.isMultiple(of: 2) { #expect(try await connection.answer().status == 100) }
                 silent.append(connection)
             }

@@ -11,7 +11,7 @@ struct RecipientsTests {
         try Rules.rule("recipients: \(recipients)\n\(more)", recipient: nil)
     }
 
-    @Test("Each element of a list of texts or numbers becomes a request of its own")
+    @Test("Each element of a list of texts or numbers becomes its own request")
     func texts() throws {
         let engine = try fanOut("\"{{data.customers}}\"")
         let (outputs, failures) = Rules.apply(engine, .sample(data: #"{"customers":["ana", "b\u00e9n",42,true]}"#))

@@ -54,7 +54,7 @@ struct AcceptFailuresTests {
         }
     }
 
-    @Test("It pauses once for many failures, and then continues by itself")
+    @Test("It pauses once for many failures, and then continues")
     func pauses() throws {
         let listener = try Listener()
         for _ in 0..<100 { listener.fail() }

@@ -343,7 +343,7 @@ struct ConnectionGuardTests {
         try connection.send("GET \(target) HTTP/1.1\r\n\(fields)\r\n")
         let answer = try connection.received()
         #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
-        // What the decoder refuses has none.
+        // A head that the decoder rejects has none.
         #expect(answer.contains("\"field\":\"\(field)\"") || field.isEmpty, "\(answer)")
         #expect(connection.application.targets.isEmpty)
         #expect(connection.isOver)

@@ -57,7 +57,7 @@ struct SupervisorTests {
         #expect(reason.hasPrefix("worker failed and starts again"))
     }
 
-    @Test("what is final ends it, and asks the others to stop")
+    @Test("a final error ends it, and stops the others")
     func final() {
         var (supervisor, runs) = (supervisor(), 0)
         #expect(throws: Refusal.self) {
@@ -96,7 +96,7 @@ struct SupervisorTests {
         #expect(reasons == [nil, fencing.description, fencing.description, nil])
     }
 
-    @Test("the broker is asked until it answers; what waiting does not help against ends it")
+    @Test("the broker is asked until it answers; a permanent error ends it")
     func brokerWait() throws {
         var (asked, pauses) = (0, 0)
         let wait = BrokerWait(health: component, stop: stop, logger: logger) { pauses += 1 }

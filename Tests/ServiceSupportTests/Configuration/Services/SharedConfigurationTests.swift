@@ -29,7 +29,7 @@ struct SharedConfigurationTests {
         #expect(shared.drainTimeout == .seconds(15))
     }
 
-    @Test("Both services read them alike", arguments: services.indices)
+    @Test("Both services read them in the same way", arguments: services.indices)
     func given(service: Int) throws {
         let shared = try read(
             Self.services[service],
