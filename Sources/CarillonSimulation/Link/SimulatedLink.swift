@@ -72,7 +72,6 @@ final class SimulatedLink: LaneLink {
     /// When the client considers its session expired, while its heartbeats do not reach the group.
     var sessionEnd: Int64 = 0
     private var lastPoll: Int64?
-    private var hasStoodStill = false
     var isInHook = false
     var onAssign: (([Int32]) throws -> InputOffsets)?
     var onRevoke: ((_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void)?
@@ -165,9 +164,7 @@ final class SimulatedLink: LaneLink {
     /// Waits until a paused process is resumed.
     private func awaken() {
         guard !isDead, process.isPaused else { return }
-        let since = process.pausedSince
         while !isDead, process.isPaused { timeline.advance(to: process.pausedUntil) }
-        if timeline.now - since > GroupCoordinator.sessionTimeout { hasStoodStill = true }
     }
 
     /// Advances the time until a condition holds, at most by a number of microseconds.
@@ -247,8 +244,8 @@ final class SimulatedLink: LaneLink {
     }
 
     private func nextRecord(within time: Duration) throws -> (InputPartition, LogRecord)? {
-        hasStoodStill = false
-        var deadline = timeline.now + time.microseconds
+        let began = timeline.now
+        var deadline = began + time.microseconds
         let isIdle = time >= Self.idlePoll
         if isIdle { deadline = max(deadline, timeline.now + Self.idleWait) }
         while true {
@@ -273,7 +270,7 @@ final class SimulatedLink: LaneLink {
                 }
             }
             try checkAlive()
-            if noticesStanding, hasStoodStill { throw LaneEnd.stoodStill }
+            if noticesStanding, process.wasSuspended(since: began) { throw LaneEnd.stoodStill }
             if isWoken() { return nil }
         }
     }

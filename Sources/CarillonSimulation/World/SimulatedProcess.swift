@@ -7,7 +7,9 @@ final class SimulatedProcess {
     private(set) var isDead = false
     /// The end of the pause, in microseconds.
     private(set) var pausedUntil: Int64 = 0
-    private(set) var pausedSince: Int64 = 0
+    private var pausedSince: Int64 = 0
+    /// The end of the last pause that was longer than a session of the group, in microseconds.
+    private var longPauseEnd: Int64 = -1
     /// The actions that wait for `thaw`.
     private var onThaw: [() -> Void] = []
     private var onDeath: [() -> Void] = []
@@ -34,6 +36,7 @@ final class SimulatedProcess {
         guard !isDead else { return }
         if !isPaused { pausedSince = timeline.now }
         pausedUntil = max(pausedUntil, timeline.now + microseconds)
+        noteLongPause()
         for action in onPause { action() }
     }
 
@@ -48,10 +51,19 @@ final class SimulatedProcess {
     func thaw() {
         guard isFrozen else { return }
         pausedUntil = timeline.now
+        noteLongPause()
         let waiting = onThaw
         onThaw = []
         for action in waiting { timeline.add(after: 0, action) }
     }
+
+    private func noteLongPause() {
+        if pausedUntil - pausedSince > GroupCoordinator.sessionTimeout { longPauseEnd = pausedUntil }
+    }
+
+    /// Whether it was paused for longer than a session since then, in microseconds. A call in which other processes ran
+    /// may return some time after the pause.
+    func wasSuspended(since time: Int64) -> Bool { longPauseEnd > time }
 
     private var isFrozen: Bool { pausedUntil == .max }
 
