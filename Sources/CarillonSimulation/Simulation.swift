@@ -33,7 +33,7 @@ package enum Simulation {
     }
 
     /// The same options give the same result, in every process.
-    package static func run(_ options: Options) -> Result {
-        SeededRun(options).run()
+    package static func run(_ options: Options) throws -> Result {
+        try SeededRun(options).run()
     }
 }

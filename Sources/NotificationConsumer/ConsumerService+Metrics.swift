@@ -11,6 +11,10 @@ extension ConsumerService {
         registry.describe("dead.letters", "Records rejected as dead letters, by reason.")
         registry.describe("center.entries.forgotten.early", "Entries forgotten early because of the limit.")
         registry.describe("schedule.deviation", "Lateness of timers at hand-over.")
+        registry.describe(
+            "schedule.zones.missing",
+            "Entries read that wait for a time in a zone which the time zone database does not have."
+        )
         registry.describe("checkpoint.duration", "Time from the cut of a checkpoint to its commit.")
         registry.describe("restore.duration", "Time from the assignment of partitions until they are processed.")
         registry.describe("transactions.aborted", "Aborted transactions.")

@@ -23,6 +23,7 @@ public struct ConsumerService: Service {
     private let storeWriters = StoreWriters()
     private let parkedStores = ParkedStores()
     private let ceiling: KafkaRecordCeiling
+    private let zones: TimeZones
     /// Created at the start for all lanes: readiness must not flicker.
     private let laneHealth: [HealthComponent]
     /// nil for the channel `events`, which uses the `delivered` event itself.
@@ -36,7 +37,7 @@ public struct ConsumerService: Service {
     ///   - registry: receives gauges and counters.
     ///   - logger: labelled for the service.
     ///   - clock: the owner's wall clock; no timer fires earlier by this clock.
-    /// - Throws: `KafkaError` that names a property that librdkafka rejects.
+    /// - Throws: `KafkaError` that names a property that librdkafka rejects, `TimeZoneError` without a time zone database.
     public init(
         configuration: ConsumerServiceConfiguration,
         health: Health,
@@ -55,7 +56,7 @@ public struct ConsumerService: Service {
     }
 
     /// - Parameter channel: the channel that `configuration.channel` names; nil for `events`.
-    /// - Throws: `ChannelMismatch` for a different channel.
+    /// - Throws: as above, and `ChannelMismatch` for a different channel.
     package init(
         configuration: ConsumerServiceConfiguration,
         channel: (any DeliveryChannel & Sendable)?,
@@ -76,6 +77,7 @@ public struct ConsumerService: Service {
             least: RecordBound.least,
             logger: logger
         )
+        zones = try TimeZones(TimeZoneDatabase.loaded(logger: logger), standard: configuration.timeZone)
         self.configuration = configuration
         self.health = health
         self.metrics = registry
@@ -193,6 +195,7 @@ public struct ConsumerService: Service {
                         stores: stores,
                         channel: channel,
                         clock: clock,
+                        zones: zones,
                         newLineage: { UUID().uuidString.lowercased() },
                         status: status,
                         health: component,

@@ -14,4 +14,11 @@ public enum SystemClock {
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(rawValue: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
+
+    /// CPU time that the process has used, in seconds.
+    package static func processSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
 }

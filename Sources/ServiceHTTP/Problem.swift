@@ -20,6 +20,7 @@ package struct Problem: Error {
             switch error.reason {
             case .tooLarge: .contentTooLarge
             case .unsupportedForm: .unprocessableContent
+            case .internalError: .internalServerError
             default: .badRequest
             }
         reason = error.reason

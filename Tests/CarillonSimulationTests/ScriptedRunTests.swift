@@ -6,7 +6,7 @@ import Testing
 @Suite("Scripted run")
 struct ScriptedRunTests {
     private static func run(seed: UInt64 = 1, bug: PlantedBug? = nil, _ script: (ScriptedRun) throws -> Void) throws {
-        let run = ScriptedRun(.init(seed: seed, partitions: 4, bug: bug))
+        let run = try ScriptedRun(.init(seed: seed, partitions: 4, bug: bug))
         defer { run.end() }
         try script(run)
     }

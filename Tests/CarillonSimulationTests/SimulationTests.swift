@@ -8,9 +8,9 @@ struct SimulationTests {
     private static let seeds: ClosedRange<UInt64> = 1...40
 
     @Test("every rule holds with all faults", arguments: [true, false])
-    func rules(isExactlyOnce: Bool) {
+    func rules(isExactlyOnce: Bool) throws {
         for seed in Self.seeds {
-            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
             let again =
                 "carillon simulate --seeds 1 --first-seed \(seed)" + (isExactlyOnce ? "" : " --mode at-least-once")
             #expect(result.violation == nil, "\(again)")
@@ -18,12 +18,12 @@ struct SimulationTests {
     }
 
     @Test("the same seed gives the same trace")
-    func deterministic() {
+    func deterministic() throws {
         for seed in [3, 11] as [UInt64] {
-            let (one, other) = (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
+            let (one, other) = try (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
             #expect(one.trace.hash == other.trace.hash && one.trace.count == other.trace.count && one.trace.count > 20)
         }
-        #expect(Simulation.run(.init(seed: 3)).trace.hash != Simulation.run(.init(seed: 11)).trace.hash)
+        #expect(try Simulation.run(.init(seed: 3)).trace.hash != Simulation.run(.init(seed: 11)).trace.hash)
     }
 
     /// The first seeds with a certain kind of scenario.
@@ -39,42 +39,42 @@ struct SimulationTests {
     }
 
     @Test("with stores in files too, the same seed gives the same trace, independent of the writer thread")
-    func files() {
+    func files() throws {
         for seed in Self.seeds(3, where: { $0.usesFiles && $0.crashRate > 0 }) {
-            let (one, other) = (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
+            let (one, other) = try (Simulation.run(.init(seed: seed)), Simulation.run(.init(seed: seed)))
             #expect(one.violation == nil && one.trace.hash == other.trace.hash, "seed \(seed)")
         }
     }
 
     @Test("every rule holds when requests are suppressed and ids forgotten early", arguments: [true, false])
-    func bounds(isExactlyOnce: Bool) {
+    func bounds(isExactlyOnce: Bool) throws {
         for seed in Self.seeds(4, where: { $0.isCapped && $0.scenes > 15 }) + Self.seeds(4, where: \.forgets) {
-            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
             #expect(result.violation == nil, "seed \(seed)")
         }
     }
 
     @Test("no lane continues after partitions are added, and no result is lost", arguments: [true, false])
-    func growth(isExactlyOnce: Bool) {
+    func growth(isExactlyOnce: Bool) throws {
         let running = Self.seeds(4) { $0.growth != nil && $0.growsWhileRunning }
         for seed in running + Self.seeds(4, where: { $0.growth != nil && !$0.growsWhileRunning }) {
-            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
             #expect(result.violation == nil, "seed \(seed)")
         }
     }
 
     @Test("every rule holds with a slow broker", arguments: [true, false])
-    func slowBroker(isExactlyOnce: Bool) {
+    func slowBroker(isExactlyOnce: Bool) throws {
         for seed in Self.seeds(6, where: { $0.bytesPerSecond.map { $0 < 60_000 } ?? false }) {
-            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
             #expect(result.violation == nil, "seed \(seed)")
         }
     }
 
     @Test("business events have the effects of their rules, with all faults", arguments: [true, false])
-    func events(isExactlyOnce: Bool) {
+    func events(isExactlyOnce: Bool) throws {
         for seed in Self.seeds(5, where: { $0.hasEvents && $0.growth == nil && !$0.isCapped && $0.crashRate > 200 }) {
-            let result = Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
             #expect(result.violation == nil && result.businessEvents > 5, "seed \(seed)")
         }
     }
@@ -97,8 +97,8 @@ struct SimulationTests {
             (.storeForgets, 1...10), (.storeMissesDue, 1...30),
         ] as [(PlantedBug, ClosedRange<UInt64>)]
     )
-    func found(bug: PlantedBug, among seeds: ClosedRange<UInt64>) {
-        let finding = seeds.first { Simulation.run(.init(seed: $0, bug: bug)).violation != nil }
+    func found(bug: PlantedBug, among seeds: ClosedRange<UInt64>) throws {
+        let finding = try seeds.first { try Simulation.run(.init(seed: $0, bug: bug)).violation != nil }
         #expect(finding != nil, "\(bug.rawValue) is not found with the seeds \(seeds)")
     }
 
@@ -112,9 +112,9 @@ struct SimulationTests {
             (.ingestReorders, 9...20, true),
         ] as [(PlantedBug, ClosedRange<UInt64>, Bool)]
     )
-    func foundInIngest(bug: PlantedBug, among seeds: ClosedRange<UInt64>, isExactlyOnce: Bool) {
-        let finding = seeds.first {
-            Simulation.run(.init(seed: $0, isExactlyOnce: isExactlyOnce, bug: bug)).violation != nil
+    func foundInIngest(bug: PlantedBug, among seeds: ClosedRange<UInt64>, isExactlyOnce: Bool) throws {
+        let finding = try seeds.first {
+            try Simulation.run(.init(seed: $0, isExactlyOnce: isExactlyOnce, bug: bug)).violation != nil
         }
         #expect(finding != nil, "\(bug.rawValue) is not found with the seeds \(seeds)")
     }

@@ -118,6 +118,10 @@ extension ServiceScenarios {
             return Case(reason: reason, record: record, field: field)
         }
         func body(_ text: String) -> Data { Data(text.utf8) }
+        func calendar(_ components: String, zone: String = "America/New_York", _ field: String) -> Case {
+            let trigger = #"{"type":"calendar","dateComponents":\#(components),"timeZone":"\#(zone)"}"#
+            return wrong("invalid", field: field, value: body(#"{"content":{"title":"T"},"trigger":\#(trigger)}"#))
+        }
         let good = body(#"{"content":{"title":"Test"}}"#)
         try await expect(
             [
@@ -134,9 +138,13 @@ extension ServiceScenarios {
                     "unsupported-form",
                     field: "trigger.type",
                     value: body(
-                        #"{"content":{"title":"T"},"trigger":{"type":"calendar","dateComponents":{"hour":9},"timeZone":"Asia/Shanghai"}}"#
+                        #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":1,"longitude":1,"radius":1},"notifyOnEntry":true}}"#
                     )
                 ),
+                calendar(#"{"month":9,"hour":23}"#, "trigger.dateComponents.day"),
+                calendar(#"{"year":2100,"month":2,"day":29}"#, "trigger.dateComponents.day"),
+                calendar(#"{"year":2020,"month":2,"day":29}"#, "trigger.dateComponents"),
+                calendar(#"{"hour":9}"#, zone: "Asia/Beijing", "trigger.timeZone"),
                 wrong(
                     "invalid",
                     field: "trigger.timeInterval",

@@ -233,13 +233,22 @@ extension ServiceScenarios {
             "\(here)/a",
             headers: json,
             body: Data(
-                #"{"content":{"title":"T"},"trigger":{"type":"calendar","dateComponents":{"hour":9},"timeZone":"Asia/Shanghai"}}"#
+                #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":1,"longitude":1,"radius":1},"notifyOnEntry":true}}"#
                     .utf8
             ),
             status: 422,
             reason: "unsupported-form",
             field: "trigger.type"
         )
+        for (components, zone, field) in [
+            (#"{"month":9,"hour":23}"#, "America/New_York", "dateComponents.day"),
+            (#"{"year":2100,"month":2,"day":29}"#, "America/New_York", "dateComponents.day"),
+            (#"{"year":2020,"month":2,"day":29}"#, "America/New_York", "dateComponents"),
+            (#"{"hour":9}"#, "Asia/Beijing", "timeZone"),
+        ] {
+            let trigger = #"{"type":"calendar","dateComponents":\#(components),"timeZone":"\#(zone)"}"#
+            try await body(#"{"content":{"title":"T"},"trigger":\#(trigger)}"#, "invalid", "trigger.\(field)")
+        }
 
         // Events.
         let attributes = [("ce-specversion", "1.0"), ("ce-type", "com.example.test.now"), ("ce-source", "/tests")]

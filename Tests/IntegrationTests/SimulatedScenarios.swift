@@ -8,7 +8,7 @@ struct SimulatedScenarios {
     private static let seeds: ClosedRange<UInt64> = 1...5
 
     private static func play(_ scenario: Scenario, _ setting: SimulatedStage.Setting) async throws {
-        let stage = SimulatedStage(setting)
+        let stage = try SimulatedStage(setting)
         do {
             try await scenario.play(stage)
         } catch {

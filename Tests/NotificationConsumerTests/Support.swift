@@ -94,6 +94,10 @@ func removal(
     )
 }
 
+/// The system's time zones.
+// swift-format-ignore: NeverUseForceTry
+let zones = try! TimeZones.system()
+
 /// A center whose events are collected, on a clock that the test moves. Its inputs come from one log, in order.
 struct Bench {
     var center: PartitionCenter
@@ -111,7 +115,7 @@ struct Bench {
     init(_ rules: LifecycleRules? = nil, limits: PartitionCenter.Limits = .init()) {
         let rules = rules ?? LifecycleRules(retention: limits.retention)
         // swift-format-ignore: NeverUseForceTry
-        center = try! PartitionCenter(rules: rules, limits: limits, store: store, at: at(0))
+        center = try! PartitionCenter(rules: rules, limits: limits, store: store, zones: zones.database, at: at(0))
     }
 
     /// Takes over the committed state of another center.
@@ -123,6 +127,7 @@ struct Bench {
             rules: LifecycleRules(retention: limits.retention),
             limits: limits,
             store: store,
+            zones: zones.database,
             firedThrough: firedThrough,
             at: at(0)
         )

@@ -13,8 +13,8 @@ func text(_ bytes: some Sequence<UInt8>) -> String {
 }
 
 /// The error that the closure throws, or nil.
-func failure<Value>(of work: () throws(ModelError) -> Value) -> ModelError? {
-    do throws(ModelError) {
+func failure<Value, Failure: Error>(of work: () throws(Failure) -> Value) -> Failure? {
+    do throws(Failure) {
         _ = try work()
         return nil
     } catch {
@@ -73,5 +73,12 @@ struct Fixture: Codable, Sendable, CustomTestStringConvertible {
 
     func notificationKey() throws -> NotificationKey {
         try NotificationKey(encoded: bytes(#require(key)))
+    }
+}
+
+extension StateEntry {
+    /// Reads an entry with the system's time zones.
+    init(json: [UInt8]) throws(ModelError) {
+        try self.init(json: json, zones: try? TimeZoneDatabase.system.get())
     }
 }

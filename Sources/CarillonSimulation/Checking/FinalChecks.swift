@@ -65,21 +65,17 @@ extension Observer {
     /// There is no gap between the occurrences of a repeating notification that were delivered, missed or failed.
     private func checkOccurrences(isExactlyOnce: Bool) throws(Violation) {
         for id in model.order {
-            guard let entry = model.requests[id], entry.request.repeats, let interval = entry.request.interval else {
-                continue
-            }
-            let anchor = entry.record.timestamp
+            guard let entry = model.requests[id], entry.request.repeats else { continue }
             var seen: [Int64: Int] = [:]
             for observed in events(of: id) {
                 let event = observed.event
                 switch event.name {
                 case .delivered, .failed, .superseded, .cancelled, .expired:
                     guard let occurrence = event.occurrence else { continue }
-                    seen[(occurrence.rawValue - anchor.rawValue) / interval, default: 0] += 1
+                    seen[model.number(of: occurrence, entry), default: 0] += 1
                 case .missed:
                     guard let first = event.first, let last = event.last else { continue }
-                    let range =
-                        (first.rawValue - anchor.rawValue) / interval...(last.rawValue - anchor.rawValue) / interval
+                    let range = model.number(of: first, entry)...model.number(of: last, entry)
                     guard Int64(event.count ?? 0) == range.upperBound - range.lowerBound + 1 else {
                         throw Violation(.occurrences, "\(observed.text) counts \(event.count ?? 0)")
                     }

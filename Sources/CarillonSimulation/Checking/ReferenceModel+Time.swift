@@ -40,9 +40,12 @@ extension ReferenceModel {
 
     /// When the k-th occurrence is due, counted from 1. A hash (FNV-1a) of the id and the instant selects the jitter.
     func due(_ entry: Request, _ occurrence: Int64) -> Timestamp {
-        guard let interval = entry.request.interval else { return entry.record.timestamp }
-        let nominal = entry.request.nominal(occurrence, from: entry.record.timestamp)
-        let spread = entry.request.repeats ? min(entry.request.jitter, interval - 1) : entry.request.jitter
+        let anchor = entry.record.timestamp
+        guard entry.request.isTimed else { return anchor }
+        let nominal = entry.request.nominal(occurrence, from: anchor)
+        let next = entry.request.nominal(occurrence + 1, from: anchor)
+        let room = next.rawValue - nominal.rawValue - 1
+        let spread = entry.request.repeats ? min(entry.request.jitter, room) : entry.request.jitter
         guard spread > 0, let id = entry.record.id else { return nominal }
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in id.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -50,9 +53,9 @@ extension ReferenceModel {
         return nominal.adding(milliseconds: Int64((hash >> 16) % UInt64(spread + 1)))
     }
 
-    /// The number of an occurrence, from 1.
+    /// The number of an occurrence, from 1; 0 for an instant without one.
     func number(of occurrence: Timestamp, _ entry: Request) -> Int64 {
-        (occurrence.rawValue - entry.record.timestamp.rawValue) / max(1, entry.request.interval ?? 1)
+        entry.request.number(of: occurrence, from: entry.record.timestamp) ?? 0
     }
 
     /// Why sending is not permitted at this time: too early, too late, or expired.
@@ -81,22 +84,24 @@ extension ReferenceModel {
             if expiration <= time { return nil }
             // A request that expires before it is due expires immediately.
             let next: Timestamp
-            if let interval = request.interval {
-                let passed = max(0, (time.rawValue - entry.record.timestamp.rawValue) / interval)
+            if request.isTimed {
+                let passed = request.passed(at: time, from: entry.record.timestamp)
                 next = due(entry, request.repeats ? passed + (isDoubted ? 2 : 1) : 1)
             } else {
                 next = time.adding(milliseconds: request.collapseWindow)
             }
             if expiration <= next { return nil }
         }
-        if !request.repeats, request.interval != nil, isTooLate(entry, due(entry, 1), at: time) { return nil }
+        if !request.repeats, request.isTimed, isTooLate(entry, due(entry, 1), at: time) { return nil }
         return "neither its expiration nor its policy permits that"
     }
 
     /// Each missed occurrence is too late for the policy, or the next occurrence is also due.
     private func objection(toMissing event: DeliveryEvent, of entry: Request, at time: Timestamp) -> String? {
         guard let first = event.first, let last = event.last, first <= last else { return "it misses nothing" }
-        for occurrence in number(of: first, entry)...number(of: last, entry) {
+        let (from, through) = (number(of: first, entry), number(of: last, entry))
+        guard (1...through).contains(from) else { return "it misses what is no occurrence" }
+        for occurrence in from...through {
             let own = due(entry, occurrence)
             if isTooLate(entry, own, at: time) { continue }
             guard entry.request.repeats, due(entry, occurrence + 1) <= time else {

@@ -172,7 +172,7 @@ struct ReferenceModel {
             else { return "\(by.text) is no later removal of it" }
             return nil
         case .expired:
-            let mayDrop = !request.repeats && request.interval != nil && [.next, .drop].contains(request.misfire)
+            let mayDrop = !request.repeats && request.isTimed && [.next, .drop].contains(request.misfire)
             return request.expiration != nil || mayDrop ? nil : "it has no expiration"
         case .suppressed:
             return event.reason == .capped ? nil : "it is suppressed without a reason"
@@ -187,13 +187,13 @@ struct ReferenceModel {
     func earliest(_ id: RequestID, occurrence: Timestamp?) -> (Timestamp?, String?) {
         guard let entry = requests[id] else { return (nil, "unknown request") }
         let anchor = entry.record.timestamp
-        guard let interval = entry.request.interval else {
+        guard entry.request.isTimed else {
             // A collapse window starts when its request is read, and ends with the window of the request that it replaces.
             return (nil, occurrence == nil ? nil : "a push has no occurrence")
         }
-        guard let occurrence else { return (nil, "an interval has an occurrence") }
-        let (count, rest) = (occurrence.rawValue - anchor.rawValue).quotientAndRemainder(dividingBy: interval)
-        guard rest == 0, count >= 1, entry.request.repeats || count == 1 else {
+        guard let occurrence else { return (nil, "a trigger has an occurrence") }
+        guard let number = entry.request.number(of: occurrence, from: anchor), entry.request.repeats || number == 1
+        else {
             return (nil, "\(occurrence) is no instant of the trigger")
         }
         return (occurrence, nil)

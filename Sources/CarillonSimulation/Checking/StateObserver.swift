@@ -142,7 +142,8 @@ final class StateObserver {
                     return false
                 }
                 var entry: StateEntry?
-                if let value = record.value { entry = try StateEntry(json: value) }
+                // Nothing is planned here, so no zone is looked up.
+                if let value = record.value { entry = try StateEntry(json: value, zones: nil) }
                 noteOverwritten(key, with: entry, number)
                 partitions[number].entries[key] = entry
             }

@@ -55,6 +55,6 @@ final class FaultyStore: EntryStore {
     func close(flushing: Bool) { store.close(flushing: flushing) }
 
     private func isIdle(_ entry: StoredEntry) -> Bool {
-        (try? StateEntry(json: entry.value))?.isIdle == true
+        (try? StateEntry(json: entry.value, zones: nil))?.isIdle == true
     }
 }

@@ -13,8 +13,11 @@ struct PublishedRecord {
         var version: Int64?
         /// Milliseconds; 0 for none.
         var collapseWindow: Int64 = 0
-        /// Milliseconds; nil for a push.
+        /// Milliseconds; nil for a push, and for a calendar.
         var interval: Int64?
+        var calendar: SimulatedCalendar?
+        /// Of the calendar, counted from the record.
+        var occurrences: [Timestamp] = []
         var repeats = false
         var misfire: MisfirePolicy?
         /// Milliseconds.
@@ -60,9 +63,28 @@ struct Place: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension PublishedRecord.Request {
+    /// Whether it has occurrences.
+    var isTimed: Bool { interval != nil || calendar != nil }
+
     /// The earliest time for handing over the k-th occurrence, counted from 1.
     func nominal(_ occurrence: Int64 = 1, from anchor: Timestamp) -> Timestamp {
-        anchor.adding(milliseconds: interval.map { $0 * occurrence } ?? collapseWindow)
+        guard calendar != nil else {
+            return anchor.adding(milliseconds: interval.map { $0 * occurrence } ?? collapseWindow)
+        }
+        let index = Int(occurrence) - 1
+        return occurrences.indices.contains(index) ? occurrences[index] : .latest
+    }
+
+    /// How many occurrences are not after an instant; for a repeat.
+    func passed(at instant: Timestamp, from anchor: Timestamp) -> Int64 {
+        guard let interval else { return Int64(occurrences.partitioningIndex { $0 > instant }) }
+        return max(0, (instant.rawValue - anchor.rawValue) / interval)
+    }
+
+    /// Which occurrence an instant is, from 1; nil for one that is none.
+    func number(of instant: Timestamp, from anchor: Timestamp) -> Int64? {
+        let number = passed(at: instant, from: anchor)
+        return number >= 1 && nominal(number, from: anchor) == instant ? number : nil
     }
 
     /// The value as the producer service writes it.
@@ -71,8 +93,10 @@ extension PublishedRecord.Request {
         if let id { members.append("\"requestId\":\"\(id.text)\"") }
         if let version { members.append("\"version\":\(version)") }
         members.append("\"content\":\(content)")
-        if let interval {
-            var trigger = "\"type\":\"timeInterval\",\"timeInterval\":\(Self.seconds(interval))"
+        if isTimed {
+            var trigger =
+                interval.map { "\"type\":\"timeInterval\",\"timeInterval\":\(Self.seconds($0))" } ?? ""
+            if let calendar { trigger = "\"type\":\"calendar\",\(calendar.json)" }
             trigger += ",\"repeats\":\(repeats)"
             if let misfire { trigger += ",\"misfire\":\"\(misfire.rawValue)\"" }
             if jitter > 0 { trigger += ",\"jitter\":\(Self.seconds(jitter))" }
@@ -94,5 +118,17 @@ extension RequestID {
         var bytes: [UInt8] = []
         write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension [Timestamp] {
+    /// The index of the first element for which a condition holds, which then holds for all after it.
+    fileprivate func partitioningIndex(where holds: (Timestamp) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

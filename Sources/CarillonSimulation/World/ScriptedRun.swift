@@ -47,11 +47,11 @@ package final class ScriptedRun {
     /// The ids of all requests that were acknowledged.
     package private(set) var acknowledged: [String] = []
 
-    package init(_ options: Options) {
+    package init(_ options: Options) throws {
         random = SeededGenerator(seed: options.seed)
         longestPause = random.number(5_000...40_000)
         var scenarioRandom = random.split()
-        world = World(
+        world = try World(
             Simulation.Options(seed: options.seed, isExactlyOnce: options.isExactlyOnce, bugs: options.bugs),
             Scenario(partitions: options.partitions, random: &scenarioRandom),
             random: random.split()

@@ -22,19 +22,20 @@ final class SeededRun {
     var hasGrown = false
     var refusals: [Int: Int] = [:]
 
-    init(_ options: Simulation.Options) {
+    init(_ options: Simulation.Options) throws {
         var random = SeededGenerator(seed: options.seed)
         var scenarioRandom = random.split()
         let scenario = Scenario(random: &scenarioRandom)
         let workloadRandom = random.split()
         hazards = SeededGenerator(seed: options.seed ^ 0x6861_7a61_7264_7321)
-        world = World(options, scenario, random: random)
+        world = try World(options, scenario, random: random)
         workload = Workload(
             broker: world.broker,
             topics: world.topics,
             requests: world.requests,
             scenario: scenario,
-            random: workloadRandom
+            random: workloadRandom,
+            calendars: SeededGenerator(seed: options.seed ^ 0x6361_6c65_6e64_6172)
         )
         for _ in 0..<scenario.instances { world.addInstance() }
         if Self.hasIngest(options, scenario) {
@@ -304,8 +305,9 @@ final class SeededRun {
             var due = SimulatedClock.elapsed(at: held ?? entry.request.nominal(from: anchor))
             // Jitter, and a slow clock.
             let spread = entry.request.jitter * 1000 - behind + 3_000_000
-            if entry.request.repeats, let interval = entry.request.interval, due + spread < now {
-                let passed = (now - spread - SimulatedClock.elapsed(at: anchor)) / (interval * 1000)
+            if entry.request.repeats, due + spread < now {
+                let instant = SimulatedClock.beginning.adding(milliseconds: (now - spread) / 1000)
+                let passed = entry.request.passed(at: instant, from: anchor)
                 due = SimulatedClock.elapsed(at: entry.request.nominal(max(1, passed + 1), from: anchor))
             }
             if due - ahead - 2_000_000 <= now, now <= due + spread { return nil }

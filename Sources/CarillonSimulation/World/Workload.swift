@@ -7,6 +7,8 @@ final class Workload {
     private let topics: TopicNames
     private let requests: RequestLog
     private var random: SeededGenerator
+    /// Of its own, so that what else happens in a run does not depend on calendars.
+    private var calendars: SeededGenerator
     private var number = 0
     private let recipients: [String]
     private let identifiers: [String]
@@ -28,9 +30,11 @@ final class Workload {
         topics: TopicNames,
         requests: RequestLog,
         scenario: Scenario,
-        random: SeededGenerator
+        random: SeededGenerator,
+        calendars: SeededGenerator
     ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
+        self.calendars = calendars
         self.scenario = scenario
         filler = Array(repeating: 0x61, count: broker.maximumRecordBytes - 400)
         largeText = String(repeating: "x", count: RecordBound(broker.maximumRecordBytes).content() + 1)
@@ -98,8 +102,28 @@ final class Workload {
             request.expiration = now.adding(milliseconds: (request.interval ?? 0) * random.number(2...40))
             if random.chance(300), request.interval ?? 0 >= 21_600_000 { request.expiration = nil }
         }
+        if request.interval != nil, calendars.chance(250) { makeCalendar(&request, at: now) }
         let id = random.chance(850) ? RequestID.derive(caller: "workload", idempotencyKey: "\(number)") : nil
         append(key, id, request.json(id: id), .request(request))
+    }
+
+    /// A calendar trigger instead of an interval, mostly soon: the clock is at a given time at most once or twice a day.
+    private func makeCalendar(_ request: inout PublishedRecord.Request, at now: Timestamp) {
+        let soon = now.rawValue / 1000 + calendars.number(0...600)
+        let local = soon + SimulatedZone.offset(at: soon)
+        let isDaily = calendars.chance(600)
+        let isSoon = calendars.chance(700)
+        request.interval = nil
+        request.calendar = SimulatedCalendar(
+            hour: isDaily ? (isSoon ? local / 3600 % 24 : calendars.number(0...23)) : nil,
+            minute: isSoon ? local / 60 % 60 : calendars.number(0...59),
+            gap: calendars.pick([nil, .nextTime, .skip, .previous]),
+            overlap: calendars.pick([nil, .first, .last, .both])
+        )
+        guard request.repeats else { return }
+        request.expiration = now.adding(
+            milliseconds: (isDaily ? 86_400_000 : 3_600_000) * calendars.number(2...20)
+        )
     }
 
     private func version(of key: NotificationKey) -> Int64? {
@@ -233,6 +257,12 @@ final class Workload {
                 KafkaHeader(name: "traceparent", text: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
                 KafkaHeader(name: "tracestate", value: filler),
             ]
+        var content = content
+        if case .request(var request) = content, let calendar = request.calendar {
+            let anchor = Timestamp(rawValue: timestamp)
+            request.occurrences = calendar.occurrences(after: anchor, repeats: request.repeats)
+            content = .request(request)
+        }
         let record = requests.append(
             LogRecord(timestamp: timestamp, key: key.encoded, value: value, headers: trace),
             to: requests.home(of: key),

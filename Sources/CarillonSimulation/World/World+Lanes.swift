@@ -28,6 +28,7 @@ extension World {
             stores: seat.stores,
             channel: scenario.usesChannel ? seat.channel : nil,
             clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
+            zones: zones,
             newLineage: { [unowned self] in "lineage-\(random.next())" },
             newAssignmentID: { [unowned self] in
                 assignments += 1

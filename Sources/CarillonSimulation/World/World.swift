@@ -17,6 +17,8 @@ final class World {
     let broker: SimulatedBroker
     let devices = SimulatedDevices()
     let topics = TopicNames()
+    /// Of calendar triggers.
+    let zones: TimeZones
     let requests: RequestLog
     /// nil in runs without business events.
     var ingest: IngestStage?
@@ -54,7 +56,8 @@ final class World {
     /// Whether idle polls must return.
     var isWakingLanes: () -> Bool = { false }
 
-    init(_ options: Simulation.Options, _ scenario: Scenario, random: SeededGenerator) {
+    init(_ options: Simulation.Options, _ scenario: Scenario, random: SeededGenerator) throws {
+        zones = try SimulatedZone.zones()
         (self.options, self.scenario, self.random) = (options, scenario, random)
         files =
             scenario.usesFiles

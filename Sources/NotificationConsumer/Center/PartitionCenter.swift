@@ -32,6 +32,8 @@ struct PartitionCenter {
     var inUse = WorkingSet()
     var recipients = RecipientSet()
     let store: any EntryStore
+    /// The time zones of calendar triggers.
+    let zones: TimeZoneDatabase?
     var window: DueWindow
     /// The previous owner may have sent a request written up to this instant.
     private let doubtThrough: Timestamp?
@@ -51,6 +53,11 @@ struct PartitionCenter {
     var steadyFrom = 0
     /// No timer fires, and a request that is already due is armed; see `CatchUp`.
     var holdsTimers = false
+    /// Calendar triggers are planned again: no timer fires; nil when they are planned with the current rules.
+    var replan: Replan?
+    /// How many entries were read that wait for a time in a zone which the database does not have, by zone, until the lane
+    /// takes them.
+    var missingZones: [String: Int] = [:]
     /// Nothing is sent after this instant: first, a marker must record that it may have been sent.
     var sendLimit = Timestamp.latest
     /// Sends that the channel has not answered yet.
@@ -60,18 +67,22 @@ struct PartitionCenter {
     ///
     /// - Parameters:
     ///   - store: contains every committed entry.
+    ///   - zones: the time zones of calendar triggers; a zone that it does not have keeps the offset of the planned
+    ///     occurrence.
     ///   - firedThrough: no timer due later has fired. Entries due up to this instant may be on a device: they are put
     ///     in doubt, and loaded first. Nil when nothing can be in doubt.
     init(
         rules: LifecycleRules,
         limits: Limits,
         store: any EntryStore,
+        zones: TimeZoneDatabase?,
         firedThrough: Timestamp? = nil,
         at now: Timestamp
     ) throws {
         self.limits = limits
         self.rules = rules
         self.store = store
+        self.zones = zones
         window = DueWindow(from: firedThrough ?? .earliest)
         doubtThrough = firedThrough
         inUse.totals = store.counts
@@ -109,7 +120,8 @@ struct PartitionCenter {
     /// sent by the previous owner and its outcome is lost: `firedThrough` covers timers only.
     @discardableResult
     mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
-        let entry = try StateEntry(json: json)
+        let entry = try StateEntry(json: json, zones: zones)
+        note(missingZoneOf: entry)
         let slot = inUse.load(key, entry)
         let isDue = entry.pending?.due.map { $0 <= now } ?? false
         if let pending = entry.pending, pending.content.count > rules.contentBytes, !isDue {
@@ -132,7 +144,7 @@ struct PartitionCenter {
     /// The entry of a key, in memory or in the store.
     func entry(of key: NotificationKey) throws -> StateEntry? {
         if let slot = inUse.slot(of: key) { return inUse.entry(of: slot) }
-        return try store.entry(of: key.encoded).map { try StateEntry(json: $0.value) }
+        return try store.entry(of: key.encoded).map { try StateEntry(json: $0.value, zones: zones) }
     }
 
     // MARK: - Turns
@@ -288,7 +300,7 @@ struct PartitionCenter {
         lateness: (Int64) -> Void = { _ in }
     ) -> Int {
         // Do not send entries that the removal in progress has not reached yet.
-        guard sweep == nil, !holdsTimers else { return 0 }
+        guard sweep == nil, !holdsTimers, replan == nil else { return 0 }
         var fired = 0
         let end = min(now, end ?? now)
         while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {

@@ -6,6 +6,8 @@ struct RequestIntake: Sendable {
     static let futureTolerance: Int64 = 5 * 60 * 1000
 
     let topic: String
+    /// The time zones of calendar triggers.
+    let zones: TimeZones
     /// The size limit of the events and entries created from a request.
     var bound = RecordBound(.max)
     /// How many contents an entry can hold at the same time.
@@ -85,7 +87,7 @@ struct RequestIntake: Sendable {
     }
 
     private func plan(of request: ScannedRequest, anchor: Timestamp) throws(ModelError) -> CenterInput.Plan {
-        guard let schedule = try Schedule(request.trigger, anchor: anchor) else {
+        guard let schedule = try Schedule(request.trigger, anchor: anchor, zones: zones) else {
             return .immediate(collapseWindow: request.collapseWindow ?? 0)
         }
         return .scheduled(schedule)

@@ -100,6 +100,7 @@ extension Lane {
                 entriesPerPiece: configuration.entriesPerPiece
             ),
             store: result.store,
+            zones: context.zones.database,
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
             at: context.clock()
         )
@@ -113,9 +114,16 @@ extension Lane {
             // fenced, only a commit proves that no other process uses its id now.
             hasMarker: result.marker != nil && result.inputs.allSatisfy { !$1.isReborn }
                 && (context.fenced == nil || commits > 0),
+            replan: result.marker.flatMap(replan),
             catchUp: result.inputs.allSatisfy { $1.offset >= $1.end }
                 ? nil : CatchUp(ends: result.inputs.map(\.end), deadline: link.now.advanced(by: CatchUp.bound))
         )
+    }
+
+    /// What was planned with another version of the time zone data is planned again.
+    private func replan(after marker: StateMarker) -> PartitionCenter.Replan? {
+        guard marker.timeZoneDataVersion != context.zones.database.version else { return nil }
+        return PartitionCenter.Replan(from: marker.timeZoneDataVersion)
     }
 
     /// Replays the records that finished at once and are not in the changelog yet.

@@ -1,4 +1,3 @@
-import Foundation
 import Kafka
 import Logging
 import NotificationModel
@@ -25,7 +24,7 @@ extension Lane {
             let next = owned[number]?.takeCut(
                 topics: configuration.topics,
                 partitions: partitions,
-                timeZoneDataVersion: TimeZone.timeZoneDataVersion,
+                timeZoneDataVersion: context.zones.database.version,
                 at: now,
                 all: all,
                 room: &room

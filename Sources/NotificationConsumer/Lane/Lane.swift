@@ -46,6 +46,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// The sends of the channel; nil where the `delivered` event is the hand-over.
     var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
     var backPressure = BackPressure()
+    /// The zones of which the log said already that the database does not have them.
+    var missingZones: Set<String> = []
     /// Records applied and timers fired so far.
     private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
@@ -75,6 +77,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         intake = Intake(
             requests: RequestIntake(
                 topic: configuration.topics.requests,
+                zones: context.zones,
                 bound: RecordBound(link.maximumRecordBytes),
                 // A channel can have one content of an entry while another waits.
                 contents: context.channel == nil ? 1 : 2,
@@ -160,7 +163,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     }
 
     /// Whether work must wait for the next cut.
-    private var isCheckpointFull: Bool {
+    var isCheckpointFull: Bool {
         ledger.checkpoint.isUnderWay ? ledger.budget.isOverfull : ledger.budget.isFull
     }
 
@@ -255,6 +258,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 return try owned[number]?.center.forget(at: now)
             }
             context.metrics.count(forgottenEarly: early ?? 0)
+            if owned[number]?.isReplanning == true { try replan(number, at: now) }
+            if owned[number]?.center.missingZones.isEmpty == false { noteMissingZones(of: number) }
             try fireTimers(of: number, at: now)
         }
     }

@@ -12,6 +12,8 @@ package struct LaneContext {
     package var channel: (any DeliveryChannel)?
     /// The owner's wall clock; no timer fires earlier by this clock.
     package var clock: () -> Timestamp
+    /// The time zones of calendar triggers.
+    package var zones: TimeZones
     /// Creates a unique changelog id.
     package var newLineage: () -> String
     /// Creates a number that no other instance of a center in this process has: a channel outlives lanes, and answers
@@ -31,6 +33,7 @@ package struct LaneContext {
         stores: any EntryStores,
         channel: (any DeliveryChannel)? = nil,
         clock: @escaping () -> Timestamp,
+        zones: TimeZones,
         newLineage: @escaping () -> String,
         newAssignmentID: @escaping () -> UInt64 = { .random(in: 1 ... .max) },
         status: LaneStatus,
@@ -44,6 +47,7 @@ package struct LaneContext {
         self.stores = stores
         self.channel = channel
         self.clock = clock
+        self.zones = zones
         self.newLineage = newLineage
         self.newAssignmentID = newAssignmentID
         self.status = status

@@ -18,6 +18,7 @@ package final class LaneMetrics {
     let lateOutcomeCount: @Sendable () -> Void
     private let timedOutSends: Counter
     private let keylessState: Counter
+    private let missingZones: Counter
     private let latency: Timer
     private let lastCheckpoint: Gauge
     private let restarts: Counter
@@ -62,6 +63,7 @@ package final class LaneMetrics {
         lateOutcomeCount = { lateOutcomes.increment() }
         timedOutSends = counter("sends.timed.out")
         keylessState = counter("state.records.without.key")
+        missingZones = counter("schedule.zones.missing")
         latency = Timer(label: "delivery.latency", factory: factory)
         lastCheckpoint = Gauge(
             label: "checkpoint.success.timestamp.seconds",
@@ -125,6 +127,8 @@ package final class LaneMetrics {
     func count(keylessState count: Int64) {
         if count > 0 { keylessState.increment(by: count) }
     }
+
+    func count(missingZone count: Int) { missingZones.increment(by: Int64(count)) }
 
     func countTimedOutSend() { timedOutSends.increment() }
 

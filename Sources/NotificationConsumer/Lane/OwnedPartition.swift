@@ -55,6 +55,7 @@ struct OwnedPartition {
         stateEnd: Int64? = nil,
         firedThrough: Timestamp?,
         hasMarker: Bool,
+        replan: PartitionCenter.Replan? = nil,
         catchUp: CatchUp? = nil
     ) {
         self.center = center
@@ -63,6 +64,7 @@ struct OwnedPartition {
         self.stateEnd = stateEnd
         self.catchUp = catchUp
         self.center.holdsTimers = catchUp != nil
+        self.center.replan = replan
         fireLimit = firedThrough ?? Timestamp.earliest
         self.center.sendLimit = fireLimit
         awaitsFirstMarker = !hasMarker
@@ -78,6 +80,18 @@ struct OwnedPartition {
     var isWhole: Bool { center.isWhole }
 
     var isCatchingUp: Bool { catchUp != nil }
+
+    /// Whether calendar triggers are planned again.
+    var isReplanning: Bool { center.replan != nil }
+
+    /// Plans some of the calendar triggers again. After the last, the next marker has the current version.
+    ///
+    /// - Returns: the bytes that the next cut contains for it.
+    mutating func replan(at now: Timestamp, limit: Int) throws -> Int {
+        let bytes = try center.replan(at: now, limit: limit)
+        if !isReplanning { isTouched = true }
+        return bytes
+    }
 
     /// Allows timers to fire once the backlog is read, or reading has stopped.
     ///
@@ -100,6 +114,7 @@ struct OwnedPartition {
 
     /// When the partition has work without new input; nil when it has none.
     mutating func nextWork() -> Timestamp? {
+        if isReplanning { return .earliest }
         let next = isCatchingUp ? nil : center.nextDue()
         let due = next.map { $0 <= fireLimit ? $0 : $0.adding(milliseconds: -Self.leadTime) }
         guard let refill = center.nextRefill else { return due }
@@ -152,7 +167,7 @@ struct OwnedPartition {
             offsets: inputs.named(topics) { $0.position },
             wallTime: now,
             partitions: partitions,
-            timeZoneDataVersion: timeZoneDataVersion,
+            timeZoneDataVersion: center.replan?.version ?? timeZoneDataVersion,
             firedThrough: told,
             lineage: lineage,
             replay: PerInput(center.replayOffset).named(topics) { $0 },

@@ -11,7 +11,7 @@ enum CalendarField: UInt8, CaseIterable {
         case .quarter: 1...4
         case .month: 1...12
         case .weekOfYear: 1...53
-        case .weekOfMonth: 1...6
+        case .weekOfMonth: 1...5
         case .weekday: 1...7
         case .weekdayOrdinal: 1...5
         case .day: 1...31
@@ -69,11 +69,14 @@ private enum RegionField: UInt8 {
 }
 
 extension JSONScanner {
-    mutating func calendarComponents() throws(ModelError) -> CalendarComponents {
+    mutating func calendarComponents(_ origin: TriggerOrigin) throws(ModelError) -> CalendarComponents {
         var seen = SeenFields()
         var components = CalendarComponents()
         try object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, CalendarField.named) else { throw scanner.unknownField() }
+            guard let field = try scanner.field(name, CalendarField.named) else {
+                guard origin == .state else { throw scanner.unknownField() }
+                return try scanner.skipValue()
+            }
             try seen.insert(field)
             components[keyPath: field.place] = Int(try scanner.integer(in: field.range))
         }
@@ -81,10 +84,13 @@ extension JSONScanner {
         return components
     }
 
-    mutating func timeZone() throws(ModelError) -> String {
+    mutating func timeZone(_ origin: TriggerOrigin) throws(ModelError) -> String {
         let name = materialise(try string(bytes: 1...64))
-        guard TimeZoneNames.isKnown(name) else {
-            throw value("\"\(name)\" is not a time zone of the IANA database")
+        guard origin == .request else { return name }
+        do throws(TimeZoneError) {
+            guard try TimeZoneDatabase.system.get().contains(name) else { throw .unknown(zone: name) }
+        } catch {
+            throw ModelError(error.modelError.reason, field: "", error.description)
         }
         return name
     }

@@ -127,6 +127,7 @@ extension NotificationTrigger {
             object.member("notBefore", trigger.notBefore, &out)
             object.member("gap", trigger.gap?.rawValue, &out)
             object.member("overlap", trigger.overlap?.rawValue, &out)
+            object.member("missingDay", trigger.missingDay?.rawValue, &out)
             object.member("misfire", trigger.misfire?.rawValue, &out)
             object.member("jitter", trigger.jitter, &out)
         case .location(let trigger):

@@ -1,5 +1,5 @@
 private enum TriggerField: UInt8 {
-    case type, timeInterval, repeats, misfire, jitter, dateComponents, timeZone, notBefore, gap, overlap
+    case type, timeInterval, repeats, misfire, jitter, dateComponents, timeZone, notBefore, gap, overlap, missingDay
     case region, notifyOnEntry, notifyOnExit
 
     @inline(__always)
@@ -15,6 +15,7 @@ private enum TriggerField: UInt8 {
         case "notBefore": .notBefore
         case "gap": .gap
         case "overlap": .overlap
+        case "missingDay": .missingDay
         case "region": .region
         case "notifyOnEntry": .notifyOnEntry
         case "notifyOnExit": .notifyOnExit
@@ -36,13 +37,23 @@ private enum TriggerType {
             (.timeInterval, .jitter):
             true
         case (.calendar, .dateComponents), (.calendar, .timeZone), (.calendar, .repeats), (.calendar, .notBefore),
-            (.calendar, .gap), (.calendar, .overlap), (.calendar, .misfire), (.calendar, .jitter):
+            (.calendar, .gap), (.calendar, .overlap), (.calendar, .missingDay), (.calendar, .misfire),
+            (.calendar, .jitter):
             true
         case (.location, .region), (.location, .notifyOnEntry), (.location, .notifyOnExit), (.location, .repeats):
             true
         default: false
         }
     }
+}
+
+/// Where a trigger is read.
+enum TriggerOrigin {
+    /// In a request: everything is checked.
+    case request
+    /// In the changelog: it was checked before. A newer version may have added fields, and the database of time zones may
+    /// have lost the zone since.
+    case state
 }
 
 /// The parts of a trigger before its type is known: `type` need not come first.
@@ -61,6 +72,7 @@ private struct TriggerParts {
     var notBefore: Timestamp?
     var gap: GapPolicy?
     var overlap: OverlapPolicy?
+    var missingDay: MissingDayPolicy?
     var region: CircularRegion?
     var onEntry = false
     var onExit = false
@@ -68,18 +80,18 @@ private struct TriggerParts {
 
 extension JSONScanner {
     /// Scans a trigger.
-    mutating func trigger() throws(ModelError) -> NotificationTrigger {
+    mutating func trigger(_ origin: TriggerOrigin = .request) throws(ModelError) -> NotificationTrigger {
         var parts = TriggerParts()
         try object { scanner, name throws(ModelError) in
             guard let field = try scanner.field(name, TriggerField.named) else {
                 // An unknown type explains unknown fields, so the type decides which error to report.
-                if parts.unknownField == nil { parts.unknownField = scanner.label(name) }
+                if parts.unknownField == nil, origin == .request { parts.unknownField = scanner.label(name) }
                 try scanner.skipValue()
                 return
             }
             let start = (position: scanner.position, depth: scanner.depth)
             do throws(ModelError) {
-                try scanner.triggerMember(field, &parts)
+                try scanner.triggerMember(field, origin, &parts)
             } catch {
                 // A grammar error ends the scan; an invalid value waits for the type, which may explain it.
                 guard error.field != nil else { throw error }
@@ -93,6 +105,7 @@ extension JSONScanner {
 
     private mutating func triggerMember(
         _ field: TriggerField,
+        _ origin: TriggerOrigin,
         _ parts: inout TriggerParts
     ) throws(ModelError) {
         try parts.seen.insert(field)
@@ -102,11 +115,12 @@ extension JSONScanner {
         case .repeats: parts.repeats = try boolean()
         case .misfire: parts.misfire = try choice(MisfirePolicy.self)
         case .jitter: parts.jitter = try decimal(in: 0...ModelLimits.jitter)
-        case .dateComponents: parts.components = try calendarComponents()
-        case .timeZone: parts.timeZone = try timeZone()
+        case .dateComponents: parts.components = try calendarComponents(origin)
+        case .timeZone: parts.timeZone = try timeZone(origin)
         case .notBefore: parts.notBefore = try timestamp()
         case .gap: parts.gap = try choice(GapPolicy.self)
         case .overlap: parts.overlap = try choice(OverlapPolicy.self)
+        case .missingDay: parts.missingDay = try choice(MissingDayPolicy.self)
         case .region: parts.region = try region()
         case .notifyOnEntry: parts.onEntry = try boolean()
         case .notifyOnExit: parts.onExit = try boolean()
@@ -171,18 +185,19 @@ extension JSONScanner {
             )
         case .calendar:
             guard let components = parts.components else { throw missing("dateComponents") }
-            return .calendar(
-                CalendarTrigger(
-                    dateComponents: components,
-                    timeZone: parts.timeZone,
-                    repeats: parts.repeats,
-                    notBefore: parts.notBefore,
-                    gap: parts.gap,
-                    overlap: parts.overlap,
-                    misfire: parts.misfire,
-                    jitter: parts.jitter
-                )
+            let trigger = CalendarTrigger(
+                dateComponents: components,
+                timeZone: parts.timeZone,
+                repeats: parts.repeats,
+                notBefore: parts.notBefore,
+                gap: parts.gap,
+                overlap: parts.overlap,
+                missingDay: parts.missingDay,
+                misfire: parts.misfire,
+                jitter: parts.jitter
             )
+            try CalendarSchedule.check(trigger)
+            return .calendar(trigger)
         case .location:
             guard let region = parts.region else { throw missing("region") }
             guard parts.onEntry || parts.onExit else {

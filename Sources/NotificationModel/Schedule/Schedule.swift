@@ -1,39 +1,72 @@
-/// The occurrences of a trigger: instants that follow from the trigger and the request record's timestamp alone, so that they
-/// do not drift whatever happens to the process.
+/// The occurrences of a trigger: instants that follow from the trigger, the request record's timestamp and, for a calendar
+/// trigger, the rules of its time zone alone, so that they do not drift whatever happens to the process.
 ///
 /// A trigger that this release runs has a schedule; where there is none, requests are refused where they come in.
 public enum Schedule: Hashable, Sendable {
     /// A time after the request, once or again and again.
     case interval(IntervalSchedule)
+    /// Times on the wall clock of a zone. Indirect, so that a schedule stays as small as an interval.
+    indirect case calendar(CalendarSchedule)
 
     /// The schedule of a trigger; nil for one that is due at once.
     ///
-    /// Throws `unsupported-form` at `trigger.type` for a trigger that this release does not run.
+    /// Throws `unsupported-form` at `trigger.type` for a trigger that this release does not run; for a calendar trigger
+    /// `invalid` or `gap` at `trigger.dateComponents` when it has no occurrence, and at `trigger.timeZone` for an unknown zone.
     ///
     /// - Parameters:
     ///   - trigger: of the request.
     ///   - anchor: the timestamp of the request's record.
-    public init?(_ trigger: NotificationTrigger, anchor: Timestamp) throws(ModelError) {
+    ///   - zones: the time zones of calendar triggers.
+    public init?(_ trigger: NotificationTrigger, anchor: Timestamp, zones: TimeZones) throws(ModelError) {
         switch trigger {
         case .push: return nil
         case .timeInterval(let trigger): self = .interval(IntervalSchedule(trigger, anchor: anchor))
-        case .calendar: throw Self.unsupported("calendar")
-        case .location: throw Self.unsupported("location")
+        case .calendar(var trigger):
+            do throws(ModelError) {
+                let zone = try zones.rules(for: trigger)
+                // What is stored keeps its zone when the setting changes.
+                trigger.timeZone = zone.name
+                self = .calendar(try CalendarSchedule(trigger, anchor: anchor, zone: zone))
+            } catch {
+                throw error.inside("trigger")
+            }
+        case .location: throw Self.unsupported
         }
     }
 
-    /// Checks that this release runs a trigger, so that nothing waits for one that never fires. Throws as ``init(_:anchor:)``.
+    /// Checks that this release runs a trigger, so that nothing waits for one that never fires. Throws `unsupported-form` at
+    /// `trigger.type`.
     public static func check(_ trigger: NotificationTrigger) throws(ModelError) {
-        _ = try Schedule(trigger, anchor: Timestamp(rawValue: 0))
+        if case .location = trigger { throw unsupported }
     }
 
-    private static func unsupported(_ type: String) -> ModelError {
-        ModelError(
-            .unsupportedForm,
-            field: "trigger.type",
-            "this release does not run \(type) triggers; it runs push and timeInterval"
-        )
+    /// Checks also that a calendar trigger is not past. Costs no search. Throws `invalid` or `gap` at
+    /// `trigger.dateComponents`, or as ``check(_:)``.
+    ///
+    /// - Parameter zones: of the trigger's zone; the zone of a trigger that names none is not known here.
+    public static func check(
+        _ trigger: NotificationTrigger,
+        at now: Timestamp,
+        zones: TimeZoneDatabase
+    ) throws(ModelError) {
+        try check(trigger)
+        guard case .calendar(let trigger) = trigger else { return }
+        do throws(ModelError) {
+            var zone: TimeZoneRules?
+            if let name = trigger.timeZone {
+                do throws(TimeZoneError) { zone = try zones.rules(named: name) } catch { throw error.modelError }
+            }
+            try CalendarSchedule.check(trigger, after: now, zone: zone)
+        } catch {
+            throw error.inside("trigger")
+        }
     }
+
+    private static let unsupported = ModelError(
+        .unsupportedForm,
+        field: "trigger.type",
+        "this release does not run location triggers; it runs push, timeInterval and calendar"
+    )
 
     // MARK: - What each kind of schedule answers
 
@@ -41,6 +74,7 @@ public enum Schedule: Hashable, Sendable {
     public var first: Timestamp {
         switch self {
         case .interval(let schedule): schedule.first
+        case .calendar(let schedule): schedule.first
         }
     }
 
@@ -48,6 +82,7 @@ public enum Schedule: Hashable, Sendable {
     public var repeats: Bool {
         switch self {
         case .interval(let schedule): schedule.repeats
+        case .calendar(let schedule): schedule.repeats
         }
     }
 
@@ -55,6 +90,7 @@ public enum Schedule: Hashable, Sendable {
     public var misfire: MisfirePolicy? {
         switch self {
         case .interval(let schedule): schedule.misfire
+        case .calendar(let schedule): schedule.misfire
         }
     }
 
@@ -62,6 +98,7 @@ public enum Schedule: Hashable, Sendable {
     public var jitter: Int64 {
         switch self {
         case .interval(let schedule): schedule.jitter
+        case .calendar(let schedule): schedule.jitter
         }
     }
 
@@ -69,6 +106,7 @@ public enum Schedule: Hashable, Sendable {
     public func next(after occurrence: Timestamp) -> Timestamp? {
         switch self {
         case .interval(let schedule): schedule.next(after: occurrence)
+        case .calendar(let schedule): schedule.next(after: occurrence)
         }
     }
 
@@ -76,6 +114,7 @@ public enum Schedule: Hashable, Sendable {
     public func previous(through instant: Timestamp, from first: Timestamp) -> Timestamp {
         switch self {
         case .interval(let schedule): schedule.previous(through: instant, from: first)
+        case .calendar(let schedule): schedule.previous(through: instant, from: first)
         }
     }
 
@@ -83,6 +122,7 @@ public enum Schedule: Hashable, Sendable {
     public func count(from first: Timestamp, through last: Timestamp) -> Int {
         switch self {
         case .interval(let schedule): schedule.count(from: first, through: last)
+        case .calendar(let schedule): schedule.count(from: first, through: last)
         }
     }
 

@@ -45,7 +45,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
     var form: Int { max(due == nil ? StateForm.withoutDue : StateForm.first, max(timer.form, trace.form)) }
 
     /// - Parameter source: what is scanned, for the slice of it that is kept.
-    init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
+    init(_ scanner: inout JSONScanner, of source: [UInt8], zones: TimeZoneDatabase?) throws(ModelError) {
         var (id, due, timer): (RequestID?, Timestamp?, StateEntry.Timer?)
         var (content, expiration): (ArraySlice<UInt8>?, Timestamp?)
         var isInDoubt = false
@@ -54,7 +54,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
             switch try scanner.field(name, of: Field.self) {
             case .requestId: id = try scanner.requestID()
             case .due: due = try scanner.timestamp()
-            case .timer: timer = try StateEntry.Timer(&scanner)
+            case .timer: timer = try StateEntry.Timer(&scanner, zones: zones)
             case .expiration: expiration = try scanner.timestamp()
             case .inDoubt: isInDoubt = try scanner.boolean()
             case .content: content = try scanner.object(of: source)

@@ -15,6 +15,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         switch self {
         case .held, .turn: 1
         case .scheduled(.interval, _): 1
+        case .scheduled(.calendar, _): StateForm.calendar
         }
     }
 
@@ -23,46 +24,86 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         case held, turn
     }
 
-    /// The fields of an interval's object.
-    private enum IntervalField: FieldName {
-        case interval, anchor, occurrence, repeats, misfire, jitter
+    /// The fields of a schedule's object: an interval with its policies, or a calendar trigger with the offset from UTC that
+    /// its occurrence was planned with; both with an anchor and an occurrence.
+    private enum ScheduleField: FieldName {
+        case interval, anchor, occurrence, repeats, misfire, jitter, trigger, offset
     }
 
-    init(_ scanner: inout JSONScanner) throws(ModelError) {
+    /// The parts of a schedule before its kind is known.
+    private struct Parts {
+        var (interval, trigger): (Int64?, CalendarTrigger?)
+        var (anchor, occurrence): (Timestamp?, Timestamp?)
+        var (repeats, misfire, jitter): (Bool, MisfirePolicy?, Int64) = (false, nil, 0)
+        var offset: Int?
+    }
+
+    /// - Parameter zones: the zones of calendar triggers. One that is not in it, or with no zones any, has the offset that
+    ///   the occurrence was planned with.
+    init(_ scanner: inout JSONScanner, zones: TimeZoneDatabase?) throws(ModelError) {
         guard scanner.peek() == 0x22 else {
-            self = try Self.interval(&scanner)
+            self = try Self.schedule(&scanner, zones)
             return
         }
         let text = try scanner.string()
         switch try scanner.field(text, of: Word.self) {
         case .held: self = .held
         case .turn: self = .turn
-        case nil: throw scanner.value("must be held, turn or an interval")
+        case nil: throw scanner.value("must be held, turn or a schedule")
         }
     }
 
-    private static func interval(_ scanner: inout JSONScanner) throws(ModelError) -> Self {
-        var (interval, anchor, occurrence): (Int64?, Timestamp?, Timestamp?)
-        var (repeats, misfire, jitter): (Bool, MisfirePolicy?, Int64) = (false, nil, 0)
+    private static func schedule(
+        _ scanner: inout JSONScanner,
+        _ zones: TimeZoneDatabase?
+    ) throws(ModelError) -> Self {
+        var parts = Parts()
         try scanner.object { scanner, name throws(ModelError) in
-            switch try scanner.field(name, of: IntervalField.self) {
-            case .interval: interval = try scanner.integer(in: 1...Int64.max)
-            case .anchor: anchor = try scanner.timestamp()
-            case .occurrence: occurrence = try scanner.timestamp()
-            case .repeats: repeats = try scanner.boolean()
-            case .misfire: misfire = try scanner.choice(MisfirePolicy.self)
-            case .jitter: jitter = try scanner.integer(in: 0...Int64.max)
+            switch try scanner.field(name, of: ScheduleField.self) {
+            case .interval: parts.interval = try scanner.integer(in: 1...Int64.max)
+            case .anchor: parts.anchor = try scanner.timestamp()
+            case .occurrence: parts.occurrence = try scanner.timestamp()
+            case .repeats: parts.repeats = try scanner.boolean()
+            case .misfire: parts.misfire = try scanner.choice(MisfirePolicy.self)
+            case .jitter: parts.jitter = try scanner.integer(in: 0...Int64.max)
+            case .trigger:
+                guard case .calendar(let trigger) = try scanner.trigger(.state) else {
+                    throw scanner.value("must be a calendar trigger")
+                }
+                parts.trigger = trigger
+            case .offset: parts.offset = Int(try scanner.integer(in: LocalTimeKind.offsets))
             case nil: try scanner.skipValue()
             }
         }
+        if let trigger = parts.trigger { return try calendar(trigger, parts, scanner, zones) }
         let schedule = IntervalSchedule(
-            interval: try scanner.required(interval, IntervalField.interval),
-            anchor: try scanner.required(anchor, IntervalField.anchor),
-            repeats: repeats,
-            misfire: misfire,
-            jitter: jitter
+            interval: try scanner.required(parts.interval, ScheduleField.interval),
+            anchor: try scanner.required(parts.anchor, ScheduleField.anchor),
+            repeats: parts.repeats,
+            misfire: parts.misfire,
+            jitter: parts.jitter
         )
-        return .scheduled(.interval(schedule), occurrence: try scanner.required(occurrence, IntervalField.occurrence))
+        let occurrence = try scanner.required(parts.occurrence, ScheduleField.occurrence)
+        return .scheduled(.interval(schedule), occurrence: occurrence)
+    }
+
+    private static func calendar(
+        _ trigger: CalendarTrigger,
+        _ parts: Parts,
+        _ scanner: JSONScanner,
+        _ zones: TimeZoneDatabase?
+    ) throws(ModelError) -> Self {
+        let occurrence = try scanner.required(parts.occurrence, ScheduleField.occurrence)
+        let offset = try scanner.required(parts.offset, ScheduleField.offset)
+        guard let name = trigger.timeZone else { throw scanner.missing("trigger.timeZone") }
+        let schedule = try CalendarSchedule(
+            restoring: trigger,
+            anchor: try scanner.required(parts.anchor, ScheduleField.anchor),
+            zone: (try? zones?.rules(named: name)) ?? TimeZoneRules(substituteFor: name, offset: offset),
+            occurrence: occurrence,
+            offset: offset
+        )
+        return .scheduled(.calendar(schedule), occurrence: occurrence)
     }
 
     func writeJSON(to out: inout [UInt8]) {
@@ -71,12 +112,20 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         case .turn: Self.write(.turn, to: &out)
         case .scheduled(.interval(let schedule), let occurrence):
             var object = JSONObjectWriter()
-            object.member(IntervalField.interval, schedule.interval, &out)
-            object.member(IntervalField.anchor, schedule.anchor, &out)
-            object.member(IntervalField.occurrence, occurrence, &out)
-            if schedule.repeats { object.member(IntervalField.repeats, true, &out) }
-            object.member(IntervalField.misfire, schedule.misfire?.rawValue, &out)
-            if schedule.jitter > 0 { object.member(IntervalField.jitter, schedule.jitter, &out) }
+            object.member(ScheduleField.interval, schedule.interval, &out)
+            object.member(ScheduleField.anchor, schedule.anchor, &out)
+            object.member(ScheduleField.occurrence, occurrence, &out)
+            if schedule.repeats { object.member(ScheduleField.repeats, true, &out) }
+            object.member(ScheduleField.misfire, schedule.misfire?.rawValue, &out)
+            if schedule.jitter > 0 { object.member(ScheduleField.jitter, schedule.jitter, &out) }
+            object.end(&out)
+        case .scheduled(.calendar(let schedule), let occurrence):
+            var object = JSONObjectWriter()
+            object.begin(ScheduleField.trigger, &out)
+            NotificationTrigger.calendar(schedule.trigger).write(to: &out)
+            object.member(ScheduleField.anchor, schedule.anchor, &out)
+            object.member(ScheduleField.occurrence, occurrence, &out)
+            object.member(ScheduleField.offset, Int64(schedule.offset(of: occurrence)), &out)
             object.end(&out)
         }
     }

@@ -57,15 +57,22 @@ extension StateEntry: StatePart {
     /// Reads an entry; ignores unknown fields.
     ///
     /// Throws `unsupported-form` for a newer form, `invalid` with the missing or wrong field.
-    public init(json: [UInt8]) throws(ModelError) {
+    ///
+    /// - Parameter zones: the zones of calendar triggers. A zone that is not in it has one offset, the one that the next
+    ///   occurrence was planned with; so have all zones without it.
+    public init(json: [UInt8], zones: TimeZoneDatabase?) throws(ModelError) {
         self = try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
-            return try scanner.whole { scanner throws(ModelError) in try StateEntry(&scanner, of: json) }
+            return try scanner.whole { scanner throws(ModelError) in try StateEntry(&scanner, of: json, zones) }
         }
     }
 
     /// - Parameter source: the scanned bytes; the entry keeps slices of them.
-    private init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
+    private init(
+        _ scanner: inout JSONScanner,
+        of source: [UInt8],
+        _ zones: TimeZoneDatabase?
+    ) throws(ModelError) {
         var entry = StateEntry()
         var form: Int64?
         var hasTexts = false
@@ -76,7 +83,7 @@ extension StateEntry: StatePart {
             case .offset: entry.applied[.requests].offset = try scanner.integer(in: -1...Int64.max)
             case .life: entry.applied[.requests].life = try scanner.integer(in: 0...Int64.max)
             case .version: entry.version = try Version(&scanner)
-            case .pending: entry.pending = try Pending(&scanner, of: source)
+            case .pending: entry.pending = try Pending(&scanner, of: source, zones: zones)
             case .sending: entry.sending = try Sending(&scanner, of: source)
             case .delivered: entry.delivered = try Delivered(&scanner)
             case .known: try KnownRequest.readPacked(&scanner, into: &entry.known)
@@ -132,9 +139,11 @@ extension StateEntry: StatePart {
         public var touched: Timestamp
         /// When it has work after a restart; nil if it waits for nothing.
         public var due: Timestamp?
+        /// Whether it may wait for a calendar trigger, as its form says.
+        public var mayHaveCalendar = false
     }
 
-    /// Reads only the head, without building anything. Throws as ``init(json:)``.
+    /// Reads only the head, without building anything. Throws as ``init(json:zones:)``.
     public static func head(of json: [UInt8]) throws(ModelError) -> Head {
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
@@ -153,7 +162,7 @@ extension StateEntry: StatePart {
             default: try scanner.skipValue()
             }
         }
-        _ = try scanner.required(form, Field.form)
+        head.mayHaveCalendar = try scanner.required(form, Field.form) >= StateForm.calendar
         return head
     }
 }

@@ -8,8 +8,10 @@ enum StateForm {
     static let first = 1
     /// The form from which a pending notification may wait without a due time.
     static let withoutDue = 2
+    /// The form from which a pending notification may wait for a calendar trigger.
+    static let calendar = 3
     /// The newest form that this version reads, and the newest that it writes.
-    static let current = 2
+    static let current = 3
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.
     ///

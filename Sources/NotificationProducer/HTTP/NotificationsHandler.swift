@@ -21,6 +21,8 @@ struct NotificationsHandler: Sendable {
     /// Maximum number of identifiers in one call.
     let removalLimit: Int
     let now: @Sendable () -> Timestamp
+    /// The time zones of calendar triggers.
+    let zones: TimeZoneDatabase
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
 
     /// Approximate memory of a waiting record besides its bytes.
@@ -93,7 +95,7 @@ struct NotificationsHandler: Sendable {
         }
         let bytes = try await body.read(upTo: bodyLimit)
         let scanned = try RequestRecord.scan(body: bytes, key: key)
-        try Schedule.check(scanned.trigger)
+        try Schedule.check(scanned.trigger, at: now(), zones: zones)
         if let expiration = scanned.expiration, expiration <= now() {
             throw ModelError(.invalid, field: "expiration", "is in the past: \(expiration.rfc3339)")
         }

@@ -48,6 +48,7 @@ extension ProducerService {
             bodyLimit: configuration.notificationBodyBytes,
             removalLimit: configuration.removalIdentifiers,
             now: now,
+            zones: zones,
             makeRequestID: makeRequestID
         )
         return events.routes + notifications.routes

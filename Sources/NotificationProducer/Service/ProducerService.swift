@@ -18,6 +18,7 @@ public struct ProducerService: Service {
     let configuration: ProducerServiceConfiguration
     let rules: RuleStore?
     let ceiling: KafkaRecordCeiling
+    let zones: TimeZoneDatabase
     let security: ListenerSecurity
     let httpHealth: HealthComponent
     private let kafkaHealth: HealthComponent
@@ -26,7 +27,7 @@ public struct ProducerService: Service {
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
     let bound = BoundPort()
 
-    /// Reads the rules, the tokens and the certificate; connects only in ``run()``.
+    /// Reads the rules, the tokens, the certificate and the time zones; connects only in ``run()``.
     ///
     /// - Parameters:
     ///   - configuration: The settings.
@@ -37,7 +38,8 @@ public struct ProducerService: Service {
     ///   - now: The clock for expirations and `ce_time`; the system clock by default.
     ///   - makeRequestID: Creates ids for HTTP calls without an `Idempotency-Key`; random by default.
     /// - Throws: `KafkaError` that names a property librdkafka rejects, ``RuleFileError`` with every problem of the
-    ///   rule file, ``ListenerSettingsError`` that names the problem of the address, the tokens or the certificate.
+    ///   rule file, ``ListenerSettingsError`` that names the problem of the address, the tokens or the certificate,
+    ///   `TimeZoneError` without a time zone database.
     public init(
         configuration: ProducerServiceConfiguration,
         health: Health,
@@ -73,6 +75,7 @@ public struct ProducerService: Service {
             logger: logger
         )
         try configuration.ingest.consumer.check()
+        zones = try TimeZoneDatabase.loaded(logger: logger)
         rules = try configuration.rulesFile.map { [now = self.now] path throws(RuleFileError) in
             try RuleStore(path: path, defaultApplication: configuration.defaultApplication, now: now)
         }

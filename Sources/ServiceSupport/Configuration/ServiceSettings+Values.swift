@@ -1,3 +1,5 @@
+import NotificationModel
+
 extension ServiceSettings {
     /// Text that is not empty.
     ///
@@ -82,6 +84,15 @@ extension ServiceSettings {
         return read(key, .choice, "one of \(allowed)", about, default: nil, required: false, write: \.rawValue) {
             Value(rawValue: $0)
         }
+    }
+
+    /// The name of a zone in the system's IANA time zone database.
+    public mutating func timeZone(_ key: String, default: String, about: String = "") -> String {
+        let allowed = "a time zone of the IANA database, such as Europe/Berlin"
+        let value = read(key, .text, allowed, about, default: `default`, write: { $0 }) { name in
+            (try? TimeZoneDatabase.system.get())?.contains(name) == true ? name : nil
+        }
+        return value ?? `default`
     }
 
     /// Items: a list in the file, or `a,b,c` (blanks around items and empty items are dropped).

@@ -1,3 +1,5 @@
+import NotificationModel
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -16,9 +18,7 @@ struct ProcessMetrics: Sendable {
     private let start: Double
 
     init() {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        start = Self.startFromSystem() ?? Double(now.tv_sec) + Double(now.tv_nsec) / 1e9
+        start = Self.startFromSystem() ?? Double(SystemClock.now().rawValue) / 1e3
     }
 
     func collect(into page: inout MetricsPage) {
@@ -49,9 +49,7 @@ struct ProcessMetrics: Sendable {
     }
 
     private static func cpuSeconds() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        SystemClock.processSeconds()
     }
 
     private static func residentBytes() -> Double? {

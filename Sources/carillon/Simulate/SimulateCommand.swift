@@ -52,19 +52,19 @@ struct SimulateCommand: AsyncParsableCommand {
 
     func run() async throws {
         Terminal.ignoreBrokenPipes()
-        let outcome = try await Interruption.watched(thread: "simulate") { stop in runSeeds(until: stop) }
+        let outcome = try await Interruption.watched(thread: "simulate") { stop in try runSeeds(until: stop) }
         if let signal = outcome.signal { throw ExitCode(ExitStatus.ended(by: signal)) }
         if outcome.result { throw ExitCode(ExitStatus.failed) }
     }
 
     /// - Returns: whether a rule was broken.
-    private func runSeeds(until stop: StopSignal) -> Bool {
+    private func runSeeds(until stop: StopSignal) throws -> Bool {
         var bar = Terminal.isError ? ProgressBar(total: seeds, now: .now) : nil
         var done = SendSummary()
         var totals = (requests: 0, events: 0, time: Int64(0))
         for seed in firstSeed..<firstSeed + UInt64(seeds) {
             if stop.isRequested { break }
-            let result = Simulation.run(.init(seed: seed, isExactlyOnce: mode == .exactlyOnce, bug: bug))
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: mode == .exactlyOnce, bug: bug))
             if result.violation != nil || trace && seeds == 1 {
                 bar?.clear()
                 Terminal.write(SimulationReport.text(of: result, command: command(for: seed), isWhole: trace))

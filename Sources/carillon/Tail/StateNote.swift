@@ -10,7 +10,7 @@ enum StateNote {
         if let key = record.key.flatMap({ try? NotificationKey(encoded: $0) }), key.isWholeRecipient {
             return (try? RecipientRecord(json: value)).map(pieces)
         }
-        return (try? StateEntry(json: value)).map(pieces)
+        return (try? StateEntry(json: value, zones: try? TimeZoneDatabase.system.get())).map(pieces)
     }
 
     /// The progress of a partition.
@@ -70,6 +70,8 @@ enum StateNote {
         case .scheduled(.interval(let schedule), _):
             guard schedule.repeats else { return due }
             return "\(due), every \(Double(schedule.interval) / 1_000) s"
+        case .scheduled(.calendar(let schedule), _):
+            return "\(due), calendar \(schedule.zone.name)\(schedule.repeats ? ", repeats" : "")"
         }
     }
 

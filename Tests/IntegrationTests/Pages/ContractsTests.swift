@@ -59,7 +59,7 @@ struct ContractsTests {
                 let type = Array("application/cloudevents+json".utf8)
                 _ = try BusinessEvent(kafkaHeaders: [("content-type", type)], value: json)
             case "state-entry":
-                _ = try StateEntry(json: json)
+                _ = try StateEntry(json: json, zones: TimeZoneDatabase.system.get())
             case "state-marker":
                 _ = try StateMarker(json: json)
             case "device", "categories", "signals", "response-event":

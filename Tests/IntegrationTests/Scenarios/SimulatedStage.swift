@@ -24,9 +24,9 @@ actor SimulatedStage: Stage {
     private var position = ScriptedRun.Position()
     private var ledger = EventLedger()
 
-    init(_ setting: Setting) {
+    init(_ setting: Setting) throws {
         capabilities = setting.isExactlyOnce ? Set(StageCapability.allCases) : [.compaction, .brokerRestart, .expiry]
-        run = ScriptedRun(
+        run = try ScriptedRun(
             .init(
                 seed: setting.seed,
                 partitions: Int32(Scenario.partitions),

@@ -174,6 +174,7 @@ struct SendingTests {
             rules: rules,
             limits: .init(),
             store: bench.store,
+            zones: zones.database,
             firedThrough: at(firedThrough),
             at: at(now)
         )

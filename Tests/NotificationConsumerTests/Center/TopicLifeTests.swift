@@ -9,7 +9,13 @@ struct TopicLifeTests {
         let rules = LifecycleRules(retention: PartitionCenter.Limits().retention)
         var bench = Bench()
         (bench.store, bench.life) = (store, life)
-        bench.center = try PartitionCenter(rules: rules, limits: .init(), store: store, at: at(0))
+        bench.center = try PartitionCenter(
+            rules: rules,
+            limits: .init(),
+            store: store,
+            zones: zones.database,
+            at: at(0)
+        )
         return bench
     }
 
@@ -37,7 +43,7 @@ struct TopicLifeTests {
         var again = try Self.bench(1, over: after.store)
         #expect(again.apply(request("b")).isEmpty)
         let entry = try #require(again.entry(key("order")))
-        #expect(try StateEntry(json: entry.json) == entry)
+        #expect(try StateEntry(json: entry.json, zones: zones.database) == entry)
     }
 
     @Test func `an id derived from the position differs after the topic was created again`() {

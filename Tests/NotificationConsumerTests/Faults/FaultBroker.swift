@@ -163,6 +163,6 @@ struct FaultBroker {
         for record in try await records(topics.state) where record.key != StateMarker.key {
             last[record.key ?? []] = record.value
         }
-        return try last.values.count { try StateEntry(json: $0).pending != nil }
+        return try last.values.count { try StateEntry(json: $0, zones: zones.database).pending != nil }
     }
 }

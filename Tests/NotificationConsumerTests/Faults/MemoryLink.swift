@@ -47,7 +47,7 @@ final class MemoryBroker {
             offsets: [topics.requests: 0],
             wallTime: at(0),
             partitions: count,
-            timeZoneDataVersion: "",
+            timeZoneDataVersion: NotificationConsumerTests.zones.database.version,
             firedThrough: firedThrough,
             lineage: "test"
         )
@@ -333,6 +333,7 @@ extension Lane {
         channel: (any DeliveryChannel)? = nil,
         health: Health = Health(),
         registry: PrometheusRegistry = PrometheusRegistry(),
+        zones: TimeZones = zones,
         fenced: String? = nil,
         logger: Logger = quiet
     ) -> Lane {
@@ -343,6 +344,7 @@ extension Lane {
             stores: MemoryEntryStores(),
             channel: channel,
             clock: { at((link.now - began).milliseconds) },
+            zones: zones,
             newLineage: { "test" },
             status: LaneStatus(),
             health: health.component("lane"),

@@ -64,6 +64,7 @@ final class TestLanes: Sendable {
                 guarantee: guarantee,
                 stores: stores,
                 clock: SystemClock.now,
+                zones: zones,
                 newLineage: { UUID().uuidString },
                 status: status,
                 health: health,

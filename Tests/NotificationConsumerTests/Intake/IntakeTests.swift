@@ -5,7 +5,7 @@ import Testing
 @testable import NotificationConsumer
 
 struct IntakeTests {
-    private let intake = RequestIntake(topic: "requests") { key in
+    private let intake = RequestIntake(topic: "requests", zones: zones) { key in
         key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: 8) }
     }
     private let home = KafkaPartitioner.partition(forKey: Array("ana".utf8), count: 8)
@@ -32,6 +32,16 @@ struct IntakeTests {
         }
     }
 
+    private static func calendar(
+        _ components: String,
+        zone: String = "Asia/Shanghai",
+        _ reason: ReasonCode,
+        _ field: String
+    ) -> (String?, String, ReasonCode, String?) {
+        let trigger = "{\"type\":\"calendar\",\"dateComponents\":\(components),\"timeZone\":\"\(zone)\"}"
+        return ("shop/ana/a", "{\"content\":{\"title\":\"T\"},\"trigger\":\(trigger)}", reason, field)
+    }
+
     private static let unusable: [(String?, String, ReasonCode, String?)] = [
         (nil, #"{"content":{"title":"T"}}"#, ReasonCode.invalid, "key"),
         ("shop/ana", #"{"content":{"title":"T"}}"#, .invalid, "key"),
@@ -48,8 +58,18 @@ struct IntakeTests {
         ),
         (
             "shop/ana/a",
-            #"{"content":{"title":"T"},"trigger":{"type":"calendar","dateComponents":{"hour":9},"timeZone":"Asia/Shanghai"}}"#,
+            #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":1,"longitude":1,"radius":1},"notifyOnEntry":true}}"#,
             .unsupportedForm, "trigger.type"
+        ),
+        calendar(#"{"month":2,"hour":9}"#, .invalid, "trigger.dateComponents.day"),
+        calendar(#"{"year":1970,"month":2,"day":30,"hour":9}"#, .invalid, "trigger.dateComponents.day"),
+        calendar(#"{"year":1969,"month":12,"day":31}"#, .invalid, "trigger.dateComponents"),
+        calendar(#"{"hour":9}"#, zone: "Mars/Olympus_Mons", .invalid, "trigger.timeZone"),
+        calendar(
+            #"{"year":2027,"month":3,"day":14,"hour":2,"minute":30}"#,
+            zone: #"America/New_York","gap":"skip"#,
+            .gap,
+            "trigger.dateComponents"
         ),
         ("shop/ana/a", #"{"recipient":"bo","content":{"title":"T"}}"#, .invalid, "recipient"),
     ]
@@ -64,6 +84,24 @@ struct IntakeTests {
         let found = rejection(of: record(key, value))
         #expect(found?.reason == reason)
         if let field { #expect(found?.field == field) }
+    }
+
+    @Test(arguments: [nil, "America/New_York"])
+    func `a calendar trigger without a zone has the one of the settings`(zone: String?) throws {
+        let here = try TimeZones(zones.database, standard: "Asia/Shanghai")
+        let intake = RequestIntake(topic: "requests", zones: here) { _ in 0 }
+        let named = zone.map { ",\"timeZone\":\"\($0)\"" } ?? ""
+        let trigger = "{\"type\":\"calendar\",\"dateComponents\":{\"hour\":9}\(named),\"repeats\":true}"
+        let value = "{\"content\":{\"title\":\"T\"},\"trigger\":\(trigger)}"
+        let input = try intake.input(from: record("shop/ana/a", value, partition: 0), at: at(0))
+        guard case .request(let request) = input, case .scheduled(.calendar(let schedule)) = request.plan else {
+            Issue.record("\(input)")
+            return
+        }
+        // Tomorrow at 9 in Shanghai, today at 9 in New York.
+        let expected = zone == nil ? "2027-01-16T01:00:00Z" : "2027-01-15T14:00:00Z"
+        #expect(schedule.first == Timestamp(rfc3339: expected))
+        #expect(schedule.trigger.timeZone == zone ?? "Asia/Shanghai")
     }
 
     @Test func `a record in the wrong partition is misrouted, whatever it contains`() {

@@ -104,6 +104,7 @@ struct CatchUpTests {
             rules: bench.center.rules,
             limits: .init(),
             store: bench.store,
+            zones: zones.database,
             firedThrough: at(6000),
             at: at(10_000)
         )
@@ -148,6 +149,7 @@ struct CatchUpTests {
             rules: rules,
             limits: .init(),
             store: partition.center.store,
+            zones: zones.database,
             firedThrough: marker.firedThrough,
             at: at(70_000)
         )

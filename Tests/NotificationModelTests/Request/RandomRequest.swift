@@ -107,10 +107,12 @@ enum RandomRequest {
                 )
             )
         case 2:
+            let day = chance(&generator) ? Int.random(in: 1...31, using: &generator) : nil
             return .calendar(
                 CalendarTrigger(
                     dateComponents: CalendarComponents(
-                        weekday: chance(&generator) ? Int.random(in: 1...7, using: &generator) : nil,
+                        weekday: day == nil && chance(&generator) ? Int.random(in: 1...7, using: &generator) : nil,
+                        day: day,
                         hour: Int.random(in: 0...23, using: &generator),
                         minute: chance(&generator) ? Int.random(in: 0...59, using: &generator) : nil
                     ),
@@ -118,7 +120,8 @@ enum RandomRequest {
                     repeats: chance(&generator),
                     notBefore: chance(&generator) ? instant(&generator) : nil,
                     gap: GapPolicy.allCases.randomElement(using: &generator),
-                    overlap: chance(&generator) ? OverlapPolicy.allCases.randomElement(using: &generator) : nil
+                    overlap: chance(&generator) ? OverlapPolicy.allCases.randomElement(using: &generator) : nil,
+                    missingDay: day == nil ? nil : MissingDayPolicy.allCases.randomElement(using: &generator)
                 )
             )
         default:

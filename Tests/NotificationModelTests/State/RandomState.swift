@@ -102,10 +102,11 @@ enum RandomState {
         return bytes(contents.randomElement(using: &generator) ?? "{}")[...]
     }
 
-    private static func timer(_ generator: inout SeededGenerator) -> StateEntry.Timer {
-        switch Int.random(in: 0...3, using: &generator) {
+    private static func timer(_ generator: inout SeededGenerator) throws -> StateEntry.Timer {
+        switch Int.random(in: 0...4, using: &generator) {
         case 0: return .held
         case 1: return .turn
+        case 2: return try calendar(&generator)
         default:
             let schedule = IntervalSchedule(
                 interval: max(1, count(&generator)),
@@ -118,13 +119,39 @@ enum RandomState {
         }
     }
 
+    private static func calendar(_ generator: inout SeededGenerator) throws -> StateEntry.Timer {
+        let zones = ["UTC", "Asia/Shanghai", "America/New_York", "Australia/Lord_Howe"]
+        let zone = zones.randomElement(using: &generator) ?? "UTC"
+        let day = maybe(&generator) { Int.random(in: 1...31, using: &$0) }
+        let trigger = CalendarTrigger(
+            dateComponents: .init(day: day, hour: Int.random(in: 0...23, using: &generator)),
+            timeZone: zone,
+            repeats: chance(&generator),
+            notBefore: maybe(&generator, instant),
+            gap: GapPolicy.allCases.randomElement(using: &generator),
+            overlap: OverlapPolicy.allCases.randomElement(using: &generator),
+            missingDay: day == nil ? nil : MissingDayPolicy.allCases.randomElement(using: &generator),
+            misfire: MisfirePolicy.allCases.randomElement(using: &generator),
+            jitter: maybe(&generator) { Double(Int.random(in: 1...60, using: &$0)) }
+        )
+        let occurrence = instant(&generator)
+        let schedule = try CalendarSchedule(
+            restoring: trigger,
+            anchor: instant(&generator),
+            zone: TimeZoneDatabase.system.get().rules(named: zone),
+            occurrence: occurrence,
+            offset: maybe(&generator) { Int.random(in: -50_000...50_000, using: &$0) }
+        )
+        return .scheduled(.calendar(schedule), occurrence: occurrence)
+    }
+
     private static func pending(_ generator: inout SeededGenerator) throws -> StateEntry.Pending {
         .init(
             requestID: try id(&generator),
             content: content(&generator),
             expiration: maybe(&generator, instant),
             trace: trace(&generator),
-            timer: timer(&generator),
+            timer: try timer(&generator),
             due: maybe(&generator, instant),
             isInDoubt: chance(&generator)
         )

@@ -90,7 +90,7 @@ struct StateCodecTests {
     @Test(
         "a recipient's missing field and newer form are named",
         arguments: [
-            (#"{"form":3,"removals":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":4,"removals":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
             (#"{"form":1,"removals":[{"id":"a","offset":1}]}"#, .invalid, "removals.0.closed"),
             (#"{"form":1,"life":-1}"#, .invalid, "life"),
@@ -115,6 +115,61 @@ struct StateCodecTests {
         #expect(try StateEntry.head(of: timeless.json).due == nil)
     }
 
+    @Test("a calendar trigger is written with its zone and offset, in a form that older versions refuse")
+    func calendar() throws {
+        let trigger = CalendarTrigger(
+            dateComponents: .init(day: 31, hour: 9),
+            timeZone: "Asia/Shanghai",
+            repeats: true,
+            missingDay: .previous,
+            jitter: 30
+        )
+        let zone = try TimeZoneDatabase.system.get().rules(named: "Asia/Shanghai")
+        let schedule = try CalendarSchedule(trigger, anchor: StateSamples.now, zone: zone)
+        let entry = StateSamples.entry {
+            $0.pending = StateSamples.pending(.scheduled(.calendar(schedule), occurrence: schedule.first))
+        }
+        let json = text(entry.json)
+        #expect(json.hasPrefix(#"{"form":3,"#))
+        #expect(
+            json.contains(
+                #""timer":{"trigger":{"type":"calendar","dateComponents":{"day":31,"hour":9},"timeZone":"Asia/Shanghai","#
+                    + #""repeats":true,"missingDay":"previous","jitter":30},"anchor":"2026-11-21T09:00:00.123Z","#
+                    + #""occurrence":"2026-11-30T01:00:00.000Z","offset":28800}"#
+            ),
+            "\(json)"
+        )
+        #expect(try StateEntry(json: entry.json) == entry)
+        #expect(try StateEntry.head(of: entry.json).mayHaveCalendar)
+        // A field of a later version in the trigger is no reason to lose the entry.
+        let later = json.replacing(#""trigger":{"#, with: #""trigger":{"later":1,"#)
+            .replacing(#""dateComponents":{"#, with: #""dateComponents":{"later":1,"#)
+        #expect(try StateEntry(json: bytes(later)) == entry)
+    }
+
+    @Test("an entry whose zone the database lost keeps its time and the last known offset, and its name when written")
+    func lostZone() throws {
+        let json = bytes(
+            #"{"form":3,"touched":"2026-11-21T09:00:00.000Z","pending":{"requestId":"a","due":"2026-11-22T01:00:00.000Z","#
+                + #""timer":{"trigger":{"type":"calendar","dateComponents":{"hour":9},"timeZone":"Asia/Atlantis","repeats":true},"#
+                + #""anchor":"2026-11-21T09:00:00.000Z","occurrence":"2026-11-22T01:00:00.000Z","offset":28800},"content":{}}}"#
+        )
+        for zones in [try TimeZoneDatabase.system.get(), nil] {
+            let entry = try StateEntry(json: json, zones: zones)
+            guard case .scheduled(.calendar(let schedule), let occurrence)? = entry.pending?.timer else {
+                Issue.record("no calendar")
+                return
+            }
+            #expect(schedule.zone.isSubstitute && schedule.zone.name == "Asia/Atlantis")
+            #expect(occurrence == Timestamp(rfc3339: "2026-11-22T01:00:00Z"))
+            #expect(schedule.next(after: occurrence) == Timestamp(rfc3339: "2026-11-23T01:00:00Z"))
+            #expect(schedule.replanned(occurrence).occurrence == occurrence)
+            #expect(schedule.explain(occurrence)?.abbreviation == "+08")
+            #expect(text(entry.json).contains(#""timeZone":"Asia/Atlantis""#))
+            #expect(try StateEntry(json: entry.json, zones: zones) == entry)
+        }
+    }
+
     @Test("a marker with any contents reads back equal", arguments: 0..<100 as Range<UInt64>)
     func markers(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
@@ -127,7 +182,7 @@ struct StateCodecTests {
     @Test(
         "a missing field and a newer form are named",
         arguments: [
-            (#"{"form":3,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":4,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
             (#"{"form":1,"version":{"by":"a"}}"#, .invalid, "version.number"),
             (#"{"form":1,"version":{"number":1}}"#, .invalid, "version.by"),
@@ -137,6 +192,13 @@ struct StateCodecTests {
             (#"{"form":1,"pending":{"timer":{"interval":1}}}"#, .invalid, "pending.timer.anchor"),
             (#"{"form":1,"pending":{"timer":"helt"}}"#, .invalid, "pending.timer"),
             (#"{"form":1,"pending":{"tracestate":1}}"#, .invalid, "pending.tracestate"),
+            (
+                #"{"form":3,"pending":{"timer":{"trigger":{"type":"calendar","dateComponents":{"hour":9}}}}}"#,
+                .invalid,
+                "pending.timer.occurrence"
+            ),
+            (#"{"form":3,"pending":{"timer":{"trigger":{"type":"push"}}}}"#, .invalid, "pending.timer.trigger"),
+            (#"{"form":3,"pending":{"timer":{"offset":100000}}}"#, .invalid, "pending.timer.offset"),
         ]
     )
     func refused(_ json: String, _ reason: ReasonCode, _ field: String) {
@@ -149,7 +211,7 @@ struct StateCodecTests {
     @Test(
         "a marker's missing field and newer form are named",
         arguments: [
-            (#"{"form":3,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":4,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"form":0}"#, .invalid, "form"),
             (#"{"offsets":{}}"#, .invalid, "form"),
             (#"{"form":1}"#, .invalid, "offsets"),

@@ -21,6 +21,12 @@ struct NotificationInputTests {
             Case(body: Array(text.utf8), status: status, reason: reason, field: field)
         }
 
+        static func calendar(_ components: String, zone: String? = "Asia/Shanghai", _ field: String) -> Case {
+            let zone = zone.map { ",\"timeZone\":\"\($0)\"" } ?? ""
+            let trigger = "{\"type\":\"calendar\",\"dateComponents\":\(components)\(zone)}"
+            return .body("{\(NotificationInputTests.content),\"trigger\":\(trigger)}", "invalid", field)
+        }
+
         static func target(_ target: String, _ reason: String, _ field: String?, status: Int = 400) -> Case {
             Case(target: target, status: status, reason: reason, field: field)
         }
@@ -88,12 +94,11 @@ struct NotificationInputTests {
         ),
         .body("{\(content),\"expiration\":\"2020-01-01T00:00:00.000Z\"}", "invalid", "expiration"),
         .body("{\(content),\"expiration\":\"tomorrow\"}", "invalid", "expiration"),
-        .body(
-            "{\(content),\"trigger\":{\"type\":\"calendar\",\"dateComponents\":{\"hour\":9},\"timeZone\":\"Asia/Shanghai\",\"repeats\":true}}",
-            "unsupported-form",
-            "trigger.type",
-            status: 422
-        ),
+        .calendar("{\"month\":9,\"hour\":9}", "trigger.dateComponents.day"),
+        .calendar("{\"year\":2100,\"month\":2,\"day\":29}", "trigger.dateComponents.day"),
+        .calendar("{\"year\":2020,\"month\":2,\"day\":29}", "trigger.dateComponents"),
+        .calendar("{\"year\":2020,\"month\":2,\"day\":29}", zone: nil, "trigger.dateComponents"),
+        .calendar("{\"hour\":9}", zone: "Asia/Beijing", "trigger.timeZone"),
         .body(
             "{\(content),\"trigger\":{\"type\":\"location\",\"region\":{\"latitude\":31.2,\"longitude\":121.4,\"radius\":200},"
                 + "\"notifyOnEntry\":true,\"notifyOnExit\":false}}",

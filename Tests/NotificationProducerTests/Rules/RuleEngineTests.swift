@@ -174,9 +174,10 @@ struct RuleEngineTests {
     @Test("An unsupported trigger is refused when it comes from a variable")
     func unsupportedTrigger() throws {
         let engine = try Rules.rule(
-            "content: {body: x}\ntrigger: {type: \"{{data.type}}\", dateComponents: {hour: 9}, repeats: true}"
+            "content: {body: x}\ntrigger: {type: \"{{data.type}}\", "
+                + "region: {latitude: 1, longitude: 1, radius: 1}, notifyOnEntry: true}"
         )
-        let error = try #require(Rules.apply(engine, .sample(data: #"{"type":"calendar"}"#)).failures.first).error
+        let error = try #require(Rules.apply(engine, .sample(data: #"{"type":"location"}"#)).failures.first).error
         #expect(error.reason == .unsupportedForm)
         #expect(error.field == "trigger.type")
     }

@@ -65,7 +65,10 @@ struct RuleFileErrorTests {
                 "content: {body: x}\ntrigger:\n  type: timeInterval\n  timeInterval: 59\n  repeats: true", 8,
                 "trigger.timeInterval"
             ),
-            ("content: {body: x}\ntrigger: {type: calendar, dateComponents: {hour: 9}, repeats: true}", 6, "calendar"),
+            (
+                "content: {body: x}\ntrigger: {type: calendar, dateComponents: {month: 2, hour: 9}}", 6,
+                "dateComponents.day"
+            ),
             ("content: {body: x}\ntrigger: at nine", 6, "mapping"),
             ("content: {body: x}\nexpiration: tomorrow", 6, "expiration"),
             ("content: {body: x}\nstate: all", 6, "only with `cancel`"),

@@ -72,6 +72,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var concurrentSends = 500
     /// How long a channel has to answer.
     public var sendTimeout = Duration.seconds(30)
+    /// The time zone of calendar triggers that name none, by its IANA name.
+    public var timeZone = "UTC"
     /// How long delivered and closed notifications are remembered.
     public var retention = Duration.seconds(7 * 24 * 3600)
     /// Maximum number of entries of a partition.
@@ -188,6 +190,13 @@ extension ConsumerServiceConfiguration {
             about: "Events of a lane waiting for the broker; at the limit reading pauses."
         )
         readChannel(&settings, defaults)
+        timeZone = settings.timeZone(
+            "schedule.time-zone",
+            default: defaults.timeZone,
+            about: """
+                The time zone of calendar triggers that name none. What is scheduled already keeps its zone.
+                """
+        )
         retention = settings.duration(
             "center.retention",
             default: defaults.retention,

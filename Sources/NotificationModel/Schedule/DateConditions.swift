@@ -1,0 +1,56 @@
+/// The components that a date must have; nil matches all.
+struct DateConditions: Hashable, Sendable {
+    var year: Int64?
+    var quarter: Int64?
+    var month: Int64?
+    var weekOfYear: Int64?
+    var weekOfMonth: Int64?
+    var yearForWeekOfYear: Int64?
+    var weekday: Int64?
+    var weekdayOrdinal: Int64?
+    var day: Int64?
+    var dayOfYear: Int64?
+
+    init(_ components: CalendarComponents) {
+        year = components.year.map(Int64.init)
+        quarter = components.quarter.map(Int64.init)
+        month = components.month.map(Int64.init)
+        weekOfYear = components.weekOfYear.map(Int64.init)
+        weekOfMonth = components.weekOfMonth.map(Int64.init)
+        yearForWeekOfYear = components.yearForWeekOfYear.map(Int64.init)
+        weekday = components.weekday.map(Int64.init)
+        weekdayOrdinal = components.weekdayOrdinal.map(Int64.init)
+        day = components.day.map(Int64.init)
+        dayOfYear = components.dayOfYear.map(Int64.init)
+    }
+
+    /// Whether nothing says which day of a month, a week or a year.
+    var isWithoutDay: Bool { day == nil && dayOfYear == nil && weekday == nil }
+
+    /// The weekday as days after Monday; 0 without one.
+    @inline(__always)
+    var daysAfterMonday: Int64 { ((weekday ?? 2) + 5) % 7 }
+
+    /// Whether a day, counted from 1970-01-01, has all components.
+    func match(_ day: Int64) -> Bool {
+        if let weekday, GregorianCalendar.weekday(of: day) != weekday { return false }
+        let date = Timestamp.date(ofDay: day)
+        if let year, date.year != year { return false }
+        if let month, date.month != month { return false }
+        if let quarter, (date.month + 2) / 3 != quarter { return false }
+        if let wanted = self.day, date.day != wanted { return false }
+        if let weekdayOrdinal, (date.day + 6) / 7 != weekdayOrdinal { return false }
+        if let dayOfYear, day - GregorianCalendar.day(date.year, 1, 1) + 1 != dayOfYear { return false }
+        if let weekOfMonth {
+            let monday = GregorianCalendar.firstMonday(ofMonthBeginning: day - date.day + 1) + 1
+            guard date.day >= monday, (date.day - monday) / 7 + 1 == weekOfMonth else { return false }
+        }
+        if weekOfYear != nil || yearForWeekOfYear != nil {
+            let year = GregorianCalendar.weekYear(of: day)
+            if let yearForWeekOfYear, year != yearForWeekOfYear { return false }
+            let week = (day - GregorianCalendar.firstMonday(ofWeekYear: year)) / 7 + 1
+            if let weekOfYear, week != weekOfYear { return false }
+        }
+        return true
+    }
+}

@@ -1,0 +1,192 @@
+import Testing
+
+@testable import NotificationModel
+
+@Suite("Calendar components")
+struct CalendarComponentsTests {
+    struct Refusal: CustomTestStringConvertible, Sendable {
+        let components: CalendarComponents
+        var missingDay: MissingDayPolicy?
+        /// Relative to the trigger.
+        let field: String
+        let word: String
+
+        init(
+            _ components: CalendarComponents,
+            _ field: String,
+            _ word: String,
+            missingDay: MissingDayPolicy? = nil
+        ) {
+            (self.components, self.field, self.word, self.missingDay) = (components, field, word, missingDay)
+        }
+
+        var testDescription: String {
+            let set = CalendarField.allCases.compactMap { field in
+                components[keyPath: field.place].map { "\(field.name) \($0)" }
+            }
+            return set.joined(separator: ", ")
+        }
+    }
+
+    private static let holes: [Refusal] = [
+        .init(.init(month: 9, hour: 23), "dateComponents.day", "missing"),
+        .init(.init(day: 15, minute: 30), "dateComponents.hour", "missing"),
+        .init(.init(day: 15, second: 30), "dateComponents.hour", "missing"),
+        .init(.init(weekday: 2, minute: 30), "dateComponents.hour", "missing"),
+        .init(.init(hour: 9, second: 30), "dateComponents.minute", "missing"),
+        .init(.init(year: 2027, weekday: 2), "dateComponents.month", "missing"),
+        .init(.init(year: 2027, day: 2), "dateComponents.month", "missing"),
+        .init(.init(year: 2027, hour: 2), "dateComponents.month", "missing"),
+        .init(.init(year: 2027, quarter: 2, day: 2), "dateComponents.month", "missing"),
+        .init(.init(quarter: 2, hour: 2), "dateComponents.month", "missing"),
+        .init(.init(quarter: 2, dayOfYear: 100), "dateComponents.month", "missing"),
+        .init(.init(month: 6, weekday: 2), "dateComponents.weekdayOrdinal", "missing"),
+        .init(.init(month: 6, dayOfYear: 160), "dateComponents.day", "missing"),
+        .init(.init(year: 2027, weekOfYear: 5, weekday: 2), "dateComponents.month", "yearForWeekOfYear"),
+        .init(.init(weekOfYear: 5), "dateComponents.weekday", "missing"),
+        .init(.init(weekOfMonth: 5, hour: 9), "dateComponents.weekday", "missing"),
+        .init(.init(weekOfMonth: 2, day: 9), "dateComponents.weekday", "missing"),
+        .init(.init(weekdayOrdinal: 5), "dateComponents.weekday", "missing"),
+        .init(.init(yearForWeekOfYear: 2027), "dateComponents.weekday", "missing"),
+        .init(.init(yearForWeekOfYear: 2027, weekday: 2), "dateComponents.weekOfYear", "missing"),
+        .init(.init(era: 1), "dateComponents.year", "missing"),
+        .init(.init(era: 1, month: 2), "dateComponents.year", "missing"),
+    ]
+
+    private static let impossible: [Refusal] = [
+        .init(.init(), "dateComponents", "at least one"),
+        .init(.init(hour: 25), "dateComponents.hour", "0 to 23"),
+        .init(.init(hour: -1), "dateComponents.hour", "0 to 23"),
+        .init(.init(weekday: 0), "dateComponents.weekday", "1 to 7"),
+        .init(.init(weekday: 8), "dateComponents.weekday", "1 to 7"),
+        .init(.init(weekday: 2, weekdayOrdinal: -1), "dateComponents.weekdayOrdinal", "1 to 5"),
+        .init(.init(weekOfMonth: 0, weekday: 2), "dateComponents.weekOfMonth", "1 to 5"),
+        .init(.init(year: .max), "dateComponents.year", "1 to 9999"),
+        .init(.init(year: .min), "dateComponents.year", "1 to 9999"),
+        .init(.init(era: 0, year: 44, month: 3, day: 15), "dateComponents.era", "past"),
+        .init(.init(month: 2, day: 30), "dateComponents.day", "month 2 has no day 30"),
+        .init(.init(month: 4, day: 31), "dateComponents.day", "month 4 has no day 31"),
+        .init(.init(year: 2027, month: 2, day: 29), "dateComponents.day", "month 2 of 2027 has no day 29"),
+        .init(.init(year: 2100, month: 2, day: 29), "dateComponents.day", "month 2 of 2100 has no day 29"),
+        .init(.init(quarter: 1, month: 5), "dateComponents.month", "not in quarter"),
+        .init(.init(year: 2027, dayOfYear: 366), "dateComponents", "no date"),
+        .init(.init(day: 31, dayOfYear: 60), "dateComponents", "no date"),
+        .init(.init(month: 2, day: 29, dayOfYear: 61), "dateComponents", "no date"),
+        .init(.init(weekOfMonth: 3, weekday: 6, weekdayOrdinal: 5), "dateComponents", "no date"),
+        .init(.init(weekOfYear: 53, yearForWeekOfYear: 2027, weekday: 2), "dateComponents", "no date"),
+        .init(.init(month: 2, weekOfMonth: 5, weekday: 1), "dateComponents", "no date"),
+        .init(.init(hour: 9), "missingDay", "a day", missingDay: .skip),
+        .init(.init(weekday: 6, weekdayOrdinal: 5), "missingDay", "a day", missingDay: .previous),
+        .init(.init(weekday: 6, day: 31), "missingDay", "other components", missingDay: .previous),
+        .init(.init(day: 31, dayOfYear: 90), "missingDay", "other components", missingDay: .nextTime),
+    ]
+
+    @Test("a hole between components is refused by the missing one", arguments: holes)
+    func hole(_ refusal: Refusal) { verify(refusal) }
+
+    @Test("impossible components are refused by the one to blame", arguments: impossible)
+    func refused(_ refusal: Refusal) { verify(refusal) }
+
+    private func verify(_ refusal: Refusal) {
+        let trigger = CalendarTrigger(dateComponents: refusal.components, missingDay: refusal.missingDay)
+        let error = failure { () throws(ModelError) in try CalendarSchedule.check(trigger) }
+        #expect(error?.reason == .invalid)
+        #expect(error?.field == refusal.field)
+        #expect(error?.detail.contains(refusal.word) == true, "\(error?.detail ?? "")")
+    }
+
+    private static let complete: [CalendarComponents] = [
+        .init(year: 2027), .init(year: 2027, quarter: 3), .init(quarter: 2, month: 5), .init(month: 2, day: 29),
+        .init(month: 2, day: 28, hour: 9, minute: 0, second: 0), .init(weekday: 2), .init(weekday: 6, day: 13),
+        .init(year: 2027, dayOfYear: 100), .init(weekday: 1, dayOfYear: 366), .init(minute: 5, second: 5),
+        .init(era: 1, year: 2027, month: 2, day: 28), .init(weekOfYear: 53, yearForWeekOfYear: 2026, weekday: 1),
+        .init(month: 11, weekday: 5, weekdayOrdinal: 4), .init(month: 1, weekOfYear: 53, weekday: 6, day: 1),
+    ]
+
+    @Test("sets without a hole are allowed", arguments: complete)
+    func allowed(_ components: CalendarComponents) throws {
+        try CalendarSchedule.check(CalendarTrigger(dateComponents: components))
+    }
+
+    @Test("what 28 years do not have, 400 years do not have either")
+    func cycle() throws {
+        var generator = SeededGenerator(seed: 28)
+        var counts = (possible: 0, impossible: 0)
+        for _ in 0..<1000 {
+            let pattern = CalendarPattern(unchecked: Self.dates(&generator), missingDay: .skip)
+            let start = GregorianCalendar.day(1999, 1, 1)
+            let exists = pattern.next(from: start, through: start + 402 * 366) != nil
+            #expect(pattern.isPossible == exists, "\(pattern)")
+            if exists { counts.possible += 1 } else { counts.impossible += 1 }
+        }
+        #expect(counts.possible > 100 && counts.impossible > 100)
+    }
+
+    /// Several ways to say which day it is, which mostly contradict each other.
+    private static func dates(_ generator: inout SeededGenerator) -> CalendarComponents {
+        func some(_ range: ClosedRange<Int>, _ chance: Double) -> Int? {
+            guard Double.random(in: 0..<1, using: &generator) < chance else { return nil }
+            return Bool.random(using: &generator) ? range.upperBound : Int.random(in: range, using: &generator)
+        }
+        var components = CalendarComponents(weekday: Int.random(in: 1...7, using: &generator))
+        components.day = some(28...31, 0.6)
+        components.month = components.day == nil ? nil : some(1...12, 0.6)
+        components.dayOfYear = some(358...366, 0.3)
+        components.weekOfYear = some(52...53, 0.4)
+        components.weekdayOrdinal = some(4...5, 0.3)
+        components.weekOfMonth = some(4...5, 0.3)
+        return components
+    }
+
+    @Test("searches in both directions find the dates that have the components")
+    func bothDirections() {
+        var generator = SeededGenerator(seed: 3)
+        var found = 0
+        for _ in 0..<400 {
+            let pattern = CalendarPattern(unchecked: Self.dates(&generator), missingDay: .skip)
+            let start = GregorianCalendar.day(Int64.random(in: 1970...2096, using: &generator), 1, 1)
+            let expected = (start..<start + 4 * 366).filter(pattern.components.match)
+            var (dates, day) = ([Int64](), start)
+            while let next = pattern.next(from: day, through: start + 4 * 366 - 1) {
+                dates.append(next)
+                day = next + 1
+            }
+            #expect(dates == expected)
+            dates = []
+            day = start + 4 * 366 - 1
+            while let previous = pattern.previous(from: day, through: start) {
+                dates.append(previous)
+                day = previous - 1
+            }
+            #expect(dates.reversed() == expected)
+            found += expected.count
+        }
+        #expect(found > 100)
+    }
+
+    @Test("days that a month lacks move, searched from any day in both directions", arguments: 29...31)
+    func movedDays(_ wanted: Int) throws {
+        for policy in [MissingDayPolicy.previous, .nextTime] {
+            for month in [nil, 2, 4] as [Int?] {
+                let pattern = try CalendarPattern(CalendarComponents(month: month, day: wanted), missingDay: policy)
+                let (start, end) = (GregorianCalendar.day(2095, 12, 1), GregorianCalendar.day(2105, 2, 1))
+                let dates = (start..<end).filter { day in
+                    let date = Timestamp.date(ofDay: day)
+                    guard date.day != wanted else { return month == nil || date.month == month.map(Int64.init) }
+                    // The month whose day it stands for has its last day here or the day before.
+                    let last = policy == .previous ? day : day - 1
+                    let own = Timestamp.date(ofDay: last)
+                    let isLast = Timestamp.date(ofDay: last + 1).day == 1
+                    return isLast && own.day < wanted && (month == nil || own.month == month.map(Int64.init))
+                }
+                let wrong = (start..<end - 40).filter { day in
+                    pattern.next(from: day, through: end - 1) != dates.first { $0 >= day }
+                        || pattern.previous(from: day, through: start) != dates.last { $0 <= day }
+                        || pattern.next(from: day, through: day) != (dates.contains(day) ? day : nil)
+                        || pattern.previous(from: day, through: day) != (dates.contains(day) ? day : nil)
+                }
+                #expect(wrong.isEmpty && dates.count >= 9, "\(policy) \(month ?? 0): \(wrong.prefix(5))")
+            }
+        }
+    }
+}
