@@ -7,8 +7,8 @@ final class Workload {
     private let topics: TopicNames
     private let requests: RequestLog
     private var random: SeededGenerator
-    /// Of its own, so that what else happens in a run does not depend on calendars.
-    private var calendars: SeededGenerator
+    /// Of its own, so that what else happens in a run does not depend on calendars; nil for a run without them.
+    private var calendars: SeededGenerator?
     private var number = 0
     private let recipients: [String]
     private let identifiers: [String]
@@ -31,7 +31,7 @@ final class Workload {
         requests: RequestLog,
         scenario: Scenario,
         random: SeededGenerator,
-        calendars: SeededGenerator
+        calendars: SeededGenerator?
     ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
         self.calendars = calendars
@@ -102,13 +102,20 @@ final class Workload {
             request.expiration = now.adding(milliseconds: (request.interval ?? 0) * random.number(2...40))
             if random.chance(300), request.interval ?? 0 >= 21_600_000 { request.expiration = nil }
         }
-        if request.interval != nil, calendars.chance(250) { makeCalendar(&request, at: now) }
+        if request.interval != nil, var calendars {
+            if calendars.chance(250) { makeCalendar(&request, at: now, &calendars) }
+            self.calendars = calendars
+        }
         let id = random.chance(850) ? RequestID.derive(caller: "workload", idempotencyKey: "\(number)") : nil
         append(key, id, request.json(id: id), .request(request))
     }
 
     /// A calendar trigger instead of an interval, mostly soon: the clock is at a given time at most once or twice a day.
-    private func makeCalendar(_ request: inout PublishedRecord.Request, at now: Timestamp) {
+    private func makeCalendar(
+        _ request: inout PublishedRecord.Request,
+        at now: Timestamp,
+        _ calendars: inout SeededGenerator
+    ) {
         let soon = now.rawValue / 1000 + calendars.number(0...600)
         let local = soon + SimulatedZone.offset(at: soon)
         let isDaily = calendars.chance(600)
