@@ -4,7 +4,9 @@ import NotificationModel
 /// The checks of each send to a device.
 extension World {
     func check(_ number: Int) throws(Violation) {
-        // A lane may send in the same event in which it got the answer to a commit.
+        // A lane may send in the same event in which it got the answer to a commit, and in which the end of an ingest's
+        // transaction was written.
+        try requests.follow()
         try observer.follow()
         try state.follow(observer)
         let record = devices.records[number]
