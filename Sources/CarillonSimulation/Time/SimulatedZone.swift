@@ -1,13 +1,13 @@
 import NotificationModel
 
-/// A time zone whose clock goes forward by an hour and back every 17 hours, so that short runs have many gaps and overlaps.
+/// A time zone whose clock goes forward by an hour and back every 5 hours, so that short runs have many gaps and overlaps.
 ///
 /// It has the name of a real zone: that requests name is looked up in the system's database.
 enum SimulatedZone {
     static let name = "Europe/Berlin"
-    /// Seconds between two changes, and how many there are: 120 days.
-    private static let period: Int64 = 17 * 3600
-    private static let changes: Int64 = 170
+    /// Seconds between two changes, and how many there are: for 120 days.
+    private static let period: Int64 = 5 * 3600
+    private static let changes: Int64 = 576
     /// The first change, in seconds since 1970.
     private static let start = SimulatedClock.beginning.rawValue / 1000
     /// Seconds east of UTC, from the beginning and after every second change.
