@@ -251,7 +251,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     private func fireTimers() throws {
         // One bound for what the due windows of all partitions load in this turn.
         var room = DueWindow.loadedAtATime
-        for number in owned.nextFiringOrder() {
+        owned.rotateFiring()
+        for place in owned.numbers.indices {
+            let number = owned.firing(at: place)
             let now = context.clock()
             let early = try usingStore {
                 room -= try owned[number]?.center.refill(at: now, limit: room) ?? 0

@@ -11,7 +11,7 @@ struct OwnedPartitions {
     private var catchingUp: Set<Int32> = []
     /// The place of a record that is applied in pieces: a removal of all that a recipient has. Nothing is read meanwhile.
     private(set) var unfinished: InputPartition?
-    /// The place in `numbers` of the partition whose timers fired first in the last turn.
+    /// The place in `numbers` of the partition whose timers fire first in this turn.
     private var firstToFire = 0
     private var areStoresHurried = false
 
@@ -92,12 +92,14 @@ struct OwnedPartitions {
 
     // MARK: - Timers
 
-    /// The numbers in the order in which timers fire in this turn. The bounds are for all together, so each partition comes
-    /// first in its turn.
-    mutating func nextFiringOrder() -> [Int32] {
+    /// Timers fire in another order than in the last turn: the bounds are for all together, so each partition comes first in
+    /// its turn.
+    mutating func rotateFiring() {
         firstToFire = firstToFire + 1 < numbers.count ? firstToFire + 1 : 0
-        return Array(numbers[firstToFire...] + numbers[..<firstToFire])
     }
+
+    /// The number of the partition whose timers fire at a place of this turn, one of the indices of `numbers`.
+    func firing(at place: Int) -> Int32 { numbers[(firstToFire + place) % numbers.count] }
 
     /// Milliseconds from `now` until there is work without new input, at most `bound`.
     mutating func timeToNextWork(atMost bound: Int64, at now: Timestamp) -> Int64 {

@@ -217,7 +217,8 @@ struct ConnectionCallTests {
             $0.callBytes = 1 << 20
         } _: { harness in
             let json = "content-type: application/json\r\n"
-            let head = "PUT \(Self.target) HTTP/1.1\r\nhost: localhost\r\n\(json)content-length: 262144\r\n"
+            let start = "PUT \(Self.target) HTTP/1.1\r\nhost: localhost\r\n\(json)"
+            let head = start + "content-length: 262144\r\n"
             var holders: [RawConnection] = []
             for _ in 0..<4 {
                 let connection = try await RawConnection.open(port: harness.http.port)
@@ -226,16 +227,16 @@ struct ConnectionCallTests {
                 await connection.send([UInt8](repeating: 0x20, count: 262_143))
                 holders.append(connection)
             }
-            // None of these takes memory itself: it could then miss for a holder. The answer comes before the body.
-            try await eventually("there is no room for another one") {
+            // A probe sends no body, so it takes no room from a holder that has not sent all yet. Its answer comes before the body.
+            try await eventually("what arrived takes all the room") {
                 let probe = try await RawConnection.open(port: harness.http.port)
-                await probe.send(head + "expect: 100-continue\r\n\r\n")
+                await probe.send(start + "content-length: \(Self.body.utf8.count)\r\nexpect: 100-continue\r\n\r\n")
                 let answer = try await probe.answer()
                 guard answer.status != 100 else { return false }
                 refused(answer, 503, "overloaded")
                 return true
             }
-            let answer = try await harness.http.put(Self.target, String(repeating: " ", count: 262_144))
+            let answer = try await harness.http.put(Self.target, Self.body)
             refused(answer, 503, "overloaded")
             #expect(answer.headers["retry-after"] == "1")
             // Calls without a body keep working.
