@@ -65,7 +65,7 @@ struct SimulatedLinkTests {
         }
         try a.link.abortTransaction(within: .seconds(10))
         #expect(cluster.state() == [])
-        #expect(throws: LaneEnd.stoodStill) { try a.poll(seconds: 5) }
+        #expect(throws: LaneEnd.suspended) { try a.poll(seconds: 5) }
     }
 
     @Test
@@ -76,7 +76,7 @@ struct SimulatedLinkTests {
         try a.poll(seconds: 5)
         try a.link.initTransactions(within: .seconds(10))
         #expect(!a.link.isOutOfTouch)
-        a.link.beUnheard(for: 30_000_000)
+        a.link.loseCoordinator(for: 30_000_000)
         #expect(a.link.isOutOfTouch)
         try a.link.beginTransaction()
         try a.link.publish("k", "unheard")
@@ -98,7 +98,7 @@ struct SimulatedLinkTests {
     @Test func `a member that reconnects within its session keeps its partitions`() throws {
         let reader = try Reader(cluster.link())
         try reader.poll(seconds: 5)
-        reader.link.beUnheard(for: 4_000_000)
+        reader.link.loseCoordinator(for: 4_000_000)
         try reader.poll(seconds: 20)
         #expect(reader.hooks == ["assign [0, 1]"])
     }

@@ -70,8 +70,8 @@ final class GroupCoordinator {
         completeIfAllJoined()
     }
 
-    /// A member stops sending heartbeats until `speak`; the group removes it after the session timeout.
-    func fallSilent(_ id: String) {
+    /// A member stops sending heartbeats until `sendHeartbeats`; the group removes it after the session timeout.
+    func stopHeartbeats(_ id: String) {
         guard members[id] != nil, members[id]?.silentSince == nil else { return }
         let since = timeline.now
         members[id]?.silentSince = since
@@ -80,7 +80,7 @@ final class GroupCoordinator {
         }
     }
 
-    func speak(_ id: String) {
+    func sendHeartbeats(_ id: String) {
         members[id]?.silentSince = nil
     }
 

@@ -166,8 +166,8 @@ final class StateObserver {
         let next = marker.offsets[topics.requests] ?? 0
         let (before, nextBefore) = (partitions[number].marker, resumption(Int32(number)))
         (partitions[number].marker, partitions[number].base) = (marker, base(Int32(number)))
-        if let told = marker.firedThrough {
-            partitions[number].firedThrough = max(told, partitions[number].firedThrough ?? told)
+        if let firedThrough = marker.firedThrough {
+            partitions[number].firedThrough = max(firedThrough, partitions[number].firedThrough ?? firedThrough)
         }
         let name = "\(number)/\(offset)"
         guard Int(marker.partitions) == partitions.count else {
@@ -191,7 +191,7 @@ final class StateObserver {
         }
         // Timers may have fired up to the previous marker's limit, even if the clock was set back since.
         let fired = before.wallTime.adding(milliseconds: Self.aheadOfClock)
-        guard let told = marker.firedThrough, told >= min(fired, before.firedThrough ?? fired) else {
+        guard let firedThrough = marker.firedThrough, firedThrough >= min(fired, before.firedThrough ?? fired) else {
             throw Violation(
                 .marker,
                 "\(name) has an earlier firedThrough: \(marker.firedThrough.map { "\($0)" } ?? "-")"

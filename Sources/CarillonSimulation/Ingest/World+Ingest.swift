@@ -57,7 +57,7 @@ extension World {
                 inputs: [.requests],
                 transactionalID: options.isExactlyOnce ? transactionalID : nil,
                 // The ingest has no such check: its records and offsets are fenced, or repeats are recognized.
-                noticesStanding: false,
+                noticesSuspension: false,
                 bugs: SimulatedIngestLink.bugsBelow(options.bugs)
             ),
             broker: broker,

@@ -8,8 +8,8 @@ extension SimulatedLink {
     private var bugs: Set<PlantedBug> { configuration.bugs }
 
     /// Bugs that remove the fence also remove this check, because it would hide the missing fence.
-    var noticesStanding: Bool {
-        configuration.noticesStanding && bugs.isDisjoint(with: [.dropsFence, .leavesOutUnchanged])
+    var noticesSuspension: Bool {
+        configuration.noticesSuspension && bugs.isDisjoint(with: [.dropsFence, .leavesOutUnchanged])
     }
 
     // MARK: - Taking over
@@ -166,9 +166,9 @@ extension String {
     fileprivate func expiringLater() -> String {
         let member = "\"expiration\":\""
         guard let first = firstRange(of: member), let last = self[first.upperBound...].firstRange(of: "\""),
-            let told = Timestamp(rfc3339: String(self[first.upperBound..<last.lowerBound]))
+            let instant = Timestamp(rfc3339: String(self[first.upperBound..<last.lowerBound]))
         else { return self }
-        let later = told.adding(milliseconds: 3_600_000).rfc3339
+        let later = instant.adding(milliseconds: 3_600_000).rfc3339
         return String(self[..<first.upperBound]) + later + String(self[last.lowerBound...])
     }
 

@@ -28,7 +28,7 @@ extension SimulatedLink {
         guard onAssign != nil, !isInHook, !broker.isAway, timeline.now >= nextHeartbeat else { return }
         isInHook = true
         defer { isInHook = false }
-        guard !isUnheard else { return try giveUpSession() }
+        guard !hasNoCoordinator else { return try giveUpSession() }
         guard isMember else { return join() }
         switch group.standing(of: memberID) {
         case .stable(let generation, let partitions):
@@ -77,49 +77,49 @@ extension SimulatedLink {
     /// Whether the group does not get this member's heartbeats, or has rebalanced since the last one.
     var isOutOfTouch: Bool {
         guard !isDead, !isClosed, onAssign != nil else { return false }
-        guard isMember, !isUnheard else { return true }
+        guard isMember, !hasNoCoordinator else { return true }
         guard case .stable(let generation, _) = group.standing(of: memberID) else { return true }
         return generation != self.generation
     }
 
     // MARK: - Broken connection to the coordinator
 
-    var isUnheard: Bool { timeline.now < unheardUntil }
+    var hasNoCoordinator: Bool { timeline.now < noCoordinatorUntil }
 
     /// Breaks this member's connection to the group coordinator for a number of microseconds, while the connections of its
     /// producer and to the partition leaders work.
-    func beUnheard(for microseconds: Int64) {
+    func loseCoordinator(for microseconds: Int64) {
         guard isMember, !isDead, !isClosed else { return }
         note("has no connection to the group coordinator for \(microseconds) us")
-        group.fallSilent(memberID)
+        group.stopHeartbeats(memberID)
         // As in librdkafka, the session counts from the last answered heartbeat.
-        if !isUnheard {
+        if !hasNoCoordinator {
             sessionEnd =
                 timeline.now + GroupCoordinator.sessionTimeout - random.number(0...configuration.heartbeatInterval)
         }
-        unheardUntil = max(unheardUntil, timeline.now + microseconds)
-        timeline.add(at: unheardUntil) { [weak self] in self?.beHeard() }
+        noCoordinatorUntil = max(noCoordinatorUntil, timeline.now + microseconds)
+        timeline.add(at: noCoordinatorUntil) { [weak self] in self?.regainCoordinator() }
     }
 
     /// The connection works again.
-    private func beHeard() {
-        if !isDead, !isClosed, !isUnheard, !process.isPaused { group.speak(memberID) }
+    private func regainCoordinator() {
+        if !isDead, !isClosed, !hasNoCoordinator, !process.isPaused { group.sendHeartbeats(memberID) }
     }
 
     /// Ends all faults.
     func calm() {
         faults.calm()
-        guard isUnheard else { return }
-        unheardUntil = timeline.now
-        beHeard()
+        guard hasNoCoordinator else { return }
+        noCoordinatorUntil = timeline.now
+        regainCoordinator()
     }
 
     /// Waits for the consumer's connection to the group coordinator; the producer has its own.
-    func awaitHearing(within time: Duration) throws(KafkaError) {
-        guard isUnheard else { return }
-        pass(time.microseconds) { !isUnheard }
+    func awaitCoordinator(within time: Duration) throws(KafkaError) {
+        guard hasNoCoordinator else { return }
+        pass(time.microseconds) { !hasNoCoordinator }
         try checkAlive()
-        guard !isUnheard else { throw .noReply }
+        guard !hasNoCoordinator else { throw .noReply }
     }
 
     /// A client that gets no answer for the session timeout gives up its partitions as lost.
@@ -138,10 +138,10 @@ extension SimulatedLink {
         if !isDead, isMember {
             let standing = group.standing(of: memberID)
             isInHook = true
-            revoke(lost: isUnheard ? timeline.now >= sessionEnd : standing == .unknown)
+            revoke(lost: hasNoCoordinator ? timeline.now >= sessionEnd : standing == .unknown)
             if !isDead {
-                if broker.isAway || isUnheard {
-                    group.fallSilent(memberID)
+                if broker.isAway || hasNoCoordinator {
+                    group.stopHeartbeats(memberID)
                 } else {
                     group.leave(memberID)
                 }

@@ -59,11 +59,11 @@ extension SimulatedLink {
             // The caller does not wait for the result, so a fault is not reported.
             guard enter(.commitOffsets) == nil else { return try checkAlive() }
             try checkAlive()
-            guard !broker.isAway, !isUnheard else { return }
+            guard !broker.isAway, !hasNoCoordinator else { return }
             try? group.commit(sorted, from: memberID, generation: generation)
             return
         }
-        try awaitHearing(within: time)
+        try awaitCoordinator(within: time)
         try ask(.commitOffsets, within: time) { () throws(KafkaError) in
             try group.commit(sorted, from: memberID, generation: generation)
         }

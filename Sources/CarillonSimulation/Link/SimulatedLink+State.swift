@@ -16,7 +16,7 @@ extension SimulatedLink {
     }
 
     func committedOffsets(of partitions: [InputPartition], within time: Duration) throws -> InputOffsets {
-        try awaitHearing(within: time)
+        try awaitCoordinator(within: time)
         return try ask(.bounds, within: time) { () throws(KafkaError) in
             Dictionary(
                 uniqueKeysWithValues: partitions.compactMap { partition in

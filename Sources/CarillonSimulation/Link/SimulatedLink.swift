@@ -20,7 +20,7 @@ final class SimulatedLink: LaneLink {
         var heartbeatInterval: Int64 = 3_000_000
         /// Whether it detects that its process was paused for longer than a session, as the production link does; otherwise
         /// only the fence makes its later work ineffective.
-        var noticesStanding = true
+        var noticesSuspension = true
         var bugs: Set<PlantedBug> = []
     }
 
@@ -68,7 +68,7 @@ final class SimulatedLink: LaneLink {
     var isClosed = false
     var nextHeartbeat: Int64 = 0
     /// Until when its heartbeats do not reach the group, in microseconds.
-    var unheardUntil: Int64 = 0
+    var noCoordinatorUntil: Int64 = 0
     /// When the client considers its session expired, while its heartbeats do not reach the group.
     var sessionEnd: Int64 = 0
     private var lastPoll: Int64?
@@ -116,16 +116,16 @@ final class SimulatedLink: LaneLink {
     private func paused() {
         guard isMember else { return }
         let id = memberID
-        group.fallSilent(id)
+        group.stopHeartbeats(id)
         process.whenResumed { [weak self] in
             guard let self, !isDead, !process.isPaused else { return }
-            if !isUnheard { group.speak(id) }
+            if !hasNoCoordinator { group.sendHeartbeats(id) }
             nextHeartbeat = timeline.now + random.number(0...self.configuration.heartbeatInterval)
         }
     }
 
     private func died() {
-        if isMember { group.fallSilent(memberID) }
+        if isMember { group.stopHeartbeats(memberID) }
         producer.abandon()
     }
 
@@ -230,8 +230,8 @@ final class SimulatedLink: LaneLink {
         _ = enter(.poll)
         try checkAlive()
         // As the production link does.
-        if noticesStanding, let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout {
-            throw LaneEnd.stoodStill
+        if noticesSuspension, let lastPoll, timeline.now - lastPoll > GroupCoordinator.sessionTimeout {
+            throw LaneEnd.suspended
         }
         let next = try nextRecord(within: time)
         // The next poll detects a pause from here on.
@@ -270,7 +270,7 @@ final class SimulatedLink: LaneLink {
                 }
             }
             try checkAlive()
-            if noticesStanding, process.wasSuspended(since: began) { throw LaneEnd.stoodStill }
+            if noticesSuspension, process.wasSuspended(since: began) { throw LaneEnd.suspended }
             if isWoken() { return nil }
         }
     }

@@ -19,7 +19,7 @@ struct Scenario {
     var eraseRate: Int
     var compactionRate: Int
     /// Processes that lose the connection to the group coordinator for a while, and continue to work.
-    var unheardRate = 0
+    var coordinatorLossRate = 0
     /// Entries without a timer that a partition keeps in memory.
     var residentEntries: Int
     /// Entries that a removal of all of a recipient's notifications changes in one piece.
@@ -56,7 +56,7 @@ struct Scenario {
     }
 
     /// No earlier owner can continue to work later.
-    var isUndisturbed: Bool { instances > 0 && faultRate == 0 && pauseRate == 0 && unheardRate == 0 }
+    var isUndisturbed: Bool { instances > 0 && faultRate == 0 && pauseRate == 0 && coordinatorLossRate == 0 }
 
     /// As long as the longest simulation.
     static let longRetention: Int64 = 365 * 86_400_000
@@ -97,7 +97,7 @@ struct Scenario {
         usesFiles = random.chance(50)
         if random.chance(100) { bytesPerSecond = random.number(20_000...200_000) }
         // Each in few runs, so that they do not hide each other's effects.
-        if random.chance(250) { unheardRate = rate(300, &random) }
+        if random.chance(250) { coordinatorLossRate = rate(300, &random) }
         writesEndsLate = random.chance(250) && !isCalm
         resetsOffsets = random.chance(250)
         isBlind = random.chance(200) && !usesChannel

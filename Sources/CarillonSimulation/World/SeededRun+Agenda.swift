@@ -42,7 +42,7 @@ extension SeededRun {
         add(world.scenario.clockRate, in: around) { [self] in shift(world.random.pick(world.instances)) }
         add(world.scenario.restartRate, in: around) { [self] in restart(world.random.pick(world.instances)) }
         add(world.scenario.compactionRate, in: around) { [self] in compact() }
-        guard hazards.chance(world.scenario.unheardRate) else { return }
+        guard hazards.chance(world.scenario.coordinatorLossRate) else { return }
         schedule(at: hazards.number(around)) { [self] in
             if world.violation == nil, !world.isCalm { cutOff(hazards.pick(world.instances)) }
         }

@@ -22,7 +22,7 @@ extension SeededRun {
                 for runner in machine.runners { runner.stop() }
                 awaitEnd(of: process, on: machine)
             }
-            disturb(ingest, world.scenario.unheardRate, in: around) { [self] machine in
+            disturb(ingest, world.scenario.coordinatorLossRate, in: around) { [self] machine in
                 guard let process = machine.process, !process.isDead else { return }
                 world.cutOff(process, for: ingest.random.number(100_000...40_000_000))
             }

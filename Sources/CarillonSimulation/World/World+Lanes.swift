@@ -87,7 +87,7 @@ extension World {
             configuration: .init(
                 topics: topics,
                 transactionalID: options.isExactlyOnce ? transactionalID : nil,
-                noticesStanding: !(scenario.isBlind && options.isExactlyOnce),
+                noticesSuspension: !(scenario.isBlind && options.isExactlyOnce),
                 bugs: options.bugs
             ),
             broker: broker,

@@ -260,7 +260,7 @@ final class World {
 
     /// Breaks a process's connection to the group coordinator for a number of microseconds.
     func cutOff(_ process: SimulatedProcess, for time: Int64) {
-        for link in links where link.process === process { link.beUnheard(for: time) }
+        for link in links where link.process === process { link.loseCoordinator(for: time) }
         disturb(for: time)
     }
 

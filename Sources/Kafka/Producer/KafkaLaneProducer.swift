@@ -79,7 +79,7 @@ public final class KafkaLaneProducer {
     private var topicNames: [String] = []
     private var records = OutstandingRecords()
     /// Records to publish again; ordered once the failed client is released.
-    private var replay: [(record: KafkaProducerRecord, entry: OutstandingRecords.Entry)] = []
+    private var republish: [(record: KafkaProducerRecord, entry: OutstandingRecords.Entry)] = []
     /// The start of the current series of failures: no acknowledgement arrived since.
     private var failingSince: ContinuousClock.Instant?
     private var nextRecreation = ContinuousClock.now
@@ -99,7 +99,7 @@ public final class KafkaLaneProducer {
     public private(set) var recreations = 0
 
     /// Records that were accepted and not yet reported.
-    public var outstanding: Int { records.count + replay.count }
+    public var outstanding: Int { records.count + republish.count }
 
     /// - Parameters:
     ///   - configuration: the settings of the client.
@@ -191,7 +191,7 @@ public final class KafkaLaneProducer {
     ) throws(KafkaError) {
         try checkUsable()
         // Records to publish again go first, to keep their order.
-        guard replay.isEmpty, !client.hasFailed else { throw .queueIsFull }
+        guard republish.isEmpty, !client.hasFailed else { throw .queueIsFull }
         try produce(topic.index, partition, key, value, headers, timestamp, tag, nil)
     }
 
@@ -235,14 +235,14 @@ public final class KafkaLaneProducer {
         if client.hasFailed {
             if isTransactional { giveUpOutstanding(body) } else { recover(body) }
         }
-        if !replay.isEmpty, !client.hasFailed { publishAgain(body) }
+        if !republish.isEmpty, !client.hasFailed { publishAgain(body) }
     }
 
     /// For requests to the cluster from another thread; changes when the client is replaced.
     var handle: RDKafkaHandle { client.handle }
 
     /// Whether the producer has work to do besides waiting for reports.
-    var isRecovering: Bool { client.hasFailed || !replay.isEmpty }
+    var isRecovering: Bool { client.hasFailed || !republish.isEmpty }
 
     /// Serves reports until no record is outstanding; librdkafka sends after `linger` at the latest.
     ///
@@ -273,8 +273,8 @@ public final class KafkaLaneProducer {
             client.purge()
             let end = ContinuousClock.now.advanced(by: .milliseconds(300))
             while records.count > 0, ContinuousClock.now < end { serve(within: .milliseconds(50), body) }
-            for (record, entry) in replay { giveUp(entry, record.partition ?? -1, body) }
-            replay = []
+            for (record, entry) in republish { giveUp(entry, record.partition ?? -1, body) }
+            republish = []
             for entry in records.removeAll() { giveUp(entry, -1, body) }
         }
         isClosed = true
@@ -303,7 +303,7 @@ public final class KafkaLaneProducer {
             if code == RD_KAFKA_RESP_ERR_NO_ERROR, isIdempotent, message.pointee.offset < 0 {
                 if repeatsUnconfirmed, !isClosing {
                     logger.warning("publishing an unconfirmed record again")
-                    replay.append((RDKafkaProducerClient.record(from: message), entry))
+                    republish.append((RDKafkaProducerClient.record(from: message), entry))
                     return
                 }
                 error = .unconfirmed(in: RDKafkaProducerClient.topic(of: message))
@@ -311,7 +311,7 @@ public final class KafkaLaneProducer {
             } else if code == RD_KAFKA_RESP_ERR_NO_ERROR {
                 (failingSince, pause) = (nil, .milliseconds(50))
             } else if client.hasFailed, !isClosing, !isTransactional, RDKafkaProducerClient.isOfClient(code) {
-                replay.append((RDKafkaProducerClient.record(from: message), entry))
+                republish.append((RDKafkaProducerClient.record(from: message), entry))
                 return
             } else {
                 error = KafkaError(code, doing: "publish to \(RDKafkaProducerClient.topic(of: message))")
@@ -338,11 +338,11 @@ public final class KafkaLaneProducer {
             logger.error("fatal producer error: replacing the client", metadata: metadata)
             nextPurge = .now
         }
-        // Once no record is outstanding, all unacknowledged ones are in `replay`.
+        // Once no record is outstanding, all unacknowledged ones are in `republish`.
         takeBack(body)
         let now = ContinuousClock.now
         guard records.count == 0, now >= nextRecreation else { return }
-        replay.sort { $0.entry.sequence < $1.entry.sequence }
+        republish.sort { $0.entry.sequence < $1.entry.sequence }
         failingSince = failingSince ?? now
         failOverdue(at: now, body)
         // Back off from a cluster that rejects each new client.
@@ -387,8 +387,8 @@ public final class KafkaLaneProducer {
             RD_KAFKA_RESP_ERR__MSG_TIMED_OUT,
             doing: "publish, after repeated fatal errors (\(client.fatalReason ?? "unknown"))"
         )
-        let overdue = replay
-        replay = []
+        let overdue = republish
+        republish = []
         for (record, entry) in overdue {
             body(KafkaDeliveryReport(tag: entry.tag, error: error, partition: record.partition ?? -1, offset: -1))
         }
@@ -397,7 +397,7 @@ public final class KafkaLaneProducer {
     private func publishAgain(_ body: (KafkaDeliveryReport) -> Void) {
         var done = 0
         var headers = KafkaHeaderBuffer()
-        loop: for (record, entry) in replay {
+        loop: for (record, entry) in republish {
             headers.removeAll()
             for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
             let partition = record.partition ?? -1
@@ -419,6 +419,6 @@ public final class KafkaLaneProducer {
             }
             done += 1
         }
-        replay.removeFirst(done)
+        republish.removeFirst(done)
     }
 }

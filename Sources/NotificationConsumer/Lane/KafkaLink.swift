@@ -116,11 +116,11 @@ package final class KafkaLink: LaneLink, ClientLink {
     ) throws -> Bool {
         // A process that was suspended has lost its partitions before librdkafka reports it; another member may own them now.
         let (began, rebalancesBefore) = (now, rebalances)
-        if let lastPoll, began - lastPoll > configuration.sessionTimeout { throw LaneEnd.stoodStill }
+        if let lastPoll, began - lastPoll > configuration.sessionTimeout { throw LaneEnd.suspended }
         let message = try consumer.poll(within: time)
         let ended = now
         // It may have been suspended in there as well; timers and sends would come next.
-        if rebalances == rebalancesBefore, ended - began > configuration.sessionTimeout { throw LaneEnd.stoodStill }
+        if rebalances == rebalancesBefore, ended - began > configuration.sessionTimeout { throw LaneEnd.suspended }
         lastPoll = ended
         guard let message else { return false }
         try apply(record(of: message)) { message.record() }

@@ -5,7 +5,7 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
     case assignmentLost
     case notCheckpointedBeforeRevoke
     case checkpointStalled
-    case stoodStill
+    case suspended
     case firstMarkersNotWritten
     case changelogInterleaved
     case storeFailed(String)
@@ -16,7 +16,7 @@ package enum LaneEnd: Error, Equatable, CustomStringConvertible {
             "the session with the group was lost: the broker did not answer, or this process was suspended"
         case .notCheckpointedBeforeRevoke: "partitions were revoked before completed work could be committed"
         case .checkpointStalled: "no commit succeeded in time; another owner may be active"
-        case .stoodStill: "this process was suspended for longer than the session timeout; another owner may be active"
+        case .suspended: "this process was suspended for longer than the session timeout; another owner may be active"
         case .firstMarkersNotWritten:
             "the first markers of the assigned partitions were not acknowledged in time"
         case .changelogInterleaved: "another owner wrote to the changelog of a partition of this lane"

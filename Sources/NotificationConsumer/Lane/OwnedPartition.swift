@@ -160,7 +160,7 @@ struct OwnedPartition {
         room: inout Int
     ) -> PerInput<InputProgress> {
         let next = now.adding(milliseconds: Self.aheadOfClock)
-        let told = max(next, fireLimit)
+        let firedThrough = max(next, fireLimit)
         fireLimit = min(fireLimit, next)
         let changes = center.cut(at: now, all: all, room: &room)
         let marker = StateMarker(
@@ -168,7 +168,7 @@ struct OwnedPartition {
             wallTime: now,
             partitions: partitions,
             timeZoneDataVersion: center.replan?.version ?? timeZoneDataVersion,
-            firedThrough: told,
+            firedThrough: firedThrough,
             lineage: lineage,
             replay: PerInput(center.replayOffset).named(topics) { $0 },
             replayEnd: PerInput(center.replayEnd).named(topics) { $0 },

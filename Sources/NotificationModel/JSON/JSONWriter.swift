@@ -26,8 +26,14 @@ public enum JSONWriter {
 
     /// Appends UTF-8 bytes as a string with its quotes, escaping quote, backslash and control characters.
     public static func append(string bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
-        let bytes = bytes.bindMemory(to: UInt8.self)
         out.append(0x22)
+        append(escaping: bytes, to: &out)
+        out.append(0x22)
+    }
+
+    /// Appends a piece of a string without quotes, escaping quote, backslash and control characters.
+    package static func append(escaping bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+        let bytes = bytes.bindMemory(to: UInt8.self)
         var start = 0
         for index in 0..<bytes.count {
             let byte = bytes[index]
@@ -50,7 +56,6 @@ public enum JSONWriter {
             }
         }
         out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<bytes.count]))
-        out.append(0x22)
     }
 
     /// Appends an integer.

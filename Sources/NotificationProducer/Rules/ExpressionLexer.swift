@@ -86,7 +86,7 @@ struct ExpressionLexer {
         let start = position
         while position < characters.count, characters[position].isPartOfNumber { position += 1 }
         let text = String(characters[start..<position])
-        guard JSONEscaping.isNumber(text) else { throw error("`\(excerpt(text))` is not a number", start) }
+        guard JSONNumber.matches(text) else { throw error("`\(excerpt(text))` is not a number", start) }
         let value = Array(text.utf8).withUnsafeBytes { NumberValue($0) }
         guard value.double.isFinite else { throw error("`\(excerpt(text))` is too large a number", start) }
         return .literal(.number(value))

@@ -202,7 +202,7 @@ extension RuleCompiler {
 
     /// Converts YAML numbers such as `0x1F`, `1_000` and `.inf`.
     private static func jsonNumber(_ node: Node, _ text: String) -> String? {
-        if JSONEscaping.isNumber(text) { return text }
+        if JSONNumber.matches(text) { return text }
         if let integer = node.int { return String(integer) }
         if let float = node.float, float.isFinite { return "\(float)" }
         return nil

@@ -84,7 +84,7 @@ struct RuleContext {
     /// The text of a variable, escaped for a JSON string.
     func appendEscapedText(of variable: BoundVariable, to out: inout [UInt8]) throws(ModelError) {
         switch try rendered(variable) {
-        case .text(var text): text.withUTF8 { JSONEscaping.appendEscaped(UnsafeRawBufferPointer($0), to: &out) }
+        case .text(var text): text.withUTF8 { JSONWriter.append(escaping: UnsafeRawBufferPointer($0), to: &out) }
         // A JSON string is escaped already, and other scalars contain nothing to escape.
         case .json(let match, let bytes): out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[match.range]))
         case .missing: throw missing(variable)

@@ -74,11 +74,11 @@ enum RuleFile {
         let rules = compiler.compile(root)
         let problems = compiler.problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
         guard problems.isEmpty else {
-            var told = Array(problems.prefix(maximumProblems))
-            if problems.count > told.count {
-                told.append(.init(line: 0, column: 0, message: "and \(problems.count - told.count) more"))
+            var listed = Array(problems.prefix(maximumProblems))
+            if problems.count > listed.count {
+                listed.append(.init(line: 0, column: 0, message: "and \(problems.count - listed.count) more"))
             }
-            throw RuleFileError(file: file, problems: told)
+            throw RuleFileError(file: file, problems: listed)
         }
         return RuleSet(rules)
     }

@@ -49,7 +49,7 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
             switch piece {
             case .bytes(let range):
                 var escaped: [UInt8] = []
-                text.bytes[range].withUnsafeBytes { JSONEscaping.appendEscaped($0, to: &escaped) }
+                text.bytes[range].withUnsafeBytes { JSONWriter.append(escaping: $0, to: &escaped) }
                 append(bytes: escaped)
             case .text(let variable): pieces.append(.escaped(variable))
             case .escaped, .json: pieces.append(piece)

@@ -68,7 +68,7 @@ package struct ProducerMetrics: Sendable {
             for (code, count) in KafkaClientErrors.counts {
                 page.counter(
                     "kafka.client.errors",
-                    help: "Trouble that the Kafka client library told of, most of which mends itself, by its code.",
+                    help: "Errors reported by the Kafka client library, by code; it recovers from most.",
                     value: Double(count),
                     labels: [("code", code)]
                 )

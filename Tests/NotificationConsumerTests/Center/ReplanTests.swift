@@ -177,7 +177,7 @@ struct ReplanTests {
         )
     }
 
-    @Test func `a zone that is gone keeps its offset, is told of, and takes effect when it comes back`() throws {
+    @Test func `a zone that is gone keeps its offset, is reported, and takes effect when it comes back`() throws {
         let (berlin, none) = (try Self.database("Europe/Berlin"), try Self.database(nil))
         var center = try Self.handOver([Self.daily(), Self.daily(10)], from: berlin, to: none)
         try Self.replan(&center)

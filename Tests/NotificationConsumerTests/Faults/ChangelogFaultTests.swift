@@ -274,7 +274,7 @@ struct ChangelogFaultTests {
         configuration.kafkaProperties["fetch.message.max.bytes"] = "20000"
         try kafka.broker.setLatency(.milliseconds(50))
         try await consuming(configuration) { consumer in
-            try await eventually("progress is told") {
+            try await eventually("progress is reported") {
                 consumer.health.notReady.contains {
                     $0.why.contains(": 10000 of \(entries + 1) offsets")
                 }

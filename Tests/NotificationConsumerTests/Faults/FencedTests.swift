@@ -37,7 +37,7 @@ struct FencedTests {
             #expect(KafkaError.isFencing(KafkaTransactionFailure(error: error, call: .commit, decision: .recreate)))
         }
         #expect(!KafkaError.isFencing(KafkaError(code: .timedOut, reason: "")))
-        #expect(!KafkaError.isFencing(LaneEnd.stoodStill))
+        #expect(!KafkaError.isFencing(LaneEnd.suspended))
     }
 
     @Test func `a guarantee without a fence causes a warning, unless the broker is the embedded one`() {
