@@ -101,8 +101,9 @@ let package = Package(
         .target(
             name: "NotificationConsumer",
             dependencies: [
-                "Kafka", "NotificationModel", "ServiceSupport", log, metrics, coreMetrics, lifecycle, heap, deque, grdb,
-                sqlite,
+                "Kafka", "NotificationModel", "ServiceHTTP", "ServiceSupport", log, metrics, coreMetrics, lifecycle,
+                heap,
+                deque, grdb, sqlite, hummingbird, httpTypes, nioCore,
             ]
         ),
         // What sends to devices, so that no client of another protocol enters the core.
@@ -196,7 +197,8 @@ let package = Package(
         .testTarget(
             name: "NotificationConsumerTests",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceSupport", log, grdb,
+                "HTTPTesting", "Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceHTTP",
+                "ServiceSupport", log, grdb,
             ]
         ),
         .testTarget(

@@ -24,6 +24,8 @@ public struct ConsumerService: Service {
     private let parkedStores = ParkedStores()
     private let ceiling: KafkaRecordCeiling
     private let zones: TimeZones
+    /// The HTTP API for queries; nil without it.
+    private let queries: QueryService?
     /// Created at the start for all lanes: readiness must not flicker.
     private let laneHealth: [HealthComponent]
     /// nil for the channel `events`, which uses the `delivered` event itself.
@@ -37,7 +39,8 @@ public struct ConsumerService: Service {
     ///   - registry: receives gauges and counters.
     ///   - logger: labelled for the service.
     ///   - clock: the owner's wall clock; no timer fires earlier by this clock.
-    /// - Throws: `KafkaError` that names a property that librdkafka rejects, `TimeZoneError` without a time zone database.
+    /// - Throws: `KafkaError` that names a property that librdkafka rejects, `TimeZoneError` without a time zone database,
+    ///   `ListenerSettingsError` that names the problem of the API's address, tokens or certificate.
     public init(
         configuration: ConsumerServiceConfiguration,
         health: Health,
@@ -78,6 +81,9 @@ public struct ConsumerService: Service {
             logger: logger
         )
         zones = try TimeZones(TimeZoneDatabase.loaded(logger: logger), standard: configuration.timeZone)
+        queries =
+            try configuration.answersQueries
+            ? QueryService(configuration, health: health, metrics: registry, logger: logger) : nil
         self.configuration = configuration
         self.health = health
         self.metrics = registry
@@ -87,6 +93,15 @@ public struct ConsumerService: Service {
         laneHealth = statuses.indices.map { health.component("lane-\($0)") }
         Self.describeLanes(statuses, topics: configuration.topics, in: registry)
         Self.describeStores(storeWriters, parkedStores, in: registry)
+        if queries != nil { QueryService.describe(registry) }
+    }
+
+    /// The port of the API for queries, once it listens; nil without one.
+    ///
+    /// - Throws: `ListenError` when it failed to listen, `CancellationError` when the caller was cancelled or the
+    ///   service ended before.
+    public var queryPort: Int? {
+        get async throws { try await queries?.port }
     }
 
     /// Whether every lane owns its partitions and processes them.
@@ -96,6 +111,17 @@ public struct ConsumerService: Service {
     ///
     /// - Throws: an error that prevents the start, with instructions.
     public func run() async throws {
+        guard let queries else { return try await runCenters() }
+        defer { queries.end() }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await queries.run() }
+            group.addTask { try await runCenters() }
+            // The first failure stops the other.
+            while try await group.next() != nil {}
+        }
+    }
+
+    private func runCenters() async throws {
         let stop = StopSignal()
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
@@ -201,7 +227,8 @@ public struct ConsumerService: Service {
                         health: component,
                         metrics: metrics,
                         logger: logger,
-                        fenced: fenced
+                        fenced: fenced,
+                        queries: queries?.router
                     )
                     let lane = KafkaLane(context: context, link: link)
                     var memory = FreedMemory()

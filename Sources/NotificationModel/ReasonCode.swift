@@ -12,7 +12,7 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case tooLarge = "too-large"
     /// Bytes that are not UTF-8.
     case notUTF8 = "not-utf8"
-    /// A record in another partition than its recipient's.
+    /// A record in another partition than its recipient's; a query to an instance that does not own that partition.
     case misrouted = "misrouted"
     /// A record timestamp too far ahead of the clock.
     case inFuture = "in-future"

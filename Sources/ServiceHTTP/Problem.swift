@@ -3,8 +3,8 @@ import Hummingbird
 import NIOCore
 package import NotificationModel
 
-/// An error response: `application/problem+json` (RFC 9457) with two extension members, `reason` (a code to compare)
-/// and `field` (the part of the input that caused the error).
+/// An error response: `application/problem+json` (RFC 9457) with extension members: `reason` (a code to compare), `field`
+/// (the part of the input that caused the error) and `partition` (the one that another instance owns).
 package struct Problem: Error {
     static let mediaType = "application/problem+json"
 
@@ -12,6 +12,7 @@ package struct Problem: Error {
     var reason: ReasonCode
     var detail: String
     var field: String?
+    var partition: Int32?
     var headers: HTTPFields = [:]
 
     /// The response to invalid input.
@@ -34,12 +35,14 @@ package struct Problem: Error {
         _ reason: ReasonCode,
         _ detail: String,
         field: String? = nil,
+        partition: Int32? = nil,
         headers: HTTPFields = [:]
     ) {
         self.status = status
         self.reason = reason
         self.detail = detail
         self.field = field
+        self.partition = partition
         self.headers = headers
     }
 
@@ -58,6 +61,7 @@ package struct Problem: Error {
         member("detail", detail)
         member("reason", reason.rawValue)
         if let field { member("field", field) }
+        if let partition { json += Array(",\"partition\":\(partition)".utf8) }
         json.append(UInt8(ascii: "}"))
         return json
     }

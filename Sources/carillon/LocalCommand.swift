@@ -115,14 +115,18 @@ struct LocalCommand: AsyncParsableCommand {
             registry: here.registry,
             logger: here.logger
         )
-        let hosts = (http: http.host, ops: ops.host)
+        let hosts = (http: http.host, ops: ops.host, queries: consumer.queries.host)
         let ready = ReadyAnnouncer(health: here.health, file: file, bootstrapServers: servers) {
-            """
-            Carillon is ready.
-              broker  \(servers)
-              http    http://\(HostPort(host: hosts.http, port: try await producerService.httpPort))
-              ops     http://\(HostPort(host: hosts.ops, port: try await here.ops.port))
-            """
+            var text = """
+                Carillon is ready.
+                  broker  \(servers)
+                  http    http://\(HostPort(host: hosts.http, port: try await producerService.httpPort))
+                  ops     http://\(HostPort(host: hosts.ops, port: try await here.ops.port))
+                """
+            if let port = try await consumerService.queryPort {
+                text += "\n  queries http://\(HostPort(host: hosts.queries, port: port))"
+            }
+            return text
         }
         // They stop in reverse order: first the one that accepts work, last those that the others need.
         return [

@@ -42,6 +42,7 @@ extension Lane {
         context.metrics.count(.assigned)
         context.status.update { $0.restoring = nil }
         context.health.ready()
+        if let queries { context.queries?.open(numbers, of: partitions, queries) }
         reportStatus()
         return Dictionary(
             uniqueKeysWithValues: InputPartition.all(of: numbers).map { place in
@@ -214,6 +215,7 @@ extension Lane {
     /// The store holds committed changes only, so it can be a base whatever the outcome of the other changes.
     private func release(_ number: Int32, isStoreSound: Bool) {
         guard let partition = owned.remove(number) else { return }
+        if let queries { context.queries?.close(number, queries) }
         if isStoreSound {
             context.stores.giveBack(partition.center.store, of: number, at: link.now)
         } else {
@@ -259,6 +261,7 @@ extension Lane {
         link.close(within: configuration.drainTimeout / 2)
         cancelSends()
         for number in owned.numbers { release(number, isStoreSound: isStoreSound) }
+        queries?.close()
         context.metrics.flush()
         context.health.remark(nil)
         context.status.update { $0 = .init() }

@@ -45,6 +45,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     private var effects: [Effect] = []
     /// The sends of the channel; nil where the `delivered` event is the hand-over.
     var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
+    /// The queries that wait for this lane; nil where nobody asks.
+    let queries: QueryInbox?
     var backPressure = BackPressure()
     /// The zones of which the log said already that the database does not have them.
     var missingZones: Set<String> = []
@@ -86,6 +88,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
         sends = Self.sideWork(of: context, waking: link)
+        queries = context.queries.map { _ in QueryInbox(wake: link.wake) }
         let now = link.now
         (nextCheckpoint, nextStatus) = (now, now)
     }
@@ -130,6 +133,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         } else {
             try serveReports(within: .milliseconds(2))
         }
+        try answerQueries()
         if isCheckpointDue() { cut() }
         try advanceCheckpoint(waiting: false)
         context.metrics.flush()

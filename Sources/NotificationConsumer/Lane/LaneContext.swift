@@ -26,6 +26,8 @@ package struct LaneContext {
     /// Why the previous lane ended, if another process may use this instance's id: until the new lane has committed
     /// something, it is not ready.
     package var fenced: String?
+    /// Where queries come from; nil without them.
+    package var queries: QueryRouter?
 
     package init(
         configuration: ConsumerServiceConfiguration,
@@ -40,7 +42,8 @@ package struct LaneContext {
         health: HealthComponent,
         metrics: LaneMetrics,
         logger: Logger,
-        fenced: String? = nil
+        fenced: String? = nil,
+        queries: QueryRouter? = nil
     ) {
         self.configuration = configuration
         self.guarantee = guarantee
@@ -55,5 +58,6 @@ package struct LaneContext {
         self.metrics = metrics
         self.logger = logger
         self.fenced = fenced
+        self.queries = queries
     }
 }

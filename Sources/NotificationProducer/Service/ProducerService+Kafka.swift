@@ -7,10 +7,10 @@ extension ProducerServiceConfiguration {
     var callProducer: KafkaProducerConfiguration {
         var producer = KafkaProducerConfiguration(
             client: shared.client("carillon-producer-http"),
-            deliveryTimeout: httpDeadline
+            deliveryTimeout: http.deadline
         )
         producer.maximumBufferedRecords = httpBufferRecords
-        producer.queueFullTimeout = httpDeadline
+        producer.queueFullTimeout = http.deadline
         // Each caller waits for its own record; records that arrive meanwhile still share a batch.
         producer.linger = .zero
         return producer

@@ -1,7 +1,5 @@
-import Hummingbird
 import Kafka
 public import Logging
-import NIOCore
 public import NotificationModel
 import ServiceHTTP
 public import ServiceLifecycle
@@ -19,13 +17,11 @@ public struct ProducerService: Service {
     let rules: RuleStore?
     let ceiling: KafkaRecordCeiling
     let zones: TimeZoneDatabase
-    let security: ListenerSecurity
-    let httpHealth: HealthComponent
+    private let http: HTTPInterface
     private let kafkaHealth: HealthComponent
     let logger: Logger
     let now: @Sendable () -> Timestamp
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
-    let bound = BoundPort()
 
     /// Reads the rules, the tokens, the certificate and the time zones; connects only in ``run()``.
     ///
@@ -54,19 +50,12 @@ public struct ProducerService: Service {
         self.makeRequestID = makeRequestID ?? { NotificationModel.RequestID.random() }
         kafkaHealth = health.component("kafka")
         let rulesHealth = health.component("rules")
-        httpHealth = health.component("http")
-        security = try ListenerSecurity(
-            host: configuration.httpHost,
-            tokensFile: configuration.tokensFile,
-            tlsCertificate: configuration.tlsCertificate,
-            tlsKey: configuration.tlsKey
+        http = try HTTPInterface(
+            name: "HTTP API",
+            configuration: configuration.http,
+            health: health.component("http"),
+            logger: logger
         )
-        for file in security.exposedFiles {
-            logger.warning(
-                "every user of this machine can read a file with secrets: restrict its permissions (chmod o-r)",
-                metadata: [LogMetadata.file: "\(file)"]
-            )
-        }
         try configuration.callProducer.check(leastRecordBytes: RecordBound.least)
         try configuration.ingest.producer.check()
         ceiling = KafkaRecordCeiling(
@@ -88,7 +77,7 @@ public struct ProducerService: Service {
     /// - Throws: `ListenError` when it failed to listen, `CancellationError` when the caller was cancelled or the
     ///   service ended before.
     public var httpPort: Int {
-        get async throws { try await bound.wait() }
+        get async throws { try await http.port }
     }
 
     /// Runs until graceful shutdown or cancellation.
@@ -112,10 +101,10 @@ public struct ProducerService: Service {
             await Task { await producer.shutDown(within: .seconds(2)) }.value
             try outcome.get()
         } catch {
-            bound.resolve(.failure(error))
+            http.end(error)
             throw error
         }
-        bound.resolve(.failure(CancellationError()))
+        http.end(CancellationError())
     }
 
     /// Reloads the rule file, as SIGHUP does. New rules apply from the next event on, and each event sees either the
@@ -144,9 +133,16 @@ public struct ProducerService: Service {
                 now: now
             )
         }
-        let application = try application(producer, metrics)
+        let routes = routes(producer, metrics)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await serveHTTP(application) }
+            group.addTask {
+                try await http.serve(
+                    routes,
+                    unanswered: .unavailable,
+                    metrics.http,
+                    drainTimeout: configuration.drainTimeout
+                )
+            }
             if let ingest {
                 logger.info("rules loaded", metadata: [LogMetadata.count: "\(rules?.engine.rules.count ?? 0)"])
                 group.addTask { await ingest.run() }
@@ -158,34 +154,6 @@ public struct ProducerService: Service {
             }
             // The first failure stops the others.
             while try await group.next() != nil {}
-        }
-    }
-
-    // MARK: HTTP
-
-    /// Ends with the server, or a bounded time after shutdown began, even if a caller never finishes its request.
-    private func serveHTTP(_ application: some ApplicationProtocol & Service) async throws {
-        defer { httpHealth.notReady("stopped") }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                do {
-                    try await application.run()
-                } catch let error as IOError {
-                    throw ListenError(
-                        what: "HTTP API",
-                        host: configuration.httpHost,
-                        port: configuration.httpPort,
-                        reason: "\(error)"
-                    )
-                }
-            }
-            group.addTask {
-                try? await gracefulShutdown()
-                try? await Task.sleep(for: configuration.drainTimeout)
-            }
-            // Whichever ends first: the server, or the timeout.
-            try await group.next()
-            group.cancelAll()
         }
     }
 

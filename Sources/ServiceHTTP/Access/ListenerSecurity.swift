@@ -12,7 +12,6 @@ import Darwin
 /// An invalid setting of a listener, found before it listens.
 public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConvertible {
     enum Key: String {
-        case host = "http.host"
         case tokensFile = "http.tokens.file"
         case certificate = "http.tls.certificate"
         case key = "http.tls.key"
@@ -24,8 +23,11 @@ public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConv
     public let message: String
 
     init(_ key: Key, _ message: String) {
-        self.key = key.rawValue
-        self.message = message
+        self.init(key: key.rawValue, message)
+    }
+
+    init(key: String, _ message: String) {
+        (self.key, self.message) = (key, message)
     }
 
     /// `http.host: …`.
@@ -46,11 +48,13 @@ package struct ListenerSecurity: Sendable {
     ///
     /// - Parameters:
     ///   - host: The address to listen on; without tokens it must be a loopback address.
+    ///   - hostKey: The key of that setting.
     ///   - tokensFile: See ``TokenFile``.
     ///   - tlsCertificate: The PEM file of the chain; nil for plain HTTP.
     ///   - tlsKey: The PEM file of its key.
     package init(
         host: String,
+        hostKey: String = "http.host",
         tokensFile: String?,
         tlsCertificate: String?,
         tlsKey: String?
@@ -63,7 +67,7 @@ package struct ListenerSecurity: Sendable {
             exposesTokens = false
             guard isLoopback else {
                 throw ListenerSettingsError(
-                    .host,
+                    key: hostKey,
                     "\"\(host)\" is reachable from other machines, and without tokens everyone could call: set "
                         + "http.tokens.file, or listen on 127.0.0.1, ::1 or localhost"
                 )

@@ -35,6 +35,18 @@ extension ServiceSettings {
         return value ?? range?.lowerBound ?? 0
     }
 
+    /// `application.default`: the application of rules and calls that name none.
+    mutating func application(default: String) -> String {
+        let key = "application.default"
+        let name = string(key, default: `default`, about: "The application of rules and calls without one.")
+        do throws(ModelError) {
+            _ = try NotificationKey(application: name, recipient: "r", identifier: "i")
+        } catch {
+            reject(key, error.detail)
+        }
+        return name
+    }
+
     /// `true` or `false`; also accepts `yes`, `no`, `on`, `off`, `1` and `0`.
     public mutating func bool(_ key: String, default: Bool, about: String = "") -> Bool {
         let value = read(key, .boolean, "true or false", about, default: `default`, write: { "\($0)" }) {

@@ -6,7 +6,8 @@ import Testing
 struct BoundsTests {
     /// Settings that are not bounds: addresses, and those of the test channel.
     private static let others: Set = [
-        "http.port", "ops.port", "test-channel.latency", "test-channel.rejections", "test-channel.timeouts",
+        "http.port", "ops.port", "queries.port", "test-channel.latency", "test-channel.rejections",
+        "test-channel.timeouts",
     ]
 
     private func declared() throws -> [String: DeclaredSetting] {

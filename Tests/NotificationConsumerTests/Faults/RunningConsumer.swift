@@ -12,6 +12,7 @@ final class RunningConsumer: Sendable {
     let health = Health()
     let registry = PrometheusRegistry()
     let log = CollectedLog()
+    let service: ConsumerService
     private let task: Task<Void, Never>
     /// Nil while it runs.
     private let end: EndOfService
@@ -27,6 +28,7 @@ final class RunningConsumer: Sendable {
             registry: registry,
             logger: Logger(label: "test") { [log] _ in log }
         )
+        self.service = service
         let end = EndOfService()
         self.end = end
         task = Task {

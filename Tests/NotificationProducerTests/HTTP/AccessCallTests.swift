@@ -134,8 +134,8 @@ struct AccessCallTests {
                 }
                 let log = CollectedLog()
                 var configuration = ProducerServiceConfiguration(bootstrapServers: ["127.0.0.1:1"])
-                configuration.tokensFile = tokens
-                (configuration.tlsCertificate, configuration.tlsKey) = (identity.certificate, identity.key)
+                configuration.http.tokensFile = tokens
+                (configuration.http.tlsCertificate, configuration.http.tlsKey) = (identity.certificate, identity.key)
                 _ = try ProducerService(configuration: configuration, health: Health(), logger: log.logger)
                 let warnings = log.all.filter { $0.hasPrefix("warning: ") && $0.contains("chmod") }
                 #expect(warnings.count == (isExposed ? 2 : 0), "\(mode): \(warnings)")
@@ -151,7 +151,7 @@ struct AccessCallTests {
         // A key of RSA would allow both kinds of cipher suites.
         let identity = try files.certificate("rsa", key: ["-newkey", "rsa:2048"])
         try await ProducerHarness.with {
-            ($0.tlsCertificate, $0.tlsKey) = (identity.certificate, identity.key)
+            ($0.http.tlsCertificate, $0.http.tlsKey) = (identity.certificate, identity.key)
         } _: { harness in
             func cipher(_ options: String) async throws -> String {
                 let command =
@@ -190,10 +190,10 @@ struct AccessCallTests {
             }
             #expect(error?.key == key, "\(String(describing: error))")
         }
-        refused("http.host") { $0.httpHost = "0.0.0.0" }
-        refused("http.tokens.file") { $0.tokensFile = "/nowhere/tokens" }
-        refused("http.tls.key") { $0.tlsCertificate = "/nowhere/certificate" }
-        refused("http.tls.certificate") { $0.tlsKey = "/nowhere/key" }
+        refused("http.host") { $0.http.host = "0.0.0.0" }
+        refused("http.tokens.file") { $0.http.tokensFile = "/nowhere/tokens" }
+        refused("http.tls.key") { $0.http.tlsCertificate = "/nowhere/certificate" }
+        refused("http.tls.certificate") { $0.http.tlsKey = "/nowhere/key" }
     }
 
     @Test("A TLS listener answers no plain HTTP, disconnects slow handshakes, and keeps serving")
@@ -202,8 +202,8 @@ struct AccessCallTests {
         defer { files.remove() }
         let identity = try files.certificate("server")
         try await ProducerHarness.with {
-            ($0.tlsCertificate, $0.tlsKey) = (identity.certificate, identity.key)
-            $0.httpReceiveTimeout = .seconds(2)
+            ($0.http.tlsCertificate, $0.http.tlsKey) = (identity.certificate, identity.key)
+            $0.http.receiveTimeout = .seconds(2)
         } _: { harness in
             let plain = try await RawConnection.open(port: harness.http.port)
             await plain.send("GET / HTTP/1.1\r\nhost: x\r\n\r\n")

@@ -116,7 +116,7 @@ struct CollectionCallTests {
     @Test("A call whose records exceed the memory limit gets 503, and publishes nothing")
     func memory() async throws {
         try await ProducerHarness.with {
-            $0.callBytes = 1 << 20
+            $0.http.callBytes = 1 << 20
         } _: { harness in
             func remove(_ count: Int) async throws -> RawHTTP.Answer {
                 let query = (0..<count).map { "identifier=order-\($0)" }.joined(separator: "&")

@@ -36,7 +36,7 @@ struct ConnectionCallTests {
     @Test("A client that drips its head or body gets 408 and is disconnected; an idle one is not")
     func slow() async throws {
         try await ProducerHarness.with {
-            $0.httpReceiveTimeout = .milliseconds(300)
+            $0.http.receiveTimeout = .milliseconds(300)
         } _: { harness in
             let silent = try await RawConnection.open(port: harness.http.port)
             let head = try await RawConnection.open(port: harness.http.port)
@@ -214,7 +214,7 @@ struct ConnectionCallTests {
     @Test("All calls together have a memory limit: above it they get 503, below it they work")
     func memory() async throws {
         try await ProducerHarness.with {
-            $0.callBytes = 1 << 20
+            $0.http.callBytes = 1 << 20
         } _: { harness in
             let json = "content-type: application/json\r\n"
             let start = "PUT \(Self.target) HTTP/1.1\r\nhost: localhost\r\n\(json)"
@@ -251,7 +251,7 @@ struct ConnectionCallTests {
     @Test("Announced bodies that are not sent use no memory")
     func announced() async throws {
         try await ProducerHarness.with {
-            $0.callBytes = 1 << 20
+            $0.http.callBytes = 1 << 20
         } _: { harness in
             let json = "content-type: application/json\r\n"
             let head = "PUT \(Self.target) HTTP/1.1\r\nhost: localhost\r\n\(json)content-length: 262144\r\n"
@@ -276,7 +276,7 @@ struct ConnectionCallTests {
     func idle() async throws {
         let bound = 2_000
         try await ProducerHarness.with {
-            $0.httpConnections = bound
+            $0.http.connections = bound
         } _: { harness in
             var idle: [RawConnection] = []
             // Some more are accepted in the last loop of accepting.
@@ -299,7 +299,7 @@ struct ConnectionCallTests {
     @Test("An idle connection is closed after its timeout")
     func idleTimeout() async throws {
         try await ProducerHarness.with {
-            $0.httpIdleTimeout = .seconds(2)
+            $0.http.idleTimeout = .seconds(2)
         } _: { harness in
             let connection = try await RawConnection.open(port: harness.http.port)
             await connection.send(Self.put())
@@ -312,7 +312,7 @@ struct ConnectionCallTests {
     func neverReads() async throws {
         try await ProducerHarness.with {
             // Long enough for the others on a busy machine.
-            $0.httpIdleTimeout = .seconds(10)
+            $0.http.idleTimeout = .seconds(10)
         } _: { harness in
             let deaf = try await RawConnection.open(port: harness.http.port)
             let get = RawHTTP.request("GET", "/\(String(repeating: "a", count: 10))")
@@ -330,7 +330,7 @@ struct ConnectionCallTests {
     @Test("A service that stops closes waiting connections, also refused ones")
     func stop() async throws {
         try await ProducerHarness.with {
-            $0.httpIdleTimeout = .seconds(60)
+            $0.http.idleTimeout = .seconds(60)
         } _: { harness in
             let idle = try await RawConnection.open(port: harness.http.port)
             await idle.send(Self.put())

@@ -11,7 +11,7 @@ import Testing
 struct FaultTests {
     @Test("Without a broker a call gets 503 with Retry-After, and works when the broker is back")
     func callsWithoutBroker() async throws {
-        try await ProducerHarness.with(configure: { $0.httpDeadline = .seconds(4) }) { harness in
+        try await ProducerHarness.with(configure: { $0.http.deadline = .seconds(4) }) { harness in
             let target = "/v1/recipients/u/notifications/i"
             let event = #"{"specversion":"1.0","id":"1","source":"/s","type":"t"}"#
             try await eventually("a call that works") {
@@ -50,7 +50,7 @@ struct FaultTests {
         try await ProducerHarness.with(
             rules: IngestTests.rules,
             broker: broker,
-            configure: { $0.httpDeadline = .milliseconds(500) }
+            configure: { $0.http.deadline = .milliseconds(500) }
         ) { harness in
             let answer = try await harness.http.put("/v1/recipients/u/notifications/i", #"{"content":{"body":"x"}}"#)
             #expect(answer.status == 503)

@@ -70,10 +70,10 @@ final class ProducerHarness: Sendable {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         var configuration = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
-        configuration.httpPort = 0
+        configuration.http.port = 0
         // Tests that need a deadline set it; others must not hit one on a busy machine.
-        configuration.httpDeadline = .seconds(60)
-        configuration.httpReceiveTimeout = .seconds(60)
+        configuration.http.deadline = .seconds(60)
+        configuration.http.receiveTimeout = .seconds(60)
         configuration.defaultApplication = "shop"
         configuration.deployment = "test"
         configuration.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { $1 }
@@ -85,7 +85,7 @@ final class ProducerHarness: Sendable {
         if let tokens {
             let file = directory.appendingPathComponent("tokens")
             try Data(tokens.utf8).write(to: file)
-            configuration.tokensFile = file.path
+            configuration.http.tokensFile = file.path
         }
         configure(&configuration)
         let health = Health()

@@ -72,6 +72,12 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var concurrentSends = 500
     /// How long a channel has to answer.
     public var sendTimeout = Duration.seconds(30)
+    /// The application of queries that name none.
+    public var defaultApplication = "default"
+    /// Whether the service answers queries over HTTP.
+    public var answersQueries = false
+    /// The HTTP API for queries.
+    public var queries = HTTPConfiguration(prefix: "queries", port: 8083)
     /// The time zone of calendar triggers that name none, by its IANA name.
     public var timeZone = "UTC"
     /// How long delivered and closed notifications are remembered.
@@ -190,6 +196,7 @@ extension ConsumerServiceConfiguration {
             about: "Events of a lane waiting for the broker; at the limit reading pauses."
         )
         readChannel(&settings, defaults)
+        readQueries(&settings)
         timeZone = settings.timeZone(
             "schedule.time-zone",
             default: defaults.timeZone,
@@ -221,6 +228,16 @@ extension ConsumerServiceConfiguration {
                 recently used go to the store.
                 """
         )
+    }
+
+    private mutating func readQueries(_ settings: inout ServiceSettings) {
+        defaultApplication = settings.application(default: defaultApplication)
+        answersQueries = settings.bool(
+            "queries.enabled",
+            default: answersQueries,
+            about: "Whether the consumer service answers queries of what recipients have, over HTTP."
+        )
+        queries.read(&settings)
     }
 
     private mutating func readChannel(_ settings: inout ServiceSettings, _ defaults: ConsumerServiceConfiguration) {

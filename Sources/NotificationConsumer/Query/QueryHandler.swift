@@ -1,0 +1,148 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NotificationModel
+import ServiceHTTP
+
+/// Queries of what a recipient has:
+///
+/// - `GET /v1/recipients/{recipient}/notifications?state=pending|delivered&limit=&after=&occurrences=`
+/// - `GET /v1/recipients/{recipient}/notifications/{identifier}?state=…&occurrences=`
+///
+/// Both accept `?application=`.
+struct QueryHandler: Sendable {
+    let router: QueryRouter
+    /// The topic whose partitions count, for the answer that names one.
+    let topic: String
+    let defaultApplication: String
+
+    private static let collection = "/v1/recipients/{recipient}/notifications"
+    private static let ofOne = ["application", "state", "occurrences"]
+    private static let ofAll = ofOne + ["limit", "after"]
+
+    var routes: [Route] {
+        [
+            Route(.get, Self.collection, role: .query) { call, _ in try await list(call) },
+            Route(.get, "\(Self.collection)/{identifier}", role: .query) { call, _ in try await show(call) },
+        ]
+    }
+
+    /// A page of all that the recipient has.
+    private func list(_ call: Call) async throws -> Response {
+        let parameters = try call.target.parameters(allowed: Self.ofAll)
+        var query = try query(call, parameters, identifier: "")
+        if let limit = try Self.number("limit", parameters, in: 1...Int64(NotificationQuery.Bound.notifications)) {
+            query.limit = Int(limit)
+        }
+        query.after = try Self.number("after", parameters, in: 0...Int64.max)
+        guard case .page(let page) = try await answer(query) else { throw Problem.unanswered }
+        return Self.json { json in
+            JSONWriter.append("{\"notifications\":[", to: &json)
+            for (index, notification) in page.notifications.enumerated() {
+                if index > 0 { JSONWriter.append(",", to: &json) }
+                notification.write(to: &json)
+            }
+            JSONWriter.append("]", to: &json)
+            if let next = page.next {
+                JSONWriter.append(",\"next\":\"", to: &json)
+                JSONWriter.append(number: next, to: &json)
+                JSONWriter.append("\"", to: &json)
+            }
+            JSONWriter.append("}", to: &json)
+        }
+    }
+
+    /// What is under one identifier.
+    private func show(_ call: Call) async throws -> Response {
+        let identifier = try call.parameter("identifier")
+        guard !identifier.isEmpty else { throw ModelError(.invalid, field: "identifier", "must not be empty") }
+        let query = try query(call, call.target.parameters(allowed: Self.ofOne), identifier: identifier)
+        guard case .notification(let found) = try await answer(query) else { throw Problem.unanswered }
+        guard let found else { throw Problem.nothingUnderIdentifier }
+        return Self.json { found.write(to: &$0) }
+    }
+
+    private func query(
+        _ call: Call,
+        _ parameters: RequestTarget.Parameters,
+        identifier: String
+    ) throws -> NotificationQuery {
+        var query = NotificationQuery(
+            key: try NotificationKey(
+                application: parameters["application"] ?? defaultApplication,
+                recipient: call.parameter("recipient"),
+                identifier: identifier
+            )
+        )
+        if let text = parameters["state"] {
+            guard let state = ListedNotification.State(rawValue: text) else {
+                throw ModelError(.invalid, field: "state", "must be pending or delivered; without it both are listed")
+            }
+            query.states = [state]
+        }
+        let bound = Int64(ListedNotification.maximumOccurrences)
+        query.occurrences = Int(try Self.number("occurrences", parameters, in: 0...bound) ?? 0)
+        return query
+    }
+
+    private static func number(
+        _ name: String,
+        _ parameters: RequestTarget.Parameters,
+        in range: ClosedRange<Int64>
+    ) throws(ModelError) -> Int64? {
+        guard let text = parameters[name] else { return nil }
+        guard let number = Int64(text), range.contains(number) else {
+            let upper = range.upperBound == .max ? "" : " to \(range.upperBound)"
+            throw ModelError(.invalid, field: name, "must be an integer from \(range.lowerBound)\(upper)")
+        }
+        return number
+    }
+
+    private func answer(_ query: NotificationQuery) async throws(Problem) -> NotificationQuery.Answer {
+        let answer = await router.answer(query)
+        switch answer {
+        case .page, .notification: return answer
+        case .notOwned(let partition): throw .notOwned(partition, of: topic)
+        case .unavailable: throw .unanswered
+        case .overloaded: throw .overloaded
+        }
+    }
+
+    private static func json(_ write: (inout [UInt8]) -> Void) -> Response {
+        var json: [UInt8] = []
+        write(&json)
+        return Response(
+            status: .ok,
+            headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: json))
+        )
+    }
+}
+
+extension Problem {
+    /// No lane answered: the service starts or stops, or partitions are being assigned.
+    static let unanswered = Problem(
+        .serviceUnavailable,
+        .unavailable,
+        "The recipient's partition is being assigned, or its lane did not answer in time. Repeat the call.",
+        headers: [.retryAfter: "1"]
+    )
+
+    static let nothingUnderIdentifier = Problem(
+        .notFound,
+        .notFound,
+        "The recipient has no such notification in the sets that were asked for.",
+        field: "identifier"
+    )
+
+    static func notOwned(_ partition: Int32, of topic: String) -> Problem {
+        Problem(
+            .misdirectedRequest,
+            .misrouted,
+            "The recipient is in partition \(partition) of \(topic), which this instance does not own at present. Ask the "
+                + "instance that owns it.",
+            field: "recipient",
+            partition: partition
+        )
+    }
+}

@@ -1,0 +1,123 @@
+/// What a query says about one identifier of a recipient: what is pending under it and what is delivered, or both for a
+/// repeating notification.
+///
+///     {"application":"shop","recipient":"ana","identifier":"standup",
+///      "pending":{"requestId":"…","nextTriggerDate":"…","occurrences":["…","…"],"content":{…}},
+///      "delivered":{"requestId":"…","occurrence":"…","deliveredAt":"…"}}
+///
+/// A notification that a channel was given and has not accepted yet counts as pending, and is under `sending` with its
+/// `attempt`, and with `nextAttempt` between two attempts.
+public struct ListedNotification: Sendable {
+    /// The set that a query asks for.
+    public enum State: String, CaseIterable, Sendable {
+        /// Scheduled, held back, or with a channel that has not accepted it yet.
+        case pending
+        /// Shown in the recipient's notification center.
+        case delivered
+    }
+
+    /// The most `occurrences` that one notification can be listed with.
+    public static let maximumOccurrences = 100
+
+    /// The notification's key.
+    public let key: NotificationKey
+    private let entry: StateEntry
+    private let states: Set<State>
+    private let occurrences: Int
+
+    /// What a query says about an entry; nil when it has nothing in the sets that are asked for.
+    ///
+    /// - Parameters:
+    ///   - key: of the entry.
+    ///   - entry: as it is now.
+    ///   - states: the sets that are asked for.
+    ///   - occurrences: how many nominal instants of a schedule to list, 0 to ``maximumOccurrences``.
+    public init?(key: NotificationKey, entry: StateEntry, states: Set<State>, occurrences: Int) {
+        guard states.contains(where: entry.isListed) else { return nil }
+        (self.key, self.entry, self.states) = (key, entry, states)
+        self.occurrences = min(max(occurrences, 0), Self.maximumOccurrences)
+    }
+
+    /// Bytes of the contents that it is written with.
+    public var contentBytes: Int {
+        (entry.pending?.content.count ?? 0) + (entry.sending?.content?.count ?? 0)
+    }
+
+    private enum Field: FieldName {
+        case application, recipient, identifier, pending, sending, delivered
+        case requestId, nextTriggerDate, occurrences, occurrence, expiration, attempt, nextAttempt, content, deliveredAt
+    }
+
+    /// Appends its JSON object.
+    public func write(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.application, key.application, &out)
+        object.member(Field.recipient, key.recipient, &out)
+        object.member(Field.identifier, key.identifier, &out)
+        if states.contains(.pending) {
+            if let pending = entry.pending {
+                object.begin(Field.pending, &out)
+                write(pending, to: &out)
+            }
+            if let sending = entry.sending, sending.content != nil {
+                object.begin(Field.sending, &out)
+                write(sending, to: &out)
+            }
+        }
+        if states.contains(.delivered), let delivered = entry.delivered {
+            object.begin(Field.delivered, &out)
+            var member = JSONObjectWriter()
+            member.member(Field.requestId, delivered.requestID, &out)
+            member.member(Field.occurrence, delivered.occurrence, &out)
+            member.member(Field.deliveredAt, delivered.at, &out)
+            member.end(&out)
+        }
+        object.end(&out)
+    }
+
+    private func write(_ pending: StateEntry.Pending, to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.requestId, pending.requestID, &out)
+        object.member(Field.nextTriggerDate, pending.due, &out)
+        if occurrences > 0, case .scheduled(let schedule, let next) = pending.timer {
+            object.member(Field.occurrences, schedule.occurrences(from: next, limit: occurrences), &out)
+        }
+        object.member(Field.expiration, pending.expiration, &out)
+        object.begin(Field.content, &out)
+        JSONWriter.append(raw: pending.content, to: &out)
+        object.end(&out)
+    }
+
+    private func write(_ sending: StateEntry.Sending, to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.requestId, sending.requestID, &out)
+        object.member(Field.occurrence, sending.occurrence, &out)
+        object.member(Field.attempt, Int64(sending.attempt), &out)
+        if case .waiting(let until) = sending.phase { object.member(Field.nextAttempt, until, &out) }
+        object.member(Field.expiration, sending.expiration, &out)
+        if let content = sending.content {
+            object.begin(Field.content, &out)
+            JSONWriter.append(raw: content, to: &out)
+        }
+        object.end(&out)
+    }
+}
+
+extension StateEntry {
+    /// Whether it has something in the set.
+    fileprivate func isListed(in state: ListedNotification.State) -> Bool {
+        switch state {
+        case .pending: pending != nil || sending?.content != nil
+        case .delivered: delivered != nil
+        }
+    }
+}
+
+extension Schedule {
+    /// The nominal instants from one of them on, in order.
+    fileprivate func occurrences(from first: Timestamp, limit: Int) -> [Timestamp] {
+        var found = [first]
+        while found.count < limit, let next = next(after: found[found.count - 1]) { found.append(next) }
+        return found
+    }
+}

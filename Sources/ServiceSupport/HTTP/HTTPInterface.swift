@@ -1,0 +1,140 @@
+import Hummingbird
+package import Logging
+import NIOCore
+package import ServiceHTTP
+import ServiceLifecycle
+
+/// A service's HTTP API: its address, access control and bounds, and its server while the service runs.
+package struct HTTPInterface: Sendable {
+    private let name: String
+    private let configuration: HTTPConfiguration
+    private let security: ListenerSecurity
+    private let health: HealthComponent
+    private let bound = BoundPort()
+    private let logger: Logger
+
+    /// Reads the tokens and the certificate, and warns of files with secrets that every user can read.
+    ///
+    /// - Parameters:
+    ///   - name: Its name in the log: `HTTP API`.
+    ///   - configuration: The settings.
+    ///   - health: Ready while it listens.
+    ///   - logger: The service's logger.
+    package init(
+        name: String,
+        configuration: HTTPConfiguration,
+        health: HealthComponent,
+        logger: Logger
+    ) throws(ListenerSettingsError) {
+        (self.name, self.configuration, self.health, self.logger) = (name, configuration, health, logger)
+        security = try ListenerSecurity(
+            host: configuration.host,
+            hostKey: configuration.hostKey,
+            tokensFile: configuration.tokensFile,
+            tlsCertificate: configuration.tlsCertificate,
+            tlsKey: configuration.tlsKey
+        )
+        for file in security.exposedFiles {
+            logger.warning(
+                "every user of this machine can read a file with secrets: restrict its permissions (chmod o-r)",
+                metadata: [LogMetadata.file: "\(file)"]
+            )
+        }
+    }
+
+    /// The port, once it listens.
+    ///
+    /// - Throws: `ListenError` when it failed to listen, `CancellationError` when the caller was cancelled or the
+    ///   service ended before.
+    package var port: Int {
+        get async throws { try await bound.wait() }
+    }
+
+    /// The service ends: whoever waits for the port gets the error.
+    package func end(_ error: any Error) {
+        bound.resolve(.failure(error))
+    }
+
+    /// Serves until the graceful shutdown, and at most `drainTimeout` longer, even if a caller never finishes its request.
+    ///
+    /// - Parameters:
+    ///   - routes: The routes of the API.
+    ///   - unanswered: The answer to a call that its handler does not answer within the deadline.
+    ///   - metrics: Counts connections and answers.
+    ///   - drainTimeout: How long calls in progress may take after the shutdown began.
+    /// - Throws: `ListenError` when the address cannot be bound.
+    package func serve(
+        _ routes: [Route],
+        unanswered: Problem,
+        _ metrics: ConnectionMetrics,
+        drainTimeout: Duration
+    ) async throws {
+        defer { health.notReady("stopped") }
+        if security.exposesTokens {
+            logger.warning(
+                "clients send tokens unencrypted: set http.tls.certificate and http.tls.key, or terminate TLS in front of this service",
+                metadata: [LogMetadata.host: "\(configuration.host)"]
+            )
+        }
+        let application = try listener(metrics, unanswered).application(routes, access: security.access) { port in
+            health.ready()
+            bound.resolve(.success(port))
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await application.run()
+                } catch let error as IOError {
+                    throw ListenError(
+                        what: name,
+                        host: configuration.host,
+                        port: configuration.port,
+                        reason: "\(error)"
+                    )
+                }
+            }
+            group.addTask {
+                try? await gracefulShutdown()
+                try? await Task.sleep(for: drainTimeout)
+            }
+            // Whichever ends first: the server, or the timeout.
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func listener(_ metrics: ConnectionMetrics, _ unanswered: Problem) -> GuardedListener {
+        let idleTimeout = TimeAmount(configuration.idleTimeout)
+        return GuardedListener(
+            name: name,
+            host: configuration.host,
+            port: configuration.port,
+            connections: connectionLimit(),
+            idleTimeout: idleTimeout,
+            bounds: ConnectionBounds(
+                targetBytes: configuration.targetBytes,
+                headerBytes: configuration.headerBytes,
+                headerCount: configuration.headerCount,
+                receiveTimeout: TimeAmount(configuration.receiveTimeout),
+                answerTimeout: TimeAmount(configuration.deadline),
+                sendTimeout: idleTimeout,
+                unanswered: unanswered
+            ),
+            tls: security.tls,
+            memory: CallMemory(limit: configuration.callBytes),
+            metrics: metrics,
+            logger: logger
+        )
+    }
+
+    private func connectionLimit() -> Int {
+        let limit = OpenFiles.makeRoom(forConnections: configuration.connections)
+        if limit < configuration.connections {
+            logger.warning(
+                "http.connections was lowered to the process's limit of open files; raise the limit (ulimit -n)",
+                metadata: [LogMetadata.count: "\(limit)"]
+            )
+        }
+        return limit
+    }
+}
