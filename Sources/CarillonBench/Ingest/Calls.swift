@@ -75,11 +75,15 @@ struct Wrk {
 
     /// Waits until a second of calls succeeds: the service listens and its broker answers.
     private func waitForAnswers(_ port: Int, _ process: SubjectProcess) throws {
-        for _ in 0..<30 {
+        let limit = Duration.seconds(300)
+        let deadline = ContinuousClock.now + limit
+        repeat {
             _ = try process.sample()
             if let calls = try call(port, seconds: 1, connections: 2), calls.requests > 0, calls.failed == 0 { return }
-        }
-        throw BenchmarkError("no answers on port \(port) within 30 s")
+            // While nothing listens, wrk ends at once.
+            Thread.sleep(forTimeInterval: 0.1)
+        } while ContinuousClock.now < deadline
+        throw BenchmarkError("no answers on port \(port) within \(limit)")
     }
 
     /// - Returns: Nil while nothing listens.

@@ -12,7 +12,7 @@ struct TopicBounds {
         let consumer = try broker.consumer()
         defer { consumer.close(within: .seconds(2)) }
         let bounds = try (0..<broker.partitions).map { partition in
-            try consumer.watermarks(of: KafkaTopicPartition(topic: topic, partition: partition), within: .seconds(10))
+            try consumer.watermarks(of: KafkaTopicPartition(topic: topic, partition: partition), within: .seconds(60))
         }
         (self.topic, self.broker) = (topic, broker)
         (lows, highs) = (bounds.map(\.low), bounds.map(\.high))
@@ -47,7 +47,7 @@ struct TopicBounds {
         try consumer.assign(places)
         var left = written - starts.reduce(0, +)
         while left > 0 {
-            guard let message = try consumer.poll(within: .seconds(10)) else {
+            guard let message = try consumer.poll(within: .seconds(60)) else {
                 throw BenchmarkError("\(left) records of \(topic) could not be read")
             }
             guard message.offset < highs[Int(message.partition)] else { continue }

@@ -74,7 +74,7 @@ struct TopicRate {
     private func update(_ ends: inout [Int], _ consumer: KafkaConsumer) throws {
         for partition in expected.indices where ends[partition] < expected[partition] {
             let place = KafkaTopicPartition(topic: topic, partition: Int32(partition))
-            ends[partition] = Int(try consumer.watermarks(of: place, within: .seconds(10)).high)
+            ends[partition] = Int(try consumer.watermarks(of: place, within: .seconds(60)).high)
         }
     }
 }

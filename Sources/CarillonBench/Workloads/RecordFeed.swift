@@ -18,7 +18,7 @@ struct RecordFeed {
         )
         producer = try KafkaLaneProducer(configuration: .init(client: client), logger: broker.logger)
         // The client refuses a record for a partition that it does not know yet.
-        _ = try producer.partitionCount(of: topic, within: .seconds(10))
+        _ = try producer.partitionCount(of: topic, within: .seconds(60))
         self.topic = try producer.topic(topic)
         counts = [Int](repeating: 0, count: Int(broker.partitions))
     }

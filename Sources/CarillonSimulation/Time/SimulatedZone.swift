@@ -19,9 +19,16 @@ enum SimulatedZone {
         return offsets[Int(min((instant - start) / period + 1, changes) % 2)]
     }
 
-    /// The zones of a run.
-    static func zones() throws(TimeZoneError) -> TimeZones {
-        try TimeZones(TimeZoneDatabase(version: "simulated", files: [name: file()]), standard: name)
+    /// The versions of its data. Their rules are equal, so that planning again must change nothing.
+    static let versions = ["simulated-a", "simulated-b"]
+
+    /// The zones of a run, by version.
+    static func zones() throws(TimeZoneError) -> [TimeZones] {
+        var zones: [TimeZones] = []
+        for version in versions {
+            zones.append(try TimeZones(TimeZoneDatabase(version: version, files: [name: file()]), standard: name))
+        }
+        return zones
     }
 
     /// The zone as a TZif file of version 2 (RFC 9636).

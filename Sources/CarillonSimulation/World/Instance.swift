@@ -14,6 +14,9 @@ final class Instance {
     private(set) var seats: [LaneSeat] = []
     private(set) var runners: [WorkerRunner] = []
     private var lives = 0
+    /// Which time zone data the current process has. Each start brings other data, on every second machine at another time: as
+    /// in a rolling upgrade.
+    var zoneData: Int { (number + lives) % SimulatedZone.versions.count }
     /// It is not started again.
     var isDown = false
 

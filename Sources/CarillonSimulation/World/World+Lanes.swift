@@ -20,6 +20,7 @@ extension World {
         configuration.concurrentSends = scenario.concurrentSends
         if options.bugs.contains(.neverTimesOut) { configuration.sendTimeout = .seconds(100 * 365 * 86_400) }
         configuration.entriesPerPiece = scenario.entriesPerPiece
+        configuration.keptSlots = 8
         let clockError: Int64 =
             options.bugs.contains(.firesEarly) ? 2_000 : options.bugs.contains(.firesLate) ? -3_000 : 0
         let context = LaneContext(
@@ -28,7 +29,7 @@ extension World {
             stores: seat.stores,
             channel: scenario.usesChannel ? seat.channel : nil,
             clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
-            zones: zones,
+            zones: zones[seat.instance.zoneData],
             newLineage: { [unowned self] in "lineage-\(random.next())" },
             newAssignmentID: { [unowned self] in
                 assignments += 1

@@ -18,7 +18,8 @@ final class World {
     let devices = SimulatedDevices()
     let topics = TopicNames()
     /// Of calendar triggers.
-    let zones: TimeZones
+    /// By version: `Instance.zoneData`.
+    let zones: [TimeZones]
     let requests: RequestLog
     /// nil in runs without business events.
     var ingest: IngestStage?

@@ -32,7 +32,7 @@ extension PartitionCenter {
         recipients.evict(beyond: 1000)
         guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
         nextForgetting = now.adding(milliseconds: 1000)
-        if cutSlots.isEmpty { inUse.shrink() }
+        if cutSlots.isEmpty { inUse.shrink(keeping: limits.keptSlots) }
         // The next call finds entries that the store does not contain yet.
         guard forgottenKeys.isEmpty else { return 0 }
         let old = now.adding(milliseconds: -limits.retention)

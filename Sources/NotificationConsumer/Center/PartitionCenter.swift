@@ -17,6 +17,8 @@ struct PartitionCenter {
         var retention: Int64 = 7 * 24 * 3600 * 1000
         /// Entries that the removal of all entries of a recipient changes at a time.
         var entriesPerPiece = 1000
+        /// Slots of entries whose memory is kept after a burst.
+        var keptSlots = 1024
     }
 
     /// Whether a record is read for the first time or replayed.

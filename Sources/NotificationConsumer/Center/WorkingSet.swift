@@ -219,8 +219,10 @@ struct WorkingSet {
     }
 
     /// Releases the memory of a burst: the slots at the end, once most are free. Must not run while slots are in a cut.
-    mutating func shrink() {
-        guard slotCount > 1024, count < slotCount / 4 else { return }
+    ///
+    /// - Parameter kept: a number of slots whose memory is not worth it.
+    mutating func shrink(keeping kept: Int) {
+        guard slotCount > kept, count < slotCount / 4 else { return }
         index.fillFromTheStart()
         let last = max(standings.lastIndex { $0.isUsed } ?? -1, unlogged.lastLazySlot)
         guard last < slotCount / 2 else { return }

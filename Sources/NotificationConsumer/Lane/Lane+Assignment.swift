@@ -98,7 +98,8 @@ extension Lane {
                 maximumEntries: configuration.maximumEntries,
                 maximumResident: configuration.residentEntries,
                 retention: configuration.retention.milliseconds,
-                entriesPerPiece: configuration.entriesPerPiece
+                entriesPerPiece: configuration.entriesPerPiece,
+                keptSlots: configuration.keptSlots
             ),
             store: result.store,
             zones: context.zones.database,

@@ -194,7 +194,7 @@ struct WorkingSetTests {
             var slots: [WorkingSet.Slot] = []
             set.cut(patience: .earliest, maximumLazy: 100_000) { slot, _, _, _ in slots.append(slot) }
             set.noteCommitted(slots, reach: at(100_000))
-            set.shrink()
+            set.shrink(keeping: 1024)
             #expect(set.slotCount < 200)
             #expect(Set(set.slots.map { set.key(of: $0).identifier }) == near)
             #expect(
@@ -217,7 +217,7 @@ struct WorkingSetTests {
         var slots: [WorkingSet.Slot] = []
         set.cut(patience: .latest, maximumLazy: 0) { slot, _, _, _ in slots.append(slot) }
         set.noteCommitted(slots, reach: at(0))
-        set.shrink()
+        set.shrink(keeping: 1024)
         #expect(set.count == 0 && set.nextDue() == nil)
     }
 }

@@ -88,6 +88,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var residentEntries = 20_000
     /// Entries that a removal of all of a recipient's notifications changes before a checkpoint may interrupt it.
     package var entriesPerPiece = 1000
+    /// Slots of entries of a partition whose memory is kept after a burst.
+    package var keptSlots = 1024
 
     /// All settings at their defaults.
     ///
