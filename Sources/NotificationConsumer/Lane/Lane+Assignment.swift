@@ -41,8 +41,8 @@ extension Lane {
         context.metrics.record(restore: link.now - began)
         context.metrics.count(.assigned)
         context.status.update { $0.restoring = nil }
-        context.health.ready()
         if let queries { context.queries?.open(numbers, of: partitions, queries) }
+        context.health.ready()
         reportStatus()
         return Dictionary(
             uniqueKeysWithValues: InputPartition.all(of: numbers).map { place in

@@ -22,6 +22,8 @@ struct QueryCallTests {
         var configuration = broker.configuration
         configuration.answersQueries = true
         configuration.queries.port = 0
+        // A busy machine must not reach it.
+        configuration.queries.deadline = .seconds(120)
         configuration.defaultApplication = "shop"
         change(&configuration)
         try await consuming(configuration) { consumer in
