@@ -148,7 +148,7 @@ final class ChildProcess: Sendable {
         _ arguments: [String] = [],
         environment: [String: String] = [:],
         input: Data = Data(),
-        within limit: Duration = .seconds(150)
+        within limit: Duration = .seconds(600)
     ) async throws -> ChildProcess {
         let child = try ChildProcess(executable, arguments, environment: environment, input: input)
         let status = try await child.ended(within: limit)

@@ -141,7 +141,8 @@ struct LargeRecordTests {
                 #expect(letter.header("carillon-reason") == reason.rawValue, "\(one.name)")
                 try check(letter, of: one, setting.bound)
             }
-            #expect(consumer.log.lines(.error).isEmpty && consumer.log.lines(.critical).isEmpty)
+            let errors = consumer.log.lines(.error) + consumer.log.lines(.critical)
+            #expect(errors.isEmpty, "\(errors)")
         }
         await producer.shutDown(within: .seconds(5))
         await broker.broker.shutDown()

@@ -72,8 +72,9 @@ final class ProducerHarness: Sendable {
         var configuration = ProducerServiceConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.http.port = 0
         // Tests that need a deadline set it; others must not hit one on a busy machine.
-        configuration.http.deadline = .seconds(60)
-        configuration.http.receiveTimeout = .seconds(60)
+        configuration.http.deadline = .seconds(120)
+        configuration.http.receiveTimeout = .seconds(600)
+        configuration.http.idleTimeout = .seconds(600)
         configuration.defaultApplication = "shop"
         configuration.deployment = "test"
         configuration.kafkaProperties.merge(LocalBroker.recommendedConsumerProperties) { $1 }
