@@ -85,15 +85,15 @@ struct SimulationTests {
         "a planted bug is found",
         arguments: [
             (.readsUncommitted, 1...40), (.firesBeforeRestored, 1...20), (.skipsReplay, 73...90),
-            (.dropsFence, 50...70), (.offsetsFirst, 1...10), (.markerBeforeEntries, 1...10),
+            (.dropsFence, 20...30), (.offsetsFirst, 1...10), (.markerBeforeEntries, 1...10),
             (.forgetsFiredThrough, 1...10),
-            (.trustsUnknownCommit, 85...100), (.commitsInsteadOfAborting, 1...40), (.acceptsLateOutcomes, 1...40),
+            (.trustsUnknownCommit, 50...65), (.commitsInsteadOfAborting, 1...40), (.acceptsLateOutcomes, 1...40),
             (.storePositionFirst, 12...30), (.losesEntry, 1...10), (.swallowsTombstones, 10...30),
             (.losesDeadLetter, 1...10), (.reordersEvents, 1...20), (.duplicatesDelivery, 1...10),
-            (.replaysTooLate, 31...45), (.replaysPart, 31...45), (.ignoresVersions, 1...20), (.widensRemovals, 1...20),
+            (.replaysTooLate, 40...50), (.replaysPart, 50...62), (.ignoresVersions, 1...20), (.widensRemovals, 1...20),
             (.forgetsEarly, 1...10), (.capsEarly, 1...10), (.anchorsAtReading, 1...10), (.firesEarly, 1...10),
-            (.firesLate, 16...30), (.ignoresExpiration, 1...20), (.readsToLastStable, 115...130),
-            (.resumesFromGroup, 20...40), (.leavesOutUnchanged, 1...20), (.storeIsStale, 1...10),
+            (.firesLate, 16...30), (.ignoresExpiration, 1...20), (.readsToLastStable, 25...35),
+            (.resumesFromGroup, 20...40), (.leavesOutUnchanged, 20...30), (.storeIsStale, 1...10),
             (.storeForgets, 1...10), (.storeMissesDue, 1...30),
         ] as [(PlantedBug, ClosedRange<UInt64>)]
     )
