@@ -79,43 +79,29 @@ struct SimulationTests {
         }
     }
 
-    /// The seeds among which each bug is found. A send without a deadline takes two million events of the simulation:
+    /// Each bug with a seed shortly before the first one that shows it. A change of the services or of the simulation moves
+    /// that seed, so many more are tried. A send without a deadline takes two million events of the simulation:
     /// `carillon simulate --bug never-times-out --first-seed 36` shows it.
     @Test(
         "a planted bug is found",
         arguments: [
-            (.readsUncommitted, 1...40), (.firesBeforeRestored, 1...20), (.skipsReplay, 73...90),
-            (.dropsFence, 20...30), (.offsetsFirst, 1...10), (.markerBeforeEntries, 1...10),
-            (.forgetsFiredThrough, 1...10),
-            (.trustsUnknownCommit, 50...65), (.commitsInsteadOfAborting, 1...40), (.acceptsLateOutcomes, 1...40),
-            (.storePositionFirst, 12...30), (.losesEntry, 1...10), (.swallowsTombstones, 10...30),
-            (.losesDeadLetter, 1...10), (.reordersEvents, 1...20), (.duplicatesDelivery, 1...10),
-            (.replaysTooLate, 40...50), (.replaysPart, 50...62), (.ignoresVersions, 1...20), (.widensRemovals, 1...20),
-            (.forgetsEarly, 1...10), (.capsEarly, 1...10), (.anchorsAtReading, 1...10), (.firesEarly, 1...10),
-            (.firesLate, 16...30), (.ignoresExpiration, 1...20), (.readsToLastStable, 25...35),
-            (.resumesFromGroup, 20...40), (.leavesOutUnchanged, 20...30), (.storeIsStale, 1...10),
-            (.storeForgets, 1...10), (.storeMissesDue, 1...30),
-        ] as [(PlantedBug, ClosedRange<UInt64>)]
+            (.readsUncommitted, 1), (.firesBeforeRestored, 1), (.skipsReplay, 30), (.dropsFence, 25),
+            (.offsetsFirst, 1), (.markerBeforeEntries, 1), (.forgetsFiredThrough, 1), (.trustsUnknownCommit, 58),
+            (.commitsInsteadOfAborting, 5), (.acceptsLateOutcomes, 4), (.storePositionFirst, 28), (.losesEntry, 1),
+            (.swallowsTombstones, 11), (.losesDeadLetter, 1), (.reordersEvents, 1), (.duplicatesDelivery, 1),
+            (.replaysTooLate, 45), (.replaysPart, 57), (.ignoresVersions, 1), (.widensRemovals, 1), (.forgetsEarly, 1),
+            (.capsEarly, 1), (.anchorsAtReading, 1), (.firesEarly, 1), (.firesLate, 17), (.ignoresExpiration, 3),
+            (.readsToLastStable, 30), (.resumesFromGroup, 8), (.leavesOutUnchanged, 25), (.storeIsStale, 1),
+            (.storeForgets, 1), (.storeMissesDue, 1), (.ingestLosesRequest, 1), (.ingestLosesDeadLetter, 1),
+            (.ingestAcknowledgesEarly, 1), (.ingestCommitsAborts, 6), (.ingestDropsOffsets, 1), (.ingestRenewsIDs, 6),
+            (.ingestMisroutes, 1), (.ingestResumesAtEnd, 1), (.ingestReadsUnstableOffsets, 463), (.ingestReorders, 9),
+        ] as [(PlantedBug, UInt64)]
     )
-    func found(bug: PlantedBug, among seeds: ClosedRange<UInt64>) throws {
-        let finding = try seeds.first { try Simulation.run(.init(seed: $0, bug: bug)).violation != nil }
-        #expect(finding != nil, "\(bug.rawValue) is not found with the seeds \(seeds)")
-    }
-
-    @Test(
-        "a planted bug of the ingest is found",
-        arguments: [
-            (.ingestLosesRequest, 1...5, true), (.ingestLosesDeadLetter, 1...5, true),
-            (.ingestAcknowledgesEarly, 1...20, false), (.ingestCommitsAborts, 1...40, true),
-            (.ingestDropsOffsets, 1...20, true), (.ingestRenewsIDs, 5...20, false), (.ingestMisroutes, 1...5, true),
-            (.ingestResumesAtEnd, 1...10, true), (.ingestReadsUnstableOffsets, 103...120, true),
-            (.ingestReorders, 9...20, true),
-        ] as [(PlantedBug, ClosedRange<UInt64>, Bool)]
-    )
-    func foundInIngest(bug: PlantedBug, among seeds: ClosedRange<UInt64>, isExactlyOnce: Bool) throws {
-        let finding = try seeds.first {
+    func found(bug: PlantedBug, from first: UInt64) throws {
+        let isExactlyOnce = ![.ingestAcknowledgesEarly, .ingestRenewsIDs].contains(bug)
+        let finding = try (first..<first + 500).first {
             try Simulation.run(.init(seed: $0, isExactlyOnce: isExactlyOnce, bug: bug)).violation != nil
         }
-        #expect(finding != nil, "\(bug.rawValue) is not found with the seeds \(seeds)")
+        #expect(finding != nil, "\(bug.rawValue) is not found with 500 seeds from \(first)")
     }
 }

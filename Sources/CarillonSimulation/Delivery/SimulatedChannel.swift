@@ -17,8 +17,7 @@ final class SimulatedChannel: DeliveryChannel {
         var repeating = 0
     }
 
-    /// The microseconds in which a send reaches its device, if at all: less than a session, so that it cannot arrive after a
-    /// send of the next owner.
+    /// The microseconds in which a send reaches its device, if at all.
     static let arrival: ClosedRange<Int64> = 1_000...4_000_000
 
     let name: String
@@ -31,9 +30,6 @@ final class SimulatedChannel: DeliveryChannel {
     private let answersTheLatest: Bool
     private var latest: [SendID: ChannelReply] = [:]
     private var open: [ChannelReply: Int] = [:]
-    /// When the last send of each key arrives, in microseconds: sends of one key arrive in order, also if different owners
-    /// requested them.
-    private var arrivals: [NotificationKey: Int64] = [:]
     var rates = Rates()
     let note: (String) -> Void
 
@@ -61,8 +57,7 @@ final class SimulatedChannel: DeliveryChannel {
         open[reply] = number
         let isQuick = random.chance(700)
         let drawn = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)
-        let arrival = max(drawn, (arrivals[send.key] ?? 0) + 1)
-        arrivals[send.key] = arrival
+        let arrival = devices.arrival(of: send.key, drawn)
         var result = ChannelOutcome.Result.accepted
         var arrives = true
         if random.chance(rates.failing) {

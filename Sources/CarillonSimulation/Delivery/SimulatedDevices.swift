@@ -30,12 +30,22 @@ final class SimulatedDevices {
     private(set) var toldAt: [NotificationKey: Int64] = [:]
     /// The send that each key's device shows.
     private(set) var shown: [NotificationKey: SendID] = [:]
+    /// When the last send of each key arrives, in microseconds.
+    private var arrivals: [NotificationKey: Int64] = [:]
 
     func begin(_ send: ChannelSend, by sender: String, _ clock: MachineClock, at now: Int64) -> Int {
         records.append(Record(send: send, sender: sender, wall: clock.wall, latest: clock.latest, begun: now))
         openCount += 1
         onBegin(records.count - 1)
         return records.count - 1
+    }
+
+    /// When a send arrives, in microseconds: sends of one key arrive in order, also if different owners requested them, as
+    /// with a push service that keeps the order of what it accepted.
+    func arrival(of key: NotificationKey, _ drawn: Int64) -> Int64 {
+        let arrival = max(drawn, (arrivals[key] ?? 0) + 1)
+        arrivals[key] = arrival
+        return arrival
     }
 
     func arrive(_ number: Int, at now: Int64) {
