@@ -285,7 +285,8 @@ final class SeededRun {
     private var quietUntil: Int64? {
         let (now, broker, observer) = (world.timeline.now, world.broker, world.observer)
         guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
-            world.devices.openCount == 0, !world.areRequestsBlocked, !world.isAnyOutOfTouch,
+            world.devices.openCount == 0, !world.areRequestsBlocked, !broker.transactions.isWriting,
+            !world.isAnyOutOfTouch,
             world.instances.allSatisfy({ $0.isDown || $0.isRunning }), world.ingest?.unrest == nil
         else {
             return nil
