@@ -3,7 +3,7 @@ import Testing
 @testable import CarillonSimulation
 
 /// The production ingest, lanes, centers, checkpoints and restores with a simulated cluster.
-@Suite("Simulation", .serialized)
+@Suite("Simulation")
 struct SimulationTests {
     private static let seeds: ClosedRange<UInt64> = 1...40
 
