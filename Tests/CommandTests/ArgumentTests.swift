@@ -64,6 +64,16 @@ struct ArgumentTests {
             "--request-id", "same",
         ],
         ["send", "notification", "--file", "x", "--title", "T"],
+        ["send", "notification", "--file", "x", "--trigger", "{}"],
+        ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--trigger", "{"],
+        [
+            "send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--trigger",
+            #"{"type":"push"}"#, "--in", "30",
+        ],
+        [
+            "send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--trigger",
+            #"{"type":"calendar","dateComponents":{"month":2,"day":30}}"#,
+        ],
         ["send", "removal", "--recipient", "a"], ["send", "removal", "--identifier", "a"],
         ["send", "removal", "--recipient", "a", "--identifier", ""],
         ["send", "removal", "--recipient", "a", "--identifier", "b", "--all-identifiers"],
@@ -99,6 +109,10 @@ struct ArgumentTests {
         ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--in", "60", "--repeats"],
         ["send", "notification", "--recipient", "a-{n}", "--identifier", "b", "--body", "{n}", "--count", "5"],
         ["send", "notification", "--file", "-", "--recipient", "a", "--count", "3"],
+        [
+            "send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--trigger",
+            #"{"type":"calendar","dateComponents":{"hour":9},"timeZone":"Europe/Berlin","repeats":true}"#,
+        ],
         ["send", "removal", "--recipient", "a", "--all-identifiers"],
         ["send", "removal", "--recipient", "a", "--identifier", "b", "--state", "delivered"],
         [

@@ -138,13 +138,13 @@ struct MessageTests {
 
     @Test func `an instant becomes an interval from the record's own time, and is now when it has passed`() throws {
         let options = try ContentOptions.parse(["--title", "T", "--at", Self.now.adding(milliseconds: 90_123).rfc3339])
-        guard case .timeInterval(let trigger) = options.trigger(at: Self.now) else {
+        guard case .timeInterval(let trigger) = try options.trigger(at: Self.now) else {
             Issue.record("no interval")
             return
         }
         #expect(trigger.intervalMilliseconds == 90_123)
-        #expect(options.trigger(at: Self.now.adding(milliseconds: 90_123)) == .push)
-        #expect(options.trigger(at: Self.now.adding(milliseconds: 100_000)) == .push)
+        #expect(try options.trigger(at: Self.now.adding(milliseconds: 90_123)) == .push)
+        #expect(try options.trigger(at: Self.now.adding(milliseconds: 100_000)) == .push)
         #expect(try ContentOptions.parse(["--title", "T"]).trigger(at: Self.now) == .push)
     }
 

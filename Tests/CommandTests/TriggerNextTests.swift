@@ -10,7 +10,7 @@ struct TriggerNextTests {
     private func lines(_ trigger: String, _ options: String...) throws -> [String] {
         let arguments = ["trigger", "next", trigger] + options
         let command = try #require(try Carillon.understood(arguments) as? TriggerNextCommand)
-        return try command.lines(from: Self.anchor, TimeZones.system(standard: command.timeZone))
+        return try command.lines(of: trigger, from: Self.anchor, TimeZones.system(standard: command.timeZone))
     }
 
     @Test func `a calendar's say what the zone and the policies made of them`() throws {
@@ -37,6 +37,18 @@ struct TriggerNextTests {
         let interval = #"{"type":"timeInterval","timeInterval":3600,"repeats":true}"#
         #expect(try lines(interval, "--count", "2") == ["2026-03-28T01:00:00.000Z", "2026-03-28T02:00:00.000Z"])
         #expect(try lines(#"{"type":"push"}"#) == ["at once"])
+    }
+
+    @Test func `as JSON they are an array of instants`() throws {
+        let hourly = #"{"type":"calendar","dateComponents":{"minute":30},"timeZone":"Asia/Kolkata","repeats":true}"#
+        let two = #"["2026-03-28T00:00:00.000Z","2026-03-28T01:00:00.000Z"]"#
+        #expect(try lines(hourly, "--count", "3", "--json").count == 1)
+        let before = try #require(Timestamp(rfc3339: "2026-03-27T23:59:59Z"))
+        let command = try #require(
+            try Carillon.understood(["trigger", "next", hourly, "--json", "--count", "2"]) as? TriggerNextCommand
+        )
+        #expect(try command.lines(of: hourly, from: before, TimeZones.system(standard: "UTC")) == [two])
+        #expect(try lines(#"{"type":"push"}"#, "--json") == [#"["2026-03-28T00:00:00.000Z"]"#])
     }
 
     @Test(arguments: [

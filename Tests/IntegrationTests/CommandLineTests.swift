@@ -17,6 +17,33 @@ struct CommandLineTests {
     private static let services = ["carillon-producer", "carillon-consumer"]
     private static let base = ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "CARILLON_OPS_PORT": "0"]
 
+    // MARK: Triggers
+
+    @Test("triggers on standard input: an array a line, and an error for each that never fires")
+    func triggers() async throws {
+        let lines = """
+            {"type":"calendar","dateComponents":{"hour":9},"timeZone":"Asia/Tokyo","repeats":true}
+
+            {"type":"calendar","dateComponents":{"month":2,"day":30,"hour":9}}
+            {"type":"timeInterval","timeInterval":90}
+            """
+        let child = try ChildProcess(
+            try Tools.product("carillon"),
+            ["trigger", "next", "--after", "2026-03-28T00:00:00Z", "--count", "2"],
+            input: Data(lines.utf8)
+        )
+        #expect(try await child.ended() == 65)
+        #expect(
+            child.outputText == """
+                ["2026-03-29T00:00:00.000Z","2026-03-30T00:00:00.000Z"]
+                []
+                ["2026-03-28T00:01:30.000Z"]
+
+                """
+        )
+        #expect(child.errorText.contains("line 3: ") && child.errorText.contains("dateComponents"))
+    }
+
     // MARK: Wrong configuration
 
     /// A start that must end with status 78 and name the error.

@@ -42,6 +42,12 @@ struct ContentOptions: ParsableArguments {
     var repeats = false
 
     @Option(
+        name: .customLong("trigger"),
+        help: ArgumentHelp("Any other trigger, in JSON as in a request.", valueName: "json")
+    )
+    var triggerJSON: String?
+
+    @Option(
         help: ArgumentHelp("Do not deliver from this time on: RFC 3339, or a time from now.", valueName: "instant")
     )
     var expiration: MomentArgument?
@@ -78,7 +84,7 @@ struct ContentOptions: ParsableArguments {
 
     /// Whether any option was given.
     var isGiven: Bool {
-        let texts = [title, subtitle, body, sound, category, thread, requestID]
+        let texts = [title, subtitle, body, sound, category, thread, triggerJSON, requestID]
         return texts.contains { $0 != nil } || [badge, versionNumber].contains { $0 != nil }
             || [delay, collapseWindow].contains { $0 != nil } || at != nil || repeats || expiration != nil
             || !userInfo.isEmpty
@@ -92,6 +98,7 @@ struct ContentOptions: ParsableArguments {
         case _ where field.hasPrefix("content.userInfo"): "--user-info"
         case _ where field.hasPrefix("content."):
             field.split(separator: ".").dropFirst().first.map { "--\($0)" }
+        case _ where field.hasPrefix("trigger") && triggerJSON != nil: "--trigger"
         case "trigger.repeats": "--repeats"
         case _ where field.hasPrefix("trigger"): at == nil ? "--in" : "--at"
         case "collapseWindow": "--collapse-window"
@@ -106,6 +113,9 @@ struct ContentOptions: ParsableArguments {
     func validate(at now: Timestamp) throws {
         guard delay == nil || at == nil else {
             throw ValidationError("--in and --at exclude each other")
+        }
+        guard triggerJSON == nil || delay == nil && at == nil && !repeats else {
+            throw ValidationError("--trigger excludes --in, --at and --repeats")
         }
         guard !repeats || delay != nil else {
             throw ValidationError("--repeats needs --in")
@@ -174,7 +184,8 @@ struct ContentOptions: ParsableArguments {
     }
 
     /// - Parameter now: The record's timestamp, the base of an interval.
-    func trigger(at now: Timestamp) -> NotificationTrigger {
+    func trigger(at now: Timestamp) throws(ModelError) -> NotificationTrigger {
+        if let triggerJSON { return try Self.trigger(triggerJSON, at: now) }
         if let delay {
             return .timeInterval(TimeIntervalTrigger(timeInterval: delay.seconds, repeats: repeats))
         }
@@ -182,5 +193,19 @@ struct ContentOptions: ParsableArguments {
         // The time may come while many records are sent.
         let left = at.rawValue - now.rawValue
         return left > 0 ? .timeInterval(TimeIntervalTrigger(timeInterval: Double(left) / 1_000)) : .push
+    }
+
+    /// - Throws: also for a trigger that never fires, if this machine has time zone data.
+    private static func trigger(_ json: String, at now: Timestamp) throws(ModelError) -> NotificationTrigger {
+        do throws(ModelError) {
+            let trigger = try NotificationTrigger(json: Array(json.utf8))
+            if let zones = try? TimeZones.system(standard: "UTC") {
+                _ = try Schedule(trigger, anchor: now, zones: zones)
+            }
+            return trigger
+        } catch {
+            let field = error.field.map { $0.hasPrefix("trigger") ? $0 : "trigger.\($0)" }
+            throw ModelError(error.reason, field: field ?? "trigger", error.detail)
+        }
     }
 }

@@ -102,7 +102,7 @@ struct SendNotification: AsyncParsableCommand {
             key: try key.key(number, application: application),
             version: content.versionNumber,
             content: try content.content(number),
-            trigger: content.trigger(at: now),
+            trigger: try content.trigger(at: now),
             expiration: content.expiration?.after(now),
             collapseWindow: content.collapseWindow?.seconds
         )

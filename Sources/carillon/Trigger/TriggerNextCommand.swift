@@ -11,16 +11,29 @@ struct TriggerNextCommand: AsyncParsableCommand {
             the policies for gaps, overlaps and missing days did. Jitter is not included. It does not connect to Kafka, \
             and uses the time zone data of this machine.
 
+            Without a trigger it reads triggers from standard input, one a line, and writes a line of JSON for each: the \
+            array of --json. For a trigger that is invalid or never fires that is an empty array, standard error has the \
+            number of the line and the reason, and the status at the end is 65.
+
             Examples:
 
               carillon trigger next '{"type":"calendar","dateComponents":{"hour":2,"minute":30},
                 "timeZone":"Europe/Berlin","repeats":true}' --after 2026-03-28T00:00:00Z
               carillon trigger next '{"type":"timeInterval","timeInterval":3600,"repeats":true}' --count 3
+              carillon trigger next --json --count 1 < triggers.jsonl
             """
     )
 
-    @Argument(help: ArgumentHelp("The trigger in JSON, as in a request.", valueName: "json"))
-    var trigger: String
+    @Argument(
+        help: ArgumentHelp(
+            "The trigger in JSON, as in a request; none, or -, for lines of standard input.",
+            valueName: "json"
+        )
+    )
+    var trigger: String?
+
+    @Flag(help: "Write an array of instants in UTC, RFC 3339.")
+    var json = false
 
     @Option(help: ArgumentHelp("Maximum number of occurrences.", valueName: "n"))
     var count = 5
@@ -48,9 +61,31 @@ struct TriggerNextCommand: AsyncParsableCommand {
     func run() async throws {
         try await CommandFailure.told(by: "carillon trigger next") {
             let zones = try zones()
-            for line in try lines(from: after?.after(SystemClock.now()) ?? SystemClock.now(), zones) {
-                Terminal.write(line + "\n")
+            let anchor = after?.after(SystemClock.now()) ?? SystemClock.now()
+            if let trigger, trigger != "-" {
+                for line in try lines(of: trigger, from: anchor, zones) { Terminal.write(line + "\n") }
+            } else {
+                try answerLines(from: anchor, zones)
             }
+        }
+    }
+
+    /// Standard input has one trigger a line.
+    private func answerLines(from anchor: Timestamp, _ zones: TimeZones) throws(CommandFailure) {
+        var (number, failures) = (0, 0)
+        while let line = readLine() {
+            number += 1
+            guard line.contains(where: { !$0.isWhitespace }) else { continue }
+            do throws(CommandFailure) {
+                Terminal.write(try array(of: line, from: anchor, zones) + "\n")
+            } catch {
+                failures += 1
+                Terminal.writeError("line \(number): \(error)\n")
+                Terminal.write("[]\n")
+            }
+        }
+        guard failures == 0 else {
+            throw CommandFailure("triggers that are invalid or never fire: \(failures)", status: ExitStatus.badData)
         }
     }
 
@@ -65,25 +100,45 @@ struct TriggerNextCommand: AsyncParsableCommand {
         }
     }
 
-    /// One line for each occurrence.
-    func lines(from anchor: Timestamp, _ zones: TimeZones) throws(CommandFailure) -> [String] {
-        let schedule: Schedule?
+    /// One line for each occurrence, or one for their array.
+    func lines(of trigger: String, from anchor: Timestamp, _ zones: TimeZones) throws(CommandFailure) -> [String] {
+        guard !json else { return [try array(of: trigger, from: anchor, zones)] }
+        guard let schedule = try schedule(of: trigger, from: anchor, zones) else { return ["at once"] }
+        return occurrences(of: schedule).map { instant in
+            if case .calendar(let calendar) = schedule, let explained = calendar.explain(instant) {
+                "\(explained)"
+            } else {
+                instant.rfc3339
+            }
+        }
+    }
+
+    /// The occurrences as a JSON array. A trigger that is due at once has one.
+    private func array(of trigger: String, from anchor: Timestamp, _ zones: TimeZones) throws(CommandFailure) -> String
+    {
+        let schedule = try schedule(of: trigger, from: anchor, zones)
+        let instants = schedule.map(occurrences) ?? [anchor]
+        return "[\(instants.map { "\"\($0.rfc3339)\"" }.joined(separator: ","))]"
+    }
+
+    private func schedule(
+        of trigger: String,
+        from anchor: Timestamp,
+        _ zones: TimeZones
+    ) throws(CommandFailure) -> Schedule? {
         do throws(ModelError) {
-            schedule = try Schedule(NotificationTrigger(json: Array(trigger.utf8)), anchor: anchor, zones: zones)
+            return try Schedule(NotificationTrigger(json: Array(trigger.utf8)), anchor: anchor, zones: zones)
         } catch {
             throw CommandFailure("\(error)", status: ExitStatus.badData)
         }
-        guard let schedule else { return ["at once"] }
-        var lines: [String] = []
-        var occurrence = Optional(schedule.first)
-        while lines.count < count, let instant = occurrence {
-            if case .calendar(let calendar) = schedule, let explained = calendar.explain(instant) {
-                lines.append("\(explained)")
-            } else {
-                lines.append(instant.rfc3339)
-            }
-            occurrence = schedule.next(after: instant)
+    }
+
+    private func occurrences(of schedule: Schedule) -> [Timestamp] {
+        var (instants, next) = ([] as [Timestamp], Optional(schedule.first))
+        while instants.count < count, let instant = next {
+            instants.append(instant)
+            next = schedule.next(after: instant)
         }
-        return lines
+        return instants
     }
 }
