@@ -19,6 +19,7 @@ let swiftSettings: [SwiftSetting] = [
 let allocator: [LinkerSetting] =
     Context.environment["LINK_JEMALLOC"] == "1" ? [.linkedLibrary("jemalloc")] : []
 
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
@@ -68,6 +69,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -109,7 +111,10 @@ let package = Package(
         // What sends to devices, so that no client of another protocol enters the core.
         .target(
             name: "NotificationChannels",
-            dependencies: ["NotificationConsumer", "NotificationModel", "ServiceSupport", deque]
+            dependencies: [
+                "COpenSSL", "NotificationConsumer", "NotificationModel", "ServiceSupport", asyncHTTPClient, deque, log,
+                metrics, coreMetrics, nioCore, nioHTTP1, nioSSL,
+            ]
         ),
         .target(
             name: "CarillonBench",
@@ -203,7 +208,10 @@ let package = Package(
         ),
         .testTarget(
             name: "NotificationChannelsTests",
-            dependencies: ["NotificationChannels", "NotificationConsumer", "NotificationModel", "ServiceSupport"]
+            dependencies: [
+                "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer", "NotificationModel",
+                "ServiceSupport", asyncHTTPClient, log, nioCore, nioHTTP1, nioPosix,
+            ]
         ),
         .testTarget(
             name: "CarillonSimulationTests",

@@ -5,6 +5,8 @@
 
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 #endif

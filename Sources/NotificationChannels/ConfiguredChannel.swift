@@ -1,9 +1,16 @@
+package import Logging
 package import NotificationConsumer
 package import ServiceSupport
 
 extension ConsumerServiceConfiguration {
     /// The channel that the settings name; nil for `events`, which is the consumer service's own.
-    package func makeChannel() -> (any DeliveryChannel & Sendable)? {
+    ///
+    /// - Throws: `WebhookSettingsError` for invalid signing keys.
+    package func makeChannel(
+        health: Health,
+        registry: PrometheusRegistry,
+        logger: Logger
+    ) throws -> (any DeliveryChannel & Sendable)? {
         switch channel {
         case .events: return nil
         case .test:
@@ -14,6 +21,14 @@ extension ConsumerServiceConfiguration {
                     timeouts: testChannel.timeouts
                 ),
                 clock: ContinuousClock()
+            )
+        case .webhook:
+            return try WebhookChannel(
+                webhook,
+                source: shared.source,
+                health: health,
+                registry: registry,
+                logger: logger
             )
         }
     }

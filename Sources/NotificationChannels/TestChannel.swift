@@ -109,14 +109,5 @@ package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendab
     }
 
     /// A number below a thousand that only the send and the purpose decide.
-    private func draw(_ id: SendID, _ purpose: String) -> Int {
-        // FNV-1a, and the end of SplitMix64, which spreads what differs in the last bytes only.
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed
-        for byte in "\(id.requestID)\n\(id.occurrence?.rawValue ?? 0)\n\(purpose)".utf8 {
-            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
-        return Int((hash ^ (hash >> 31)) % 1000)
-    }
+    private func draw(_ id: SendID, _ purpose: String) -> Int { Int(id.draw(purpose, seed: seed) % 1000) }
 }

@@ -134,9 +134,11 @@ public struct ConsumerService: Service {
                 do {
                     try await runLanes(cluster, stores, stop, laneHealth)
                 } catch {
+                    await channel?.close()
                     try? await KafkaThread.run(name: "stores") { stores.closeAll() }
                     throw error
                 }
+                await channel?.close()
                 try await KafkaThread.run(name: "stores") { stores.closeAll() }
             } onGracefulShutdown: {
                 stop.request()

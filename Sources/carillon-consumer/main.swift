@@ -20,7 +20,11 @@ let status = await service.run { settings in
     return { here in
         let consumer = try ConsumerService(
             configuration: configuration,
-            channel: configuration.makeChannel(),
+            channel: configuration.makeChannel(
+                health: here.health,
+                registry: here.registry,
+                logger: here.logger
+            ),
             health: here.health,
             registry: here.registry,
             logger: here.logger

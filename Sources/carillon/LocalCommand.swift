@@ -110,7 +110,7 @@ struct LocalCommand: AsyncParsableCommand {
         )
         let consumerService = try ConsumerService(
             configuration: consumer,
-            channel: consumer.makeChannel(),
+            channel: consumer.makeChannel(health: here.health, registry: here.registry, logger: here.logger),
             health: here.health,
             registry: here.registry,
             logger: here.logger

@@ -45,7 +45,8 @@ extension ServiceScenarios {
         let stack = try Stack.shared()
         let pages = try await stack.producer.metrics + stack.consumer.metrics
         for row in try BoundsTable().rows {
-            guard let metric = row.metric else { continue }
+            // `WebhookTests` has a service with that channel.
+            guard let metric = row.metric, !row.key.hasPrefix("webhook.") else { continue }
             #expect(pages.contains("\n# TYPE \(metric) "), "\(row.key): \(metric) is on neither page")
         }
     }

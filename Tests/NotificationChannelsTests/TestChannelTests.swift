@@ -1,3 +1,4 @@
+import Logging
 import NotificationModel
 import ServiceSupport
 import Synchronization
@@ -163,8 +164,22 @@ struct TestChannelTests {
 
     @Test func `the settings name it`() throws {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
-        #expect(configuration.makeChannel()?.name == nil)
+        #expect(try channel(configuration) == nil)
         configuration.channel = .test
-        #expect(configuration.makeChannel()?.name == "test")
+        #expect(try channel(configuration) == "test")
+        configuration.channel = .webhook
+        configuration.webhook.url = "https://hooks.example.com/"
+        #expect(throws: WebhookSettingsError.self) { try channel(configuration) }
+        let folder = try TestFolder()
+        configuration.webhook.keysFile = try folder.write(WebhookBench.key)
+        #expect(try channel(configuration) == "webhook")
+    }
+
+    private func channel(_ configuration: ConsumerServiceConfiguration) throws -> String? {
+        try configuration.makeChannel(
+            health: Health(),
+            registry: PrometheusRegistry(),
+            logger: Logger(label: "test")
+        )?.name
     }
 }

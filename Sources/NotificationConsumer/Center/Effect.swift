@@ -17,4 +17,10 @@ struct SendAttempt: Hashable, Sendable {
     var kind: ChannelSend.Kind
     /// From 1.
     var number: Int
+    /// The trace of the request record.
+    var trace: CarriedTrace
+    /// Whether the request closes with this send.
+    var closes: Bool
+    /// A previous owner of the partition may have sent it.
+    var isInDoubt: Bool
 }

@@ -324,6 +324,6 @@ extension StateEntry {
         if let due = pending?.due, due <= instant { self.pending?.isInDoubt = true }
         guard sending != nil else { return }
         sending?.isInDoubt = true
-        if case .inFlight = sending?.phase { sending?.phase = .waiting(until: now) }
+        if case .inFlight = sending?.phase { sending?.wait(until: now) }
     }
 }

@@ -114,15 +114,30 @@ extension Turn {
             end(.cancelled, sending) { $0.by = removal }
         } else if sending.content != nil, let newer {
             end(.superseded, sending) { $0.by = newer }
-        } else if let pause = rules.retry.pause(after: sending.attempt, asked: asked) {
-            var next = sending
-            next.phase = .waiting(until: now.adding(milliseconds: pause))
+        } else if let next = nextAttempt(of: sending, asked) {
+            var next = next
             next.recalledBy = nil
             entry.sending = next
         } else if sending.content != nil {
             end(.failed, sending) { $0.reason = .gaveUp }
         }
         answerRecall(sending)
+    }
+
+    /// The send with the begin of its next attempt; nil when it was the last one. A send that expires first waits only
+    /// until then.
+    private func nextAttempt(of sending: StateEntry.Sending, _ request: Int64?) -> StateEntry.Sending? {
+        var next = sending
+        next.wait(until: now)
+        let spent = next.begun.map { max(0, now.rawValue - $0.rawValue) } ?? 0
+        let id = SendID(requestID: sending.requestID, occurrence: sending.occurrence)
+        guard let pause = rules.retry.pause(after: sending.attempt, of: id, spent: spent, request: request) else {
+            return nil
+        }
+        var time = now.adding(milliseconds: pause)
+        if let expiration = sending.expiration, !sending.isInDoubt { time = max(now, min(time, expiration)) }
+        next.wait(until: time)
+        return next
     }
 
     /// Answers a removal that waited for this send, which was not delivered in the end. A notification in doubt is

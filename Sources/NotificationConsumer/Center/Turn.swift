@@ -54,7 +54,10 @@ struct Turn {
             id: SendID(requestID: sending.requestID, occurrence: sending.occurrence),
             key: key,
             kind: sending.content.map { .deliver(content: $0) } ?? .recall,
-            number: sending.attempt
+            number: sending.attempt,
+            trace: sending.trace,
+            closes: sending.closes,
+            isInDoubt: sending.isInDoubt
         )
         effects.append(.send(attempt))
         sends += 1

@@ -11,12 +11,25 @@ package protocol DeliveryChannel: AnyObject {
     /// The value of `channel` in events.
     var name: String { get }
 
+    /// How many sends of the process it can perform at one time, which the lanes share; nil for as many as the lanes
+    /// allow.
+    var concurrency: Int? { get }
+
     /// Starts a send without waiting. The channel replies at most once, from any thread.
     func begin(_ send: ChannelSend, _ reply: ChannelReply)
 
     /// The lane no longer waits for the outcome: the deadline has passed, or the lane gave up the partition. Do not
     /// send what is not on its way to the device yet: the next attempt or the next owner will send it.
     func cancel(_ reply: ChannelReply)
+
+    /// Frees what the channel holds, after the last lane has ended.
+    func close() async
+}
+
+extension DeliveryChannel {
+    package var concurrency: Int? { nil }
+
+    package func close() async {}
 }
 
 /// Receives the outcome of one attempt.
@@ -42,6 +55,12 @@ package struct ChannelSend: Hashable, Sendable {
     /// ignored.
     package var assignmentID: UInt64
     package var partition: Int32
+    /// The trace of the request record.
+    package var trace = CarriedTrace.none
+    /// Whether the request closes with this send; false for one occurrence of a repeat.
+    package var closes = true
+    /// A previous owner of the partition may have sent it.
+    package var isInDoubt = false
 }
 
 extension ChannelSend {
@@ -52,7 +71,10 @@ extension ChannelSend {
             kind: attempt.kind,
             attempt: attempt.number,
             assignmentID: assignmentID,
-            partition: partition
+            partition: partition,
+            trace: attempt.trace,
+            closes: attempt.closes,
+            isInDoubt: attempt.isInDoubt
         )
     }
 }
@@ -64,6 +86,18 @@ package struct SendID: Hashable, Sendable {
 
     package init(requestID: RequestID, occurrence: Timestamp?) {
         (self.requestID, self.occurrence) = (requestID, occurrence)
+    }
+
+    /// A number that only the send, the purpose and the seed decide, so that a replay or another owner draws the same.
+    package func draw(_ purpose: String, seed: UInt64 = 0) -> UInt64 {
+        // FNV-1a, and the end of SplitMix64, which spreads what differs in the last bytes only.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed
+        for byte in "\(requestID)\n\(occurrence?.rawValue ?? 0)\n\(purpose)".utf8 {
+            hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+        }
+        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
+        return hash ^ (hash >> 31)
     }
 }
 

@@ -1,21 +1,48 @@
+import NotificationModel
+import ServiceSupport
+
 /// When a temporarily failed send is retried.
+///
+/// The jitter of a pause follows from the send and the attempt: a replay decides the same, and sends that failed
+/// together are not repeated together.
 struct RetryPolicy: Sendable {
-    /// The pause before the second attempt, in milliseconds; each further pause is twice as long.
+    /// The pause before the second attempt, in milliseconds; each further pause is twice as long. Jitter shortens a
+    /// pause by up to a half.
     var firstPause: Int64 = 1000
     /// The longest pause, in milliseconds.
     var longestPause: Int64 = 5 * 60 * 1000
+    /// A longer pause is not granted to the channel, in milliseconds. Jitter lengthens what it requests by up to a
+    /// quarter.
+    var longestRequest: Int64 = 60 * 60 * 1000
     /// The maximum number of attempts, including the first; after the last one the notification has `failed` as
     /// `gave-up`.
-    var attempts = 12
+    var attempts = 1000
+    /// No attempt begins so many milliseconds after the first one.
+    var age: Int64 = 24 * 60 * 60 * 1000
 
     /// The pause after a failed attempt, in milliseconds; nil when it was the last one.
     ///
     /// - Parameters:
     ///   - attempt: from 1.
-    ///   - asked: the pause requested by the channel, honored up to the longest pause.
-    func pause(after attempt: Int, asked: Int64?) -> Int64? {
+    ///   - id: the send, for the jitter.
+    ///   - spent: since the begin of the first attempt, in milliseconds.
+    ///   - request: the pause requested by the channel.
+    func pause(after attempt: Int, of id: SendID, spent: Int64, request: Int64?) -> Int64? {
         guard attempt < attempts else { return nil }
-        let own = min(longestPause, firstPause << Int64(min(attempt - 1, 30)))
-        return min(longestPause, max(own, asked ?? 0))
+        let share = Double(id.draw("retry \(attempt)") >> 11) / Double(1 << 53)
+        let own = Double(min(longestPause, firstPause << Int64(min(attempt - 1, 30))))
+        let requested = Double(min(longestRequest, max(0, request ?? 0)))
+        let pause = Int64(max(own * (1 - share / 2), requested * (1 + share / 4)))
+        return spent + pause < age ? pause : nil
+    }
+}
+
+extension RetryPolicy {
+    init(_ settings: ConsumerServiceConfiguration.Retry) {
+        firstPause = settings.firstPause.milliseconds
+        longestPause = max(firstPause, settings.longestPause.milliseconds)
+        longestRequest = settings.longestRequest.milliseconds
+        attempts = settings.attempts
+        age = settings.age.milliseconds
     }
 }

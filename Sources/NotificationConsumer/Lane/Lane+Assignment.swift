@@ -89,6 +89,7 @@ extension Lane {
         let handover = context.channel.map { LifecycleRules.Handover.bySend(channel: $0.name) }
         var rules = LifecycleRules(retention: configuration.retention.milliseconds)
         if let handover { rules.handover = handover }
+        rules.retry = RetryPolicy(configuration.retry)
         rules.contentBytes = intake.requests.contentBytes
         // An event in a transaction that was not committed was not sent.
         let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend

@@ -5,10 +5,13 @@ import ServiceSupport
 /// Sends: side work of the lane, performed by its channel.
 extension Lane {
     static func sideWork(of context: LaneContext, waking link: Link) -> SideWork<ChannelSend, ChannelOutcome.Result>? {
-        guard context.channel != nil else { return nil }
+        guard let channel = context.channel else { return nil }
         let mailbox = SideWorkMailbox<ChannelOutcome.Result>(wake: link.wake, onLate: context.metrics.lateOutcomeCount)
         return SideWork(
-            concurrency: context.configuration.concurrentSends,
+            concurrency: min(
+                context.configuration.concurrentSends,
+                channel.concurrency.map { max(1, $0 / context.configuration.lanes) } ?? .max
+            ),
             bound: context.configuration.outstandingSends,
             mailbox: mailbox
         )

@@ -25,6 +25,8 @@ extension StateEntry {
         public var attempt: Int
         /// The progress of the send.
         public var phase: Phase
+        /// When the first attempt began; nil until it has ended.
+        public var begun: Timestamp?
         /// A previous owner of the partition may have sent it.
         public var isInDoubt: Bool
         /// A removal of pending notifications that arrived during the send; it is answered when the send ends.
@@ -42,6 +44,7 @@ extension StateEntry {
             closes: Bool,
             attempt: Int = 1,
             phase: Phase,
+            begun: Timestamp? = nil,
             isInDoubt: Bool = false,
             cancelledBy: RequestID? = nil,
             recalledBy: RequestID? = nil
@@ -54,16 +57,24 @@ extension StateEntry {
             self.closes = closes
             self.attempt = attempt
             self.phase = phase
+            self.begun = begun
             self.isInDoubt = isInDoubt
             self.cancelledBy = cancelledBy
             self.recalledBy = recalledBy
+        }
+
+        /// Ends an attempt; the next one begins at that instant.
+        public mutating func wait(until next: Timestamp) {
+            if begun == nil, case .inFlight(let since) = phase { begun = since }
+            phase = .waiting(until: next)
         }
     }
 }
 
 extension StateEntry.Sending: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case requestId, occurrence, attempt, since, until, closes, expiration, inDoubt, cancelledBy, recalledBy, content
+        case requestId, occurrence, attempt, since, until, begun, closes, expiration, inDoubt, cancelledBy, recalledBy,
+            content
     }
 
     var form: Int { trace.form }
@@ -88,6 +99,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
             case .attempt: sending.attempt = Int(try scanner.integer(in: 1...Int64(Int32.max)))
             case .since: phase = .inFlight(since: try scanner.timestamp())
             case .until: phase = .waiting(until: try scanner.timestamp())
+            case .begun: sending.begun = try scanner.timestamp()
             case .closes: sending.closes = try scanner.boolean()
             case .expiration: sending.expiration = try scanner.timestamp()
             case .inDoubt: sending.isInDoubt = try scanner.boolean()
@@ -112,6 +124,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
         case .inFlight(let since): object.member(Field.since, since, &out)
         case .waiting(let until): object.member(Field.until, until, &out)
         }
+        object.member(Field.begun, begun, &out)
         object.member(Field.closes, closes, &out)
         object.member(Field.expiration, expiration, &out)
         if isInDoubt { object.member(Field.inDoubt, true, &out) }

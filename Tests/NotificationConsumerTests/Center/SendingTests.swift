@@ -46,11 +46,13 @@ struct SendingTests {
     }
 
     @Test func `a failed send is retried after increasing pauses, and finally fails`() throws {
-        var bench = Self.bench()
+        var rules = Self.rules
+        rules.retry.attempts = 14
+        var bench = Bench(rules)
         bench.apply(request("a"))
         var now: Int64 = 0
         var pauses: [Int64] = []
-        for _ in 1..<Self.rules.retry.attempts {
+        for _ in 1..<rules.retry.attempts {
             #expect(try bench.answer(.failed(retryAfter: nil), now).isEmpty)
             let due = try #require(bench.entry(key("order"))?.due)
             #expect(bench.fire(due.rawValue - at(1).rawValue).isEmpty)
@@ -58,10 +60,38 @@ struct SendingTests {
             now = due.rawValue - at(0).rawValue
             bench.fire(now)
         }
-        #expect(pauses == pauses.sorted() && pauses.first == 1000 && pauses.last == 300_000)
+        let longest: [Int64] = (0..<13).map { min(300_000, 1000 << Int64($0)) }
+        #expect(zip(pauses, longest).allSatisfy { ($1 / 2...$1).contains($0) }, "\(pauses)")
+        #expect(Set(zip(pauses, longest).map { Double($0) / Double($1) }).count > 10, "with jitter")
         let end = try bench.answer(.failed(retryAfter: nil), now)
         #expect(end.summary == ["failed a!"] && end[0].reason == .gaveUp)
-        #expect(bench.sends.count == Self.rules.retry.attempts)
+        #expect(bench.sends.count == rules.retry.attempts)
+    }
+
+    @Test func `a failed send is given up when the next attempt would be too late, counted from the first`() throws {
+        var rules = Self.rules
+        rules.retry.age = 100_000
+        var bench = Bench(rules)
+        bench.apply(request("a"))
+        var now: Int64 = 0
+        var events: [DeliveryEvent] = []
+        while events.isEmpty, now < 1_000_000 {
+            events = try bench.answer(.failed(retryAfter: nil), now)
+            guard let due = bench.entry(key("order"))?.due else { break }
+            now = due.rawValue - at(0).rawValue
+            bench.fire(now)
+        }
+        #expect(events.summary == ["failed a!"] && events[0].reason == .gaveUp)
+        // Five pauses of at most 31 seconds in total fit; the next one may.
+        #expect((50_000..<100_000).contains(now) && (7...8).contains(bench.sends.count), "\(now) \(bench.sends.count)")
+    }
+
+    @Test func `a send whose next attempt would come after its expiration expires at that time`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a", expiration: at(90_000)))
+        try bench.answer(.failed(retryAfter: 3_000_000))
+        #expect(bench.entry(key("order"))?.due == at(90_000))
+        #expect(bench.fire(90_000).summary == ["expired a!"])
     }
 
     @Test func `a removal requests once to withdraw the send in flight, and its event follows the outcome`() throws {
@@ -87,7 +117,8 @@ struct SendingTests {
         var bench = Self.bench()
         bench.apply(request("a"))
         try bench.answer(.failed(retryAfter: 20_000))
-        #expect(bench.entry(key("order"))?.due == at(20_000))
+        let due = try #require(bench.entry(key("order"))?.due)
+        #expect((at(20_000)..<at(25_000)).contains(due), "never earlier, and with jitter")
     }
 
     @Test func `between two attempts a newer request supersedes immediately`() throws {

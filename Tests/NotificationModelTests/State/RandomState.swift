@@ -168,6 +168,7 @@ enum RandomState {
             attempt: Int.random(in: 1...Int(Int32.max), using: &generator),
             phase: chance(&generator)
                 ? .inFlight(since: instant(&generator)) : .waiting(until: instant(&generator)),
+            begun: maybe(&generator, instant),
             isInDoubt: chance(&generator),
             cancelledBy: try maybe(&generator, id),
             recalledBy: try maybe(&generator, id)

@@ -28,6 +28,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
         case events
         /// To nobody, as a channel that sends would: for trying out pipelines.
         case test
+        /// As signed POSTs to one URL.
+        case webhook
     }
 
     /// How the channel `test` answers.
@@ -66,6 +68,10 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var channel = Channel.events
     /// For the channel `test`.
     public var testChannel = TestAnswers()
+    /// For the channel `webhook`.
+    public var webhook = Webhook()
+    /// When failed sends are tried again.
+    public var retry = Retry()
     /// Sends of a lane that may have no outcome.
     public var outstandingSends = 2000
     /// Those of them that the channel has.
@@ -248,10 +254,11 @@ extension ConsumerServiceConfiguration {
             default: defaults.channel,
             about: """
                 How notifications leave. With `events` the `delivered` event carries the notification, for your own \
-                gateway. `test` sends to nobody and answers as a channel to devices does: for trying out pipelines and \
-                for load tests.
+                gateway. `webhook` posts it to a URL. `test` sends to nobody and answers as a channel to devices does: \
+                for trying out pipelines and for load tests.
                 """
         )
+        readRetry(&settings, defaults.retry)
         outstandingSends = settings.int(
             "consumer.outstanding.sends",
             default: defaults.outstandingSends,
@@ -274,6 +281,7 @@ extension ConsumerServiceConfiguration {
             in: .milliseconds(10) ... .seconds(600),
             about: "How long the channel has to answer a send; then it has failed, and is tried again after a pause."
         )
+        readWebhook(&settings, defaults.webhook)
         testChannel.latency = settings.duration(
             "test-channel.latency",
             default: defaults.testChannel.latency,

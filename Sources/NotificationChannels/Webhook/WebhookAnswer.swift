@@ -1,0 +1,93 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NotificationConsumer
+import NotificationModel
+
+/// How a request ended.
+enum WebhookAnswer: Sendable {
+    case head(status: UInt, retryAfter: String?)
+    case failure(any Error)
+
+    /// The end of a request, for metrics and logs.
+    enum Kind: String, CaseIterable, Sendable {
+        case accepted
+        /// Refused permanently: 4xx.
+        case rejected
+        /// Refused for now: 408, 425, 429.
+        case throttled
+        case redirected
+        case serverError = "server-error"
+        case timedOut = "timed-out"
+        case notConnected = "not-connected"
+        /// The connection ended before the answer.
+        case disconnected
+        case tls
+        /// No HTTP, or a status that HTTP does not have.
+        case invalid
+        case cancelled
+    }
+
+    /// The longest pause that an endpoint can request, in milliseconds; the retry policy grants less.
+    static let longestPause: Int64 = 24 * 60 * 60 * 1000
+
+    /// - Parameter now: to compare with a date.
+    func result(at now: Timestamp) -> (kind: Kind, result: ChannelOutcome.Result) {
+        switch self {
+        case .head(let status, let retryAfter):
+            Self.result(status, pause: retryAfter.flatMap { Self.pause($0, at: now) })
+        case .failure(let error): (Self.kind(of: error), .failed(retryAfter: nil))
+        }
+    }
+
+    private static func result(_ status: UInt, pause: Int64?) -> (kind: Kind, result: ChannelOutcome.Result) {
+        switch status {
+        case 200..<300: (.accepted, .accepted)
+        // The URL of the settings is wrong: the notification waits until someone has corrected it.
+        case 300..<400: (.redirected, .failed(retryAfter: pause))
+        case 408, 425, 429: (.throttled, .failed(retryAfter: pause))
+        case 410: (.rejected, .rejected(.unregistered))
+        case 413: (.rejected, .rejected(.payloadTooLarge))
+        case 400..<500: (.rejected, .rejected(.rejected))
+        case 500..<600: (.serverError, .failed(retryAfter: pause))
+        default: (.invalid, .failed(retryAfter: nil))
+        }
+    }
+
+    /// The value of `Retry-After`, seconds or a date, in milliseconds; nil if it is neither.
+    static func pause(_ text: String, at now: Timestamp) -> Int64? {
+        let digits = text.utf8
+        if !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) {
+            guard let seconds = Int64(text), seconds <= longestPause / 1000 else { return longestPause }
+            return seconds * 1000
+        }
+        guard let date = HTTPDate.parse(text, at: now) else { return nil }
+        return max(0, min(longestPause, date.rawValue - now.rawValue))
+    }
+
+    private static func kind(of error: any Error) -> Kind {
+        switch error {
+        case let error as HTTPClientError: kind(of: error)
+        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .tls
+        case is HTTPParserError: .invalid
+        case let error as ChannelError:
+            if case .connectTimeout = error { .timedOut } else { .disconnected }
+        case let error as IOError where error.errnoCode == ECONNRESET || error.errnoCode == EPIPE: .disconnected
+        default: .notConnected
+        }
+    }
+
+    private static func kind(of error: HTTPClientError) -> Kind {
+        switch error {
+        case .cancelled: .cancelled
+        case .connectTimeout, .tlsHandshakeTimeout, .deadlineExceeded, .readTimeout, .writeTimeout,
+            .getConnectionFromPoolTimeout:
+            .timedOut
+        case .remoteConnectionClosed, .uncleanShutdown: .disconnected
+        case .alreadyShutdown: .notConnected
+        default: .invalid
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NotificationConsumer
+import NotificationModel
+import ServiceSupport
+
+/// Makes the requests of sends: CloudEvents in the binary mode of the HTTP binding, signed.
+///
+/// The body is the JSON of a `delivered` or `removed` event, and the event's id identifies the send: it is derived from
+/// the request, the occurrence and the type, so every attempt has the same one.
+struct WebhookRequests: Sendable {
+    private let endpoint: HTTPClient.Request
+    private let channel: String
+    private let source: String
+    private let signer: WebhookSigner
+
+    init(
+        url: String,
+        channel: String,
+        source: String,
+        signer: WebhookSigner
+    ) throws(WebhookSettingsError) {
+        do {
+            endpoint = try HTTPClient.Request(url: url, method: .POST)
+        } catch {
+            throw WebhookSettingsError(.url, "is not a URL to which a request can be sent")
+        }
+        (self.channel, self.source, self.signer) = (channel, Self.attribute(source), signer)
+    }
+
+    /// The host and port, for logs: a path may contain a token.
+    var authority: String { "\(endpoint.host):\(endpoint.port)" }
+
+    /// The endpoint that a request goes to. Every request passes here before it gets a connection: a guard of addresses
+    /// belongs into this function.
+    private func target() -> HTTPClient.Request { endpoint }
+
+    func request(for send: ChannelSend, at now: Timestamp) -> HTTPClient.Request {
+        let event = event(of: send)
+        let id = event.eventID.description
+        let seconds = "\(now.rawValue / 1000)"
+        var signed = Array("\(id).\(seconds).".utf8)
+        let head = signed.count
+        event.write(to: &signed)
+
+        var request = target()
+        request.headers = [
+            "content-type": "application/json",
+            "user-agent": Self.agent,
+            "ce-specversion": "1.0",
+            "ce-id": id,
+            "ce-source": source,
+            "ce-type": "\(event.name.type)",
+            "ce-time": now.rfc3339,
+            "ce-subject": Self.attribute(String(decoding: event.key.encoded, as: UTF8.self)),
+            "idempotency-key": id,
+            "webhook-id": id,
+            "webhook-timestamp": seconds,
+            "webhook-signature": signer.signatures(of: signed),
+        ]
+        if let traceparent = send.trace.traceparent {
+            request.headers.add(name: "traceparent", value: String(decoding: traceparent, as: UTF8.self))
+        }
+        if let tracestate = send.trace.tracestate {
+            request.headers.add(name: "tracestate", value: String(decoding: tracestate, as: UTF8.self))
+        }
+        request.body = .byteBuffer(ByteBuffer(bytes: signed[head...]))
+        return request
+    }
+
+    /// The event that the receiver gets.
+    func event(of send: ChannelSend) -> DeliveryEvent {
+        var event = DeliveryEvent(
+            name: .delivered,
+            requestID: send.id.requestID,
+            key: send.key,
+            closes: send.closes,
+            inDoubt: send.isInDoubt
+        )
+        event.occurrence = send.id.occurrence
+        event.channel = channel
+        switch send.kind {
+        case .deliver(let content): event.content = content
+        case .recall: event.name = .removed
+        }
+        return event
+    }
+
+    private static let agent = "Carillon/\(CarillonVersion.current)"
+
+    /// An attribute's value as the HTTP binding of CloudEvents writes it: blanks, quotes, percent signs and everything
+    /// outside printable ASCII are percent-encoded.
+    static func attribute(_ text: String) -> String {
+        guard !text.utf8.allSatisfy(isPlain) else { return text }
+        var out = ""
+        for byte in text.utf8 {
+            if isPlain(byte) {
+                out.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                out += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return out
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "%")
+    }
+}

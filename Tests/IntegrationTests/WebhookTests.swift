@@ -1,0 +1,222 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// The consumer service with the channel `webhook`, and an independent receiver that verifies each request.
+@Suite("A consumer service with the channel webhook", .serialized)
+struct WebhookTests {
+    private static let deployment = "webhook"
+    private static let keys = [
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_" + Data(repeating: 9, count: 32).base64EncodedString(),
+    ]
+
+    /// The receiver, which can end and come back on the same port.
+    private final class Receiver {
+        private struct Request: Decodable {
+            var mode: String?
+            var key: String?
+            var type: String?
+            var requestId: String?
+            var errors: [String]?
+            var changed: String?
+            var port: Int?
+        }
+
+        private var ended: [Request] = []
+        private(set) var process: ChildProcess?
+        private(set) var port = 0
+
+        func start() async throws {
+            var arguments = [Tools.client("webhook.py"), "--source", "/carillon/\(WebhookTests.deployment)", "--keys"]
+            arguments += WebhookTests.keys + ["--port", "\(port)"]
+            let process = try ChildProcess(try Tools.python(), arguments, keepsInput: true)
+            self.process = process
+            try await eventually("the receiver listens", orSay: { process.lastWords }) {
+                guard process.isRunning else { throw ChildProcess.Failure(description: process.lastWords) }
+                port = try lines.compactMap(\.port).first ?? 0
+                return port > 0
+            }
+        }
+
+        func end() async throws {
+            guard let process else { return }
+            await process.end()
+            ended += try lines
+            self.process = nil
+        }
+
+        private var lines: [Request] {
+            get throws {
+                try (process?.outputLines ?? []).map { try JSONDecoder().decode(Request.self, from: Data($0.utf8)) }
+            }
+        }
+
+        private var requests: [Request] { get throws { try (ended + lines).filter { $0.mode != nil } } }
+
+        func answer(_ mode: String) async throws {
+            try process?.write(mode)
+            try await eventually("the receiver answers \(mode)") {
+                try lines.last { $0.changed != nil }?.changed == mode
+            }
+        }
+
+        /// The requests that arrived in a mode, by the id of the notification's request.
+        func received(_ mode: String, type: String = "delivered") throws -> [String] {
+            try requests.filter { $0.mode == mode && $0.type == "carillon.notification.\(type).v1" }
+                .compactMap(\.requestId)
+        }
+
+        var errors: [String] { get throws { try requests.flatMap { $0.errors ?? [] } } }
+
+        /// The idempotency keys of each notification.
+        var keys: [String: Set<String>] {
+            get throws {
+                try requests.reduce(into: [:]) { keys, request in
+                    guard let id = request.requestId, let type = request.type else { return }
+                    keys["\(type) \(id)", default: []].insert(request.key ?? "")
+                }
+            }
+        }
+    }
+
+    /// In a new group: the embedded broker admits a first member immediately.
+    private func start(_ cluster: Cluster, _ number: Int, port: Int, keys: String) throws -> ServiceProcess {
+        var settings = ServiceProcess.settings(cluster, deployment: Self.deployment)
+        settings["CARILLON_CONSUMER_START"] = "earliest"
+        settings["CARILLON_CHANNEL"] = "webhook"
+        settings["CARILLON_WEBHOOK_URL"] = "http://127.0.0.1:\(port)/hooks"
+        settings["CARILLON_WEBHOOK_KEYS_FILE"] = keys
+        settings["CARILLON_WEBHOOK_TIMEOUT"] = "400ms"
+        settings["CARILLON_WEBHOOK_CONNECTIONS"] = "16"
+        settings["CARILLON_WEBHOOK_BREAKER_FAILURES"] = "4"
+        settings["CARILLON_WEBHOOK_BREAKER_FIRST_PAUSE"] = "200ms"
+        settings["CARILLON_WEBHOOK_BREAKER_LONGEST_PAUSE"] = "500ms"
+        settings["CARILLON_RETRY_FIRST_PAUSE"] = "100ms"
+        settings["CARILLON_RETRY_LONGEST_PAUSE"] = "1s"
+        return try ServiceProcess.consumer(settings, deployment: "\(Self.deployment)-\(number)")
+    }
+
+    @Test("every notification arrives, signed, whatever the endpoint does, and across a restart of the service")
+    func deliversThroughFailures() async throws {
+        let cluster = try Cluster.inProcess()
+        let clients = RequestClients(cluster)
+        let deliveries = try KcatTopic(cluster, "deliveries")
+        let folder = try TemporaryFolder()
+        let keys = try folder.write(Self.keys.joined(separator: "\n"), to: "keys")
+        let receiver = Receiver()
+        var consumer: ServiceProcess?
+        do {
+            try await receiver.start()
+            let first = try start(cluster, 0, port: receiver.port, keys: keys)
+            consumer = first
+            try await first.ready()
+            try await clients.publish(RequestBatch(name: "fine", count: 50))
+            _ = try await clients.account(open: 0)
+            // A single notification at a time would not open the breaker in each case.
+            for mode in ["500", "429 1", "hang", "trickle", "redirect", "garbage", "drop"] {
+                try await receiver.answer(mode)
+                try await clients.publish(RequestBatch(name: mode.filter(\.isLetter) + "m", count: 8))
+                try await eventually("some attempts fail with \(mode)", orSay: { first.child.lastWords }) {
+                    try receiver.received(mode).count >= 4
+                }
+                try await receiver.answer(mode == "drop" ? "once" : "204")
+                _ = try await clients.account(open: 0)
+            }
+            let metrics = try await first.metrics
+            for outcome in [
+                "accepted", "server-error", "throttled", "timed-out", "redirected", "invalid", "disconnected",
+            ] {
+                let line = "carillon_webhook_requests_total{outcome=\"\(outcome)\"} "
+                let value = metrics.split(separator: "\n").first { $0.hasPrefix(line) }?.dropFirst(line.count)
+                #expect((value.flatMap { Double($0) } ?? 0) > 0, "\(outcome): \(value ?? "none")")
+            }
+            for row in try BoundsTable().rows where row.key.hasPrefix("webhook.") {
+                guard let metric = row.metric else { continue }
+                #expect(metrics.contains("\n# TYPE \(metric) "), "\(row.key): \(metric)")
+            }
+
+            // Away, with many waiting.
+            try await receiver.end()
+            try await clients.publish(RequestBatch(name: "away", count: 3000))
+            try await eventually("the breaker is open", orSay: { first.child.lastWords }) {
+                try await first.metrics.contains("\ncarillon_webhook_breaker_open 1\n")
+            }
+            #expect(try await first.health("ready").text.contains("circuit breaker"))
+            #expect(try await first.health("ready").status == 200)
+            first.child.signal(SIGKILL)
+            #expect(try await first.child.ended() == -SIGKILL)
+            let last = try start(cluster, 1, port: receiver.port, keys: keys)
+            consumer = last
+            try await last.ready()
+            try await eventually("the breaker is open again", orSay: { last.child.lastWords }) {
+                try await last.metrics.contains("\ncarillon_webhook_breaker_open 1\n")
+            }
+            try await receiver.start()
+            let account = try await clients.account(open: 0)
+            #expect(account.closed == clients.accepted.count, "\(account)")
+            let accepted = Set(clients.accepted)
+            let arrived = try Set(receiver.received("204")).union(receiver.received("once"))
+            #expect(accepted.subtracting(arrived).isEmpty, "\(accepted.subtracting(arrived).count) did not arrive")
+            #expect(try await last.metrics.contains("\ncarillon_webhook_breaker_open 0\n"))
+            for record in deliveries.records where record["requestId"].map(accepted.contains) == true {
+                #expect(record.name == "delivered" && record["channel"] == "webhook", "\(record.payload ?? "")")
+            }
+            #expect(try receiver.errors == [])
+            #expect(try receiver.keys.allSatisfy { $0.value.count == 1 }, "an attempt has another key")
+
+            // Refused for good.
+            try await receiver.answer("410")
+            try await clients.publish(RequestBatch(name: "refused", count: 10))
+            let failed = try await deliveries.records(10, "failed") { $0.name == "failed" }
+            #expect(failed.allSatisfy { $0["reason"] == "unregistered" })
+            let log = last.child.errorText + first.child.errorText
+            for secret in Self.keys.map({ $0.dropFirst(6) }) + ["/hooks", "Scenario"] {
+                #expect(!log.contains(secret), "\(secret) is in the log")
+            }
+            last.child.signal(SIGTERM)
+            #expect(try await last.child.ended() == 0, "\(last.child.lastWords)")
+        } catch {
+            Issue.record(error, "\(consumer?.child.lastWords ?? "")")
+        }
+        await consumer?.child.end()
+        await clients.end()
+        await deliveries.process.end()
+        try await receiver.end()
+        try await cluster.stop()
+    }
+
+    @Test(
+        "a wrong setting ends the start, and its message names the key",
+        arguments: [
+            ["CARILLON_WEBHOOK_URL": "http://hooks.example.com/secret"], ["CARILLON_WEBHOOK_URL": "nonsense"],
+            ["CARILLON_WEBHOOK_KEYS_FILE": "/nowhere/secret"], ["CARILLON_WEBHOOK_TIMEOUT": "1m"],
+        ]
+    )
+    func wrongSettings(_ wrong: [String: String]) async throws {
+        let folder = try TemporaryFolder()
+        var settings = [
+            "CARILLON_KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
+            "CARILLON_CHANNEL": "webhook",
+            "CARILLON_WEBHOOK_URL": "https://hooks.example.com/",
+            "CARILLON_WEBHOOK_KEYS_FILE": try folder.write(Self.keys[0], to: "keys"),
+            "CARILLON_OPS_PORT": "0",
+        ]
+        settings.merge(wrong) { _, new in new }
+        let service = try ServiceProcess.consumer(settings, deployment: "wrong")
+        #expect(try await service.child.ended() == 78)
+        let key = try #require(wrong.keys.first).dropFirst("CARILLON_".count).lowercased()
+        let said = service.child.errorText
+        #expect(
+            said.contains(key.replacingOccurrences(of: "_", with: ".")) || said.contains(key.uppercased()),
+            "\(said)"
+        )
+        if key == "webhook_url" { #expect(!said.contains("secret") && !said.contains("nonsense")) }
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Logging
+import NotificationModel
+import ServiceSupport
+import Synchronization
+
+@testable import NotificationChannels
+@testable import NotificationConsumer
+
+/// The sends of a lane to a channel; the test waits for their outcomes.
+final class Desk {
+    private let channel: any DeliveryChannel
+    private let wakes: AsyncStream<Void>
+    private var sends: SideWork<ChannelSend, ChannelOutcome.Result>
+
+    init(_ channel: any DeliveryChannel, concurrency: Int = 100_000) {
+        self.channel = channel
+        let (wakes, wake) = AsyncStream<Void>.makeStream()
+        self.wakes = wakes
+        let late = Late()
+        self.late = late
+        sends = SideWork(
+            concurrency: concurrency,
+            bound: 100_000,
+            mailbox: .init(wake: { wake.yield() }, onLate: { late.count.withLock { $0 += 1 } })
+        )
+    }
+
+    private final class Late: Sendable {
+        let count = Mutex(0)
+    }
+
+    private let late: Late
+
+    /// Duplicate outcomes, and outcomes after a cancel.
+    var lateOutcomes: Int { late.count.withLock { $0 } }
+
+    func begin(_ sends: ChannelSend...) { begin(sends) }
+
+    func begin(_ new: [ChannelSend]) {
+        for send in new { sends.add(send, within: .seconds(3600)) }
+        sends.begin(at: .now) { channel.begin($0, $1) }
+    }
+
+    /// Waits for the outcomes of so many sends, and begins those that waited for their end.
+    func outcomes(_ count: Int = 1) async -> [(send: ChannelSend, result: ChannelOutcome.Result)] {
+        var results: [(send: ChannelSend, result: ChannelOutcome.Result)] = []
+        func take() {
+            for case (let send, .answered(let result)) in sends.take(at: .now) { results.append((send, result)) }
+            sends.begin(at: .now) { channel.begin($0, $1) }
+        }
+        take()
+        guard results.count < count else { return results }
+        for await _ in wakes {
+            take()
+            if results.count >= count { break }
+        }
+        return results
+    }
+
+    /// Sends once and waits for the outcome.
+    func result(of send: ChannelSend) async -> ChannelOutcome.Result? {
+        begin(send)
+        return await outcomes().first?.result
+    }
+
+    func cancelAll() { for reply in sends.cancel(where: { _ in true }) { channel.cancel(reply) } }
+}
+
+/// A send of the request with that name.
+func send(
+    _ name: String,
+    occurrence: Timestamp? = nil,
+    attempt: Int = 1,
+    kind: ChannelSend.Kind = .deliver(content: Array(#"{"title":"T"}"#.utf8)[...])
+) throws -> ChannelSend {
+    ChannelSend(
+        id: SendID(requestID: try RequestID(text: name), occurrence: occurrence),
+        key: try NotificationKey(application: "shop", recipient: "ana", identifier: name),
+        kind: kind,
+        attempt: attempt,
+        assignmentID: 1,
+        partition: 0
+    )
+}
+
+/// Time that the test moves.
+final class ManualTime: Sendable {
+    private let nanoseconds = Mutex<Int64>(0)
+    static let start = Timestamp(rawValue: 1_700_000_000_000)
+
+    var now: Int64 { nanoseconds.withLock { $0 } }
+    var wall: Timestamp { Self.start.adding(milliseconds: now / 1_000_000) }
+
+    func advance(milliseconds: Int64) { nanoseconds.withLock { $0 += milliseconds * 1_000_000 } }
+}
+
+/// A webhook channel with what it reports to.
+struct WebhookBench {
+    static let key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    let channel: WebhookChannel
+    let desk: Desk
+    let time = ManualTime()
+    let health = Health()
+    let registry = PrometheusRegistry()
+    let log = LogLines()
+    private let folder: TestFolder
+
+    init(
+        _ url: String,
+        concurrency: Int = 100_000,
+        jitter: Double = 0,
+        _ change: (inout ConsumerServiceConfiguration.Webhook) -> Void = { _ in }
+    ) throws {
+        folder = try TestFolder()
+        var configuration = ConsumerServiceConfiguration(bootstrapServers: []).webhook
+        configuration.url = url
+        configuration.keysFile = try folder.write(Self.key)
+        // A test that fails must not wait for long; no test depends on it.
+        configuration.timeout = .seconds(120)
+        configuration.connectTimeout = .seconds(60)
+        change(&configuration)
+        let (time, log) = (time, log)
+        channel = try WebhookChannel(
+            configuration,
+            source: "/carillon/test",
+            health: health,
+            registry: registry,
+            logger: Logger(label: "test") { _ in log },
+            world: .init(now: { time.now }, wall: { time.wall }, jitter: { jitter })
+        )
+        desk = Desk(channel, concurrency: concurrency)
+    }
+
+    func metric(_ name: String) -> String? {
+        registry.exposition().split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+            .map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    func requests(_ kind: WebhookAnswer.Kind) -> String? {
+        metric("carillon_webhook_requests_total{outcome=\"\(kind.rawValue)\"}")
+    }
+}
+
+/// A folder that is deleted with its last reference.
+final class TestFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("channels-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func write(_ text: String) throws -> String {
+        let file = "\(path)/file"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+        return file
+    }
+}
+
+/// What was logged, with its metadata.
+final class LogLines: LogHandler {
+    private let lines = Mutex<[String]>([])
+
+    var text: String { lines.withLock { $0.joined(separator: "\n") } }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .trace }
+        set {}
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        lines.withLock { $0.append("\(event.level) \(event.message) \(event.metadata ?? [:])") }
+    }
+}

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import ServiceSupport
+
+@Suite("Settings of the webhook channel and of retries")
+struct WebhookConfigurationTests {
+    private func read(_ lines: String) throws -> ConsumerServiceConfiguration {
+        let yaml = "kafka: {bootstrap: {servers: \"a:9092\"}}\n\(lines)"
+        var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
+        let configuration = ConsumerServiceConfiguration(settings: &settings)
+        try settings.finish()
+        return configuration
+    }
+
+    private func problems(_ lines: String) -> [String] {
+        do {
+            _ = try read(lines)
+            return []
+        } catch let error as ServiceSettingsError {
+            return error.problems.map(\.key)
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    @Test func `the channel needs a URL and a file of keys`() throws {
+        #expect(problems("channel: webhook") == ["webhook.url", "webhook.keys.file"])
+        #expect(problems("channel: events") == [])
+        let webhook = try read(
+            """
+            channel: webhook
+            webhook: {url: "https://hooks.example.com/in?tenant=1", keys: {file: /run/keys}, connections: 3}
+            """
+        ).webhook
+        #expect(webhook.url == "https://hooks.example.com/in?tenant=1" && webhook.keysFile == "/run/keys")
+        #expect(webhook.connections == 3 && webhook.timeout == .seconds(15))
+    }
+
+    @Test(arguments: [
+        "ftp://a.example/", "hooks.example.com", "/path", "https://", "https:///x", "https://user:secret@a.example/",
+        "https://user@a.example/", "https://a.example/#part", "https://a.example/ä", "https://a.example/ x",
+        "https://a.example:0/", "https://a.example:99999/", "http://a.example/", "http://127.0.0.1.example/",
+        "http://10.0.0.1/", "http://localhost.example/", "mailto:a@b",
+    ])
+    func `a bad URL is refused, and not shown`(_ url: String) throws {
+        let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}"
+        let error = #expect(throws: ServiceSettingsError.self) { try read(lines) }
+        #expect(error?.problems.map(\.key) == ["webhook.url"])
+        #expect(error?.description.contains("secret") == false && error?.description.contains(url) == false)
+    }
+
+    @Test(arguments: [
+        "http://localhost:8080/", "http://127.0.0.1/", "http://127.9.9.9:1/", "http://[::1]:8080/x",
+        "https://a.example", "HTTPS://A.example:8443/x?y=z%20",
+    ])
+    func `https goes everywhere, and http to this machine`(_ url: String) {
+        #expect(problems("channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}") == [])
+    }
+
+    @Test func `http to another machine needs a permission`() {
+        let lines = "channel: webhook\nwebhook: {url: \"http://a.example/\", keys: {file: /run/keys}, plain-http: true}"
+        #expect(problems(lines) == [])
+    }
+
+    @Test func `the time-out of a request is less than that of a send`() {
+        let lines = "channel: webhook\nwebhook: {url: \"https://a.example/\", keys: {file: /run/keys}, timeout: 30s}"
+        #expect(problems(lines) == ["webhook.timeout"])
+        #expect(problems(lines + "\nconsumer: {send: {timeout: 31s}}") == [])
+        #expect(problems("webhook: {timeout: 30s}") == [], "it has no effect for another channel")
+    }
+
+    @Test func `retries have limits`() throws {
+        let lines = "retry: {attempts: 5, age: 1h, first-pause: 2s, longest-pause: 1m, longest-request: 10m}"
+        let retry = try read(lines).retry
+        #expect(retry.attempts == 5 && retry.age == .seconds(3600) && retry.firstPause == .seconds(2))
+        #expect(retry.longestPause == .seconds(60) && retry.longestRequest == .seconds(600))
+        #expect(problems("retry: {attempts: 0}") == ["retry.attempts"])
+        #expect(problems("retry: {first-pause: 0s, age: -1s}") == ["retry.age", "retry.first-pause"])
+    }
+}
