@@ -23,4 +23,6 @@ struct SendAttempt: Hashable, Sendable {
     var closes: Bool
     /// A previous owner of the partition may have sent it.
     var isInDoubt: Bool
+    /// After this instant the attempt must not begin.
+    var expiration: Timestamp?
 }

@@ -57,7 +57,9 @@ struct Turn {
             number: sending.attempt,
             trace: sending.trace,
             closes: sending.closes,
-            isInDoubt: sending.isInDoubt
+            isInDoubt: sending.isInDoubt,
+            // What may be on the device already is sent, so that its outcome becomes known.
+            expiration: sending.isInDoubt ? nil : sending.expiration
         )
         effects.append(.send(attempt))
         sends += 1

@@ -61,6 +61,8 @@ package struct ChannelSend: Hashable, Sendable {
     package var closes = true
     /// A previous owner of the partition may have sent it.
     package var isInDoubt = false
+    /// After this instant the attempt must not begin.
+    package var expiration: Timestamp?
 }
 
 extension ChannelSend {
@@ -74,8 +76,19 @@ extension ChannelSend {
             partition: partition,
             trace: attempt.trace,
             closes: attempt.closes,
-            isInDoubt: attempt.isInDoubt
+            isInDoubt: attempt.isInDoubt,
+            expiration: attempt.expiration
         )
+    }
+
+    /// Which of the sends that wait for the channel goes first: by interruption level.
+    var priority: WorkPriority {
+        guard case .deliver(let content) = kind else { return .normal }
+        return switch InterruptionLevel(ofContent: content) {
+        case .critical, .timeSensitive: .high
+        case .active, nil: .normal
+        case .passive: .low
+        }
     }
 }
 

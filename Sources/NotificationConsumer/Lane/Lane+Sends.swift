@@ -13,20 +13,35 @@ extension Lane {
                 channel.concurrency.map { max(1, $0 / context.configuration.lanes) } ?? .max
             ),
             bound: context.configuration.outstandingSends,
+            rate: rate(context.configuration),
             mailbox: mailbox
+        )
+    }
+
+    /// The lane's share of the process's rate.
+    private static func rate(_ configuration: ConsumerServiceConfiguration) -> WorkRate? {
+        guard configuration.sendRate > 0 else { return nil }
+        return WorkRate(
+            perSecond: Double(configuration.sendRate) / Double(configuration.lanes),
+            burst: configuration.sendBurst / configuration.lanes
         )
     }
 
     /// Passes an attempt to the channel, or queues it until another one has ended.
     func send(_ attempt: SendAttempt, of number: Int32) {
         let send = ChannelSend(attempt, assignmentID: assignmentID, partition: number)
-        sends?.add(send, within: configuration.sendTimeout)
+        sends?.add(send, within: configuration.sendTimeout, priority: send.priority)
         beginSends()
     }
 
     private func beginSends() {
         guard let channel = context.channel else { return }
-        sends?.begin(at: link.now) { channel.begin($0, $1) }
+        let clock = context.clock
+        sends?.begin(at: link.now) { send, reply in
+            // It may have waited for long. The center finds that it has expired.
+            guard send.expiration.map({ $0 > clock() }) ?? true else { return reply(.failed(retryAfter: nil)) }
+            channel.begin(send, reply)
+        }
     }
 
     func withdraw(_ id: SendID, of key: NotificationKey) {
@@ -35,7 +50,7 @@ extension Lane {
 
     /// Applies the outcomes of sends since the last turn.
     func takeOutcomes() throws {
-        guard let channel = context.channel, let ended = sends?.take(at: link.now), !ended.isEmpty else { return }
+        guard let channel = context.channel, let ended = sends?.take(at: link.now) else { return }
         for (send, ending) in ended {
             switch ending {
             case .answered(let result): try apply(ChannelOutcome(send: send, result: result))
@@ -46,7 +61,7 @@ extension Lane {
                 try apply(ChannelOutcome(send: send, result: .failed(retryAfter: nil)))
             }
         }
-        beginSends()
+        if sends?.mayBegin == true { beginSends() }
     }
 
     private func apply(_ outcome: ChannelOutcome) throws {
@@ -74,7 +89,7 @@ extension Lane {
             if ledger.checkpoint.allowsWork {
                 try takeOutcomes()
                 guard owned.isAnySending else { return }
-                let next = min(deadline, sends?.nextDeadline() ?? deadline)
+                let next = min(deadline, sends?.nextInstant(at: link.now) ?? deadline)
                 link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), .milliseconds(100)))
             } else {
                 try serveReports(within: .milliseconds(5))

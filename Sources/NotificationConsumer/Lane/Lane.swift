@@ -145,7 +145,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     private func waitingTime(isHeld: Bool) -> Duration {
         if ledger.checkpoint.isUnderWay || link.outstanding > 0 || isHeld { return .milliseconds(2) }
         var wait: Int64 = 100
-        if let deadline = sends?.nextDeadline() {
+        if let deadline = sends?.nextInstant(at: link.now) {
             // Rounded up: before the deadline there is nothing to do.
             wait = min(wait, max(0, (deadline - link.now).milliseconds + 1))
         }

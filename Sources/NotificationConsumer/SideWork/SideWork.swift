@@ -1,9 +1,8 @@
-import DequeModule
-
 /// Asynchronous work of a lane: a queue, the work in progress with its deadlines, and a mailbox for outcomes. It does
 /// not know what the work is.
 ///
 /// 1. `add` queues work; `begin` starts it when less than `concurrency` is in progress.
+///    Work of a higher priority begins first, and a rate may limit how often work begins.
 /// 2. `take` returns each piece of work once: with its outcome, timed out, or withdrawn before it started. It does not
 ///    return work given up by `cancel`.
 /// 3. The caller checks `room` before adding work: this type does not limit unfinished work.
@@ -29,7 +28,9 @@ package struct SideWork<Item, Outcome: Sendable> {
     /// How much unfinished work there may be.
     let bound: Int
     private let mailbox: SideWorkMailbox<Outcome>
-    private var waiting: Deque<Waiting> = []
+    private var waiting = WorkQueue<Waiting>()
+    /// nil for no limit.
+    private var rate: WorkRate?
     private var underWay: [UInt64: Item] = [:]
     private(set) var deadlines = WorkDeadlines()
     private var withdrawn: [Item] = []
@@ -39,21 +40,32 @@ package struct SideWork<Item, Outcome: Sendable> {
         (self.concurrency, self.bound, self.mailbox) = (concurrency, bound, mailbox)
     }
 
+    init(concurrency: Int, bound: Int, rate: WorkRate?, mailbox: SideWorkMailbox<Outcome>) {
+        self.init(concurrency: concurrency, bound: bound, mailbox: mailbox)
+        self.rate = rate
+    }
+
     /// The amount of unfinished work.
     var count: Int { waiting.count + underWay.count }
     /// How much more work may be added.
     var room: Int { max(0, bound - count) }
 
+    /// Whether work waits that the concurrency allows to begin.
+    var mayBegin: Bool { !waiting.isEmpty && underWay.count < concurrency }
+
     /// Queues work that may take this long once it has started.
-    mutating func add(_ item: Item, within time: Duration) {
-        waiting.append(Waiting(item: item, time: time))
+    ///
+    /// - Parameter priority: not evaluated for work that need not wait.
+    mutating func add(_ item: Item, within time: Duration, priority: @autoclosure () -> WorkPriority = .normal) {
+        let mustWait = !waiting.isEmpty || underWay.count >= concurrency || rate != nil
+        waiting.append(Waiting(item: item, time: time), mustWait ? priority() : .normal)
     }
 
-    /// Starts queued work, in order, as far as the concurrency allows.
+    /// Starts queued work, in order of priority, as far as the concurrency and the rate allow.
     ///
     /// - Parameter start: must not wait; the work may already be answered when it returns.
     mutating func begin(at now: ContinuousClock.Instant, _ start: (Item, Reply) -> Void) {
-        while underWay.count < concurrency, let next = waiting.popFirst() {
+        while mayBegin, rate?.take(at: now) ?? true, let next = waiting.popFirst() {
             lastNumber += 1
             underWay[lastNumber] = next.item
             deadlines.insert(lastNumber, at: now.advanced(by: next.time))
@@ -63,9 +75,11 @@ package struct SideWork<Item, Outcome: Sendable> {
         deadlines.bound(underWay: underWay.count) { [underWay] in underWay[$0] != nil }
     }
 
-    /// When the next work in progress times out.
-    mutating func nextDeadline() -> ContinuousClock.Instant? {
-        deadlines.next { [underWay] in underWay[$0] != nil }
+    /// When the next work in progress times out, or the rate allows queued work to begin.
+    mutating func nextInstant(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let deadline = deadlines.next { [underWay] in underWay[$0] != nil }
+        guard mayBegin, let begin = rate?.next(at: now) else { return deadline }
+        return deadline.map { min($0, begin) } ?? begin
     }
 
     /// The work finished since the last call. An outcome that has arrived counts even if its deadline has passed
@@ -90,16 +104,14 @@ package struct SideWork<Item, Outcome: Sendable> {
 
     /// Withdraws matching queued work; started work continues.
     mutating func withdraw(where isNeedless: (Item) -> Bool) {
-        guard !waiting.isEmpty else { return }
-        withdrawn += waiting.filter { isNeedless($0.item) }.map(\.item)
-        waiting.removeAll { isNeedless($0.item) }
+        withdrawn += waiting.remove { isNeedless($0.item) }.map(\.item)
     }
 
     /// Gives up matching work: outcomes that arrive later are late.
     ///
     /// - Returns: the replies of work in progress, in the order in which it started: the worker must stop.
     mutating func cancel(where isNeedless: (Item) -> Bool) -> [Reply] {
-        waiting.removeAll { isNeedless($0.item) }
+        _ = waiting.remove { isNeedless($0.item) }
         withdrawn.removeAll(where: isNeedless)
         let numbers = underWay.filter { isNeedless($0.value) }.keys.sorted()
         for number in numbers {

@@ -115,6 +115,30 @@ public enum InterruptionLevel: String, CaseIterable, Hashable, Sendable, Codable
     case critical
 }
 
+extension InterruptionLevel {
+    private enum Field: FieldName {
+        case interruptionLevel
+    }
+
+    /// Reads only the level of a content, a JSON object; nil if it has none.
+    public init?(ofContent json: ArraySlice<UInt8>) {
+        var level: InterruptionLevel?
+        try? json.borrowed { bytes throws(ModelError) in
+            var scanner = JSONScanner(bytes)
+            try scanner.whole { scanner throws(ModelError) in
+                try scanner.object { scanner, name throws(ModelError) in
+                    switch try scanner.field(name, of: Field.self) {
+                    case .interruptionLevel?: level = try scanner.choice(InterruptionLevel.self)
+                    case nil: try scanner.skipValue()
+                    }
+                }
+            }
+        }
+        guard let level else { return nil }
+        self = level
+    }
+}
+
 /// The sound to play. In JSON a string (`"bell.caf"`), or an object when it is critical or has a volume.
 public struct NotificationSound: Hashable, Sendable {
     /// Name of the sound file; `default` is the system's default sound.

@@ -28,12 +28,22 @@ struct SideWorkLaneTests {
         broker.requests[0].records.append((key(name).encoded, value))
     }
 
+    private func ask(_ name: String, level: String? = nil, expiration: Timestamp? = nil) {
+        let member = level.map { #","interruptionLevel":"\#($0)""# } ?? ""
+        let end = expiration.map { #","expiration":"\#($0.rfc3339)""# } ?? ""
+        let value = Array(#"{"requestId":"\#(name)","content":{"title":"T"\#(member)}\#(end)}"#.utf8)
+        broker.requests[0].records.append((key(name).encoded, value))
+    }
+
     private func lane(
         over link: MemoryLink,
         concurrent: Int = 100,
-        outstanding: Int = 100
+        outstanding: Int = 100,
+        rate: Int = 0
     ) throws -> Lane<MemoryLink> {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
+        configuration.lanes = 1
+        (configuration.sendRate, configuration.sendBurst) = (rate, 1)
         (configuration.concurrentSends, configuration.outstandingSends) = (concurrent, outstanding)
         let lane = Lane.over(
             link,
@@ -200,6 +210,66 @@ struct SideWorkLaneTests {
         link.whileWaiting = { channel.accept() }
         lane.drain()
         #expect(link.waits.count == before + 1 && broker.deliveries.count == 1)
+        lane.close()
+    }
+
+    @Test func `at the bound of the channel time-sensitive notifications go before active and passive ones`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link, concurrent: 1)
+        ask("first")
+        try settle(lane)
+        ask("passive", level: "passive")
+        ask("active", level: "active")
+        ask("plain")
+        ask("urgent", level: "timeSensitive")
+        ask("critical", level: "critical")
+        try settle(lane)
+        var order: [String] = []
+        while let send = channel.sends.first {
+            order.append("\(send.id.requestID)")
+            channel.accept()
+            try settle(lane)
+        }
+        #expect(order == ["first", "urgent", "critical", "active", "plain", "passive"])
+        lane.close()
+    }
+
+    @Test func `a rate spreads sends, and the lane wakes for the next one`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link, rate: 20)
+        let began = link.now
+        ask("a", "b", "c", "d", "e")
+        var begins: [Duration] = []
+        for _ in 0..<10_000 where begins.count < 5 {
+            try lane.turn()
+            while begins.count < channel.begun { begins.append(link.now - began) }
+        }
+        for (number, time) in begins.enumerated() {
+            let earliest = Duration.milliseconds(50 * number)
+            #expect(time >= earliest && time < earliest + .milliseconds(20), "\(begins)")
+        }
+        channel.accept()
+        try settle(lane)
+        #expect(try events().count == 5)
+        lane.close()
+    }
+
+    @Test func `a notification that expires while it waits for the channel is not sent`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link, concurrent: 1)
+        ask("first")
+        try settle(lane)
+        ask("short", expiration: at(20_000))
+        ask("long", expiration: at(100_000))
+        try settle(lane)
+        let began = link.now
+        while link.now - began < .seconds(25) { try lane.turn() }
+        channel.accept()
+        try settle(lane)
+        #expect(channel.sends.map(\.key) == [key("long")])
+        channel.accept()
+        try settle(lane)
+        #expect(try events().sorted() == ["first held", "long held", "short "] && channel.begun == 2)
         lane.close()
     }
 }

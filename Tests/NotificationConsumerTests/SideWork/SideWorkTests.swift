@@ -109,13 +109,13 @@ struct SideWorkTests {
         add("a", to: &work, within: 30)
         add("b", to: &work, within: 10)
         let begun = begin(&work)
-        #expect(work.nextDeadline() == after(10) && take(&work, at: 9).isEmpty)
-        #expect(take(&work, at: 10) == ["b timed out"] && work.nextDeadline() == after(30))
+        #expect(work.nextInstant(at: start) == after(10) && take(&work, at: 9).isEmpty)
+        #expect(take(&work, at: 10) == ["b timed out"] && work.nextInstant(at: start) == after(30))
         begun[1].reply(2)
         #expect(counts.all == [0, 1])
         begun[0].reply(1)
         #expect(take(&work, at: 60) == ["a 1"], "an outcome that came counts")
-        #expect(work.nextDeadline() == nil && work.count == 0)
+        #expect(work.nextInstant(at: start) == nil && work.count == 0)
     }
 
     @Test func `a deadline counts from the beginning of the work`() {
@@ -125,7 +125,7 @@ struct SideWorkTests {
         #expect(take(&work, at: 8).isEmpty)
         first[0].reply(1)
         #expect(take(&work, at: 8) == ["a 1"])
-        #expect(begin(&work, at: 8).count == 1 && work.nextDeadline() == after(18))
+        #expect(begin(&work, at: 8).count == 1 && work.nextInstant(at: start) == after(18))
     }
 
     @Test func `queued work can be withdrawn, started work continues`() {
@@ -154,7 +154,7 @@ struct SideWorkTests {
             for begun in begin(&work) { begun.reply(0) }
             _ = take(&work)
         }
-        #expect(work.deadlines.count < 100 && work.nextDeadline() == nil)
+        #expect(work.deadlines.count < 100 && work.nextInstant(at: start) == nil)
     }
 
     /// A lost ring would make a wait last for an hour.
@@ -183,5 +183,101 @@ struct SideWorkTests {
         }
         #expect(Set(take(&work)) == Set((0..<400).map { "\($0) 1" }))
         #expect(counts.all == [1, 400] && work.count == 0)
+    }
+
+    // MARK: - Priority and rate
+
+    private func prioritized(_ work: inout Work, _ items: (String, WorkPriority)...) {
+        for (item, priority) in items { work.add(item, within: .seconds(30), priority: priority) }
+    }
+
+    @Test func `work that waits begins by priority, and equal priorities in order`() {
+        var work = work(concurrency: 1)
+        prioritized(&work, ("first", .low))
+        let first = begin(&work)
+        prioritized(&work, ("l", .low), ("n1", .normal), ("h1", .high), ("n2", .normal), ("h2", .high))
+        first[0].reply(0)
+        var order: [String] = []
+        while work.count > 0 {
+            _ = take(&work)
+            for begun in begin(&work) {
+                order.append(begun.item)
+                begun.reply(0)
+            }
+        }
+        #expect(order == ["h1", "h2", "n1", "n2", "l"])
+    }
+
+    @Test func `the priority of work that need not wait is not evaluated`() {
+        var work = work(concurrency: 2)
+        var count = 0
+        func priority() -> WorkPriority {
+            count += 1
+            return .high
+        }
+        work.add("a", within: .seconds(1), priority: priority())
+        _ = begin(&work)
+        work.add("b", within: .seconds(1), priority: priority())
+        #expect(count == 0)
+        work.add("c", within: .seconds(1), priority: priority())
+        #expect(count == 1)
+    }
+
+    @Test func `nothing starves: work of a lower priority begins after so many of a higher one`() {
+        var queue = WorkQueue<String>()
+        for _ in 0..<100 { queue.append("h", .high) }
+        for _ in 0..<5 {
+            queue.append("n", .normal)
+            queue.append("l", .low)
+        }
+        let order = (0..<110).compactMap { _ in queue.popFirst() }
+        #expect(order.count == 110 && queue.isEmpty && queue.popFirst() == nil)
+        let (normal, low) = (order.indices.filter { order[$0] == "n" }, order.indices.filter { order[$0] == "l" })
+        #expect(normal.first.map { $0 <= 18 } == true && low.first.map { $0 <= 18 } == true)
+        for turns in [normal, low] {
+            #expect(zip(turns, turns.dropFirst()).allSatisfy { $1 - $0 <= 18 }, "\(turns)")
+        }
+        #expect(order.prefix(16).allSatisfy { $0 == "h" })
+    }
+
+    @Test func `work of each priority can be withdrawn and cancelled`() {
+        var work = work(concurrency: 1)
+        prioritized(&work, ("first", .low))
+        _ = begin(&work)
+        prioritized(&work, ("a", .low), ("b", .high), ("c", .normal), ("d", .high))
+        work.withdraw { $0 == "a" || $0 == "d" }
+        #expect(take(&work) == ["d withdrawn", "a withdrawn"] && work.count == 3)
+        #expect(work.cancel { $0 == "b" || $0 == "c" }.isEmpty && work.count == 1)
+    }
+
+    @Test func `a rate lets a burst begin, then one at a time, and says when the next one may`() {
+        let mailbox = SideWorkMailbox<Int>(wake: {}, onLate: {})
+        var work = Work(
+            concurrency: 100,
+            bound: 100,
+            rate: WorkRate(perSecond: 2, burst: 3),
+            mailbox: mailbox
+        )
+        #expect(work.nextInstant(at: start) == nil)
+        for number in 0..<10 { add("\(number)", to: &work, within: 1000) }
+        func begun(_ milliseconds: Int) -> Int {
+            var count = 0
+            work.begin(at: start + .milliseconds(milliseconds)) { _, _ in count += 1 }
+            return count
+        }
+        #expect(begun(0) == 3 && begun(0) == 0)
+        #expect(work.nextInstant(at: start) == start + .milliseconds(500))
+        #expect(begun(499) == 0 && begun(500) == 1 && begun(501) == 0)
+        #expect(begun(1500) == 2, "tokens gather while nothing begins")
+        #expect(begun(60_000) == 3, "but not more than the burst")
+        #expect(begun(60_500) == 1 && begun(61_000) == 0 && work.count == 10)
+    }
+
+    @Test func `while the concurrency is reached the rate wakes nobody`() {
+        let mailbox = SideWorkMailbox<Int>(wake: {}, onLate: {})
+        var work = Work(concurrency: 1, bound: 10, rate: WorkRate(perSecond: 1, burst: 1), mailbox: mailbox)
+        add("a", "b", to: &work, within: 100)
+        #expect(begin(&work).count == 1)
+        #expect(work.nextInstant(at: start) == after(100))
     }
 }

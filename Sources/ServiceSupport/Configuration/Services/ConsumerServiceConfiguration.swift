@@ -76,6 +76,10 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var outstandingSends = 2000
     /// Those of them that the channel has.
     public var concurrentSends = 500
+    /// Sends of the process in a second; 0 for no limit.
+    public var sendRate = 0
+    /// Sends that may begin at once after a pause.
+    public var sendBurst = 100
     /// How long a channel has to answer.
     public var sendTimeout = Duration.seconds(30)
     /// The application of queries that name none.
@@ -274,6 +278,21 @@ extension ConsumerServiceConfiguration {
             about: """
                 Sends of a lane that the channel has at one time; the others wait, and a removal can still stop them.
                 """
+        )
+        sendRate = settings.int(
+            "consumer.send.rate",
+            default: defaults.sendRate,
+            in: 0...1_000_000,
+            about: """
+                Sends of the process in a second, which its lanes share equally; 0 for no limit. The others wait: \
+                time-sensitive before active before passive ones.
+                """
+        )
+        sendBurst = settings.int(
+            "consumer.send.burst",
+            default: defaults.sendBurst,
+            in: 1...1_000_000,
+            about: "With a rate, how many sends may begin at once after a pause."
         )
         sendTimeout = settings.duration(
             "consumer.send.timeout",
