@@ -123,7 +123,9 @@ struct PageTests {
         sending.apply(request("s"))
         try sending.answer(.failed(retryAfter: nil))
         bench = sending
-        let attempt = #""sending":{"requestId":"\#(id("s"))","attempt":1,"nextAttempt":"\#(at(1000).rfc3339)""#
+        let send = SendID(requestID: id("s"), occurrence: nil)
+        let pause = try #require(RetryPolicy().pause(after: 1, of: send, spent: 0, request: nil))
+        let attempt = #""sending":{"requestId":"\#(id("s"))","attempt":1,"nextAttempt":"\#(at(pause).rfc3339)""#
         #expect(try text() == #"\#(head),\#(attempt),"content":{"title":"T"}}}"#)
         #expect(try text { $0.states = [.delivered] } == nil)
     }
