@@ -151,8 +151,8 @@ let package = Package(
             name: "carillon",
             dependencies: [
                 "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher",
-                "NotificationProducer", "NotificationChannels", "NotificationConsumer", "ServiceSupport", log,
-                lifecycle, unixSignals, argumentParser,
+                "NotificationProducer", "NotificationChannels", "NotificationConsumer", "ServiceHTTP", "ServiceSupport",
+                hummingbird, httpTypes, metrics, log, lifecycle, unixSignals, argumentParser,
             ]
         ),
         // For the comparison of calendar triggers with Python.

@@ -44,6 +44,34 @@ struct CommandLineTests {
         #expect(child.errorText.contains("line 3: ") && child.errorText.contains("dateComponents"))
     }
 
+    // MARK: Receiving webhooks
+
+    @Test("a receiver refuses what no key has signed, and addresses and files that it cannot use")
+    func receive() async throws {
+        let folder = try TemporaryFolder()
+        let keys = try folder.write("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", to: "keys")
+        let receiver = try ChildProcess(
+            try Tools.product("carillon"),
+            ["receive", "--listen", "127.0.0.1:0", "--keys-file", keys]
+        )
+        try await eventually("it listens", orSay: { receiver.lastWords }) { !receiver.outputLines.isEmpty }
+        let answer = try await Curl.send("POST", String(receiver.outputLines[0]), body: Data("{}".utf8))
+        #expect(answer.status == 401 && answer.text.contains("webhook-signature"))
+        #expect(receiver.outputLines.count == 1)
+        await receiver.end()
+
+        let broken = try folder.write("secret\n", to: "broken")
+        for (arguments, text) in [
+            (["--keys-file", broken], "broken:1"), (["--keys-file", folder.file("none")], "none"),
+            (["--keys-file", keys, "--listen", "0.0.0.0:0"], "listen.host"),
+        ] {
+            let child = try ChildProcess(try Tools.product("carillon"), ["receive"] + arguments)
+            #expect(try await child.ended() == 66, "\(child.lastWords)")
+            #expect(child.errorText.contains(text), "\(child.lastWords)")
+            #expect(!child.errorText.contains("secret"))
+        }
+    }
+
     // MARK: Wrong configuration
 
     /// A start that must end with status 78 and name the error.

@@ -36,7 +36,7 @@ public struct HTTPConfiguration: Sendable {
     /// - Parameters:
     ///   - prefix: Before `.host` and `.port`.
     ///   - port: The default port.
-    init(prefix: String, port: Int) {
+    package init(prefix: String, port: Int) {
         (self.prefix, self.port) = (prefix, port)
     }
 

@@ -42,11 +42,16 @@ enum RecordLine {
 
     private static func summary(_ record: KafkaConsumerRecord) -> String {
         guard let bytes = record.value else { return "(no value: a tombstone)" }
+        if let note = StateNote.pieces(record) { return RecordText.safe(note.joined(separator: ", ")) }
+        return summary(of: bytes)
+    }
+
+    /// What people want to know of a request, a removal or an event; the beginning of any other value.
+    static func summary(of bytes: [UInt8]) -> String {
         guard let value = try? JSONValue.parse(bytes) else {
             let text = RecordText.readable(Array(bytes.prefix(valueLength * 4)))
             return text.map { shortened(RecordText.safe($0)) } ?? "(\(bytes.count) bytes)"
         }
-        if let note = StateNote.pieces(record) { return RecordText.safe(note.joined(separator: ", ")) }
         let pieces = notification(value)
         let text = pieces.isEmpty ? String(decoding: value.json, as: UTF8.self) : pieces.joined(separator: ", ")
         return shortened(RecordText.safe(text))
@@ -82,7 +87,7 @@ enum RecordLine {
     }
 
     /// For an instant of today only the time is shown.
-    private static func timeOfDay(_ rfc3339: String) -> String {
+    static func timeOfDay(_ rfc3339: String) -> String {
         guard rfc3339.count == 24 else { return rfc3339 }
         return String(rfc3339.dropFirst(11).dropLast())
     }

@@ -1,0 +1,81 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+import Metrics
+import NotificationChannels
+import NotificationModel
+import ServiceHTTP
+import ServiceLifecycle
+import ServiceSupport
+
+/// The server of `carillon receive`.
+struct WebhookReceiver: Service {
+    /// More than the largest notification with what the event adds.
+    private static let bodyBytes = 2 << 20
+
+    private let listen: HostPort
+    private let verifier: WebhookVerifier
+    private let http: HTTPInterface
+
+    /// - Throws: for keys that cannot be read or are invalid, and for addresses of other machines.
+    init(listen: HostPort, keysFile: String, logger: Logger) throws {
+        verifier = try WebhookVerifier(keysFile: keysFile)
+        var configuration = HTTPConfiguration(prefix: "listen", port: listen.port)
+        configuration.host = listen.host
+        self.listen = listen
+        http = try HTTPInterface(
+            name: "receiver",
+            configuration: configuration,
+            health: Health().component("receiver"),
+            logger: logger
+        )
+    }
+
+    func run() async throws {
+        let metrics = ConnectionMetrics(name: "http", statuses: [], reasons: [], factory: NOOPMetricsHandler.instance)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let port = try await http.port
+                Terminal.write("http://\(HostPort(host: listen.host, port: port))/\n")
+            }
+            group.addTask {
+                try await http.serve(routes, unanswered: .unanswered, metrics, drainTimeout: .seconds(1))
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private var routes: [Route] {
+        [Route(.post, "/{path}", role: nil) { call, body in try await receive(call, &body) }]
+    }
+
+    private func receive(_ call: Call, _ body: inout CallBody) async throws -> Response {
+        let bytes = try await body.read(upTo: Self.bodyBytes)
+        func header(_ name: String) -> String { HTTPField.Name(name).flatMap { call.request.headers[$0] } ?? "" }
+        let isSigned = verifier.verifies(
+            id: header("webhook-id"),
+            timestamp: header("webhook-timestamp"),
+            signatures: header("webhook-signature"),
+            body: bytes,
+            at: SystemClock.now()
+        )
+        guard isSigned else { throw Problem.unsigned }
+        let line = [
+            RecordLine.timeOfDay(SystemClock.now().rfc3339), header("ce-subject"),
+            RecordName(type: header("ce-type")).short, RecordLine.summary(of: bytes),
+        ]
+        Terminal.write(line.joined(separator: "  ") + "\n")
+        return Response(status: .noContent)
+    }
+}
+
+extension Problem {
+    fileprivate static let unsigned = Problem(
+        .unauthorized,
+        .unauthenticated,
+        "No key of the file has signed this request within the last five minutes.",
+        field: "webhook-signature"
+    )
+
+    fileprivate static let unanswered = Problem(.serviceUnavailable, .unavailable, "The request took too long.")
+}
