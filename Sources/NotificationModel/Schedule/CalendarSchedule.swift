@@ -34,6 +34,7 @@ public struct CalendarSchedule: Sendable {
     /// within 60 years, a past date included; `gap` when the only one is in a gap that the policy skips.
     ///
     /// - Parameters:
+    ///   - trigger: the trigger.
     ///   - anchor: the timestamp of the request's record.
     ///   - zone: the rules of the trigger's `timeZone`, or of the recipient's where it has none.
     public init(_ trigger: CalendarTrigger, anchor: Timestamp, zone: TimeZoneRules) throws(ModelError) {
@@ -52,8 +53,12 @@ public struct CalendarSchedule: Sendable {
     ///
     /// Throws `invalid` as ``check(_:)``.
     ///
-    /// - Parameter offset: seconds east of UTC with which the occurrence was planned, for ``replanned(_:)``; nil for that of
-    ///   the zone.
+    /// - Parameters:
+    ///   - trigger: the trigger.
+    ///   - anchor: the timestamp of the request's record.
+    ///   - zone: the rules of its zone, now.
+    ///   - occurrence: the one that it waits for.
+    ///   - offset: seconds east of UTC with which the occurrence was planned, for ``replanned(_:)``; nil for that of the zone.
     public init(
         restoring trigger: CalendarTrigger,
         anchor: Timestamp,
@@ -79,7 +84,10 @@ public struct CalendarSchedule: Sendable {
     /// Checks that not every occurrence is past. Costs no search: only a trigger with a year can be past. Throws as
     /// ``init(_:anchor:zone:)`` does.
     ///
-    /// - Parameter zone: nil for an unknown zone: then only what is past in every zone is refused.
+    /// - Parameters:
+    ///   - trigger: the trigger.
+    ///   - instant: occurrences up to it are past.
+    ///   - zone: nil for an unknown zone: then only what is past in every zone is refused.
     public static func check(
         _ trigger: CalendarTrigger,
         after instant: Timestamp,

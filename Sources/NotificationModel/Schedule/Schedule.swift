@@ -43,7 +43,10 @@ public enum Schedule: Hashable, Sendable {
     /// Checks also that a calendar trigger is not past. Costs no search. Throws `invalid` or `gap` at
     /// `trigger.dateComponents`, or as ``check(_:)``.
     ///
-    /// - Parameter zones: of the trigger's zone; the zone of a trigger that names none is not known here.
+    /// - Parameters:
+    ///   - trigger: the trigger.
+    ///   - now: occurrences up to it are past.
+    ///   - zones: of the trigger's zone; the zone of a trigger that names none is not known here.
     public static func check(
         _ trigger: NotificationTrigger,
         at now: Timestamp,

@@ -58,8 +58,10 @@ extension StateEntry: StatePart {
     ///
     /// Throws `unsupported-form` for a newer form, `invalid` with the missing or wrong field.
     ///
-    /// - Parameter zones: the zones of calendar triggers. A zone that is not in it has one offset, the one that the next
-    ///   occurrence was planned with; so have all zones without it.
+    /// - Parameters:
+    ///   - json: the value of a record on `state`.
+    ///   - zones: the zones of calendar triggers. A zone that is not in it has one offset, the one that the next occurrence was
+    ///     planned with; so have all zones without it.
     public init(json: [UInt8], zones: TimeZoneDatabase?) throws(ModelError) {
         self = try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)

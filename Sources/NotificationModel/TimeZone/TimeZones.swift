@@ -9,7 +9,9 @@ public struct TimeZones: Sendable {
     ///
     /// Throws ``TimeZoneError`` for a standard zone that it does not have, or whose file cannot be used.
     ///
-    /// - Parameter standard: the zone of triggers that name none.
+    /// - Parameters:
+    ///   - database: where the rules come from.
+    ///   - standard: the zone of triggers that name none.
     public init(_ database: TimeZoneDatabase, standard: String = "UTC") throws(TimeZoneError) {
         self.database = database
         self.standard = try database.rules(named: standard)
