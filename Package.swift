@@ -19,7 +19,6 @@ let swiftSettings: [SwiftSetting] = [
 let allocator: [LinkerSetting] =
     Context.environment["LINK_JEMALLOC"] == "1" ? [.linkedLibrary("jemalloc")] : []
 
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
@@ -69,7 +68,6 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -112,15 +110,15 @@ let package = Package(
         .target(
             name: "NotificationChannels",
             dependencies: [
-                "COpenSSL", "NotificationConsumer", "NotificationModel", "ServiceSupport", asyncHTTPClient, deque, log,
-                metrics, coreMetrics, nioCore, nioHTTP1, nioSSL,
+                "COpenSSL", "NotificationConsumer", "NotificationModel", "ServiceHTTP", "ServiceSupport",
+                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]
         ),
         .target(
             name: "CarillonBench",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationConsumer", "NotificationModel", "NotificationPublisher", log,
-                argumentParser, hummingbird, unixSignals,
+                "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer", "NotificationModel",
+                "NotificationPublisher", "ServiceSupport", log, argumentParser, hummingbird, unixSignals,
             ],
             resources: [.copy("Resources")]
         ),
@@ -131,7 +129,7 @@ let package = Package(
                 metrics, coreMetrics, heap,
             ]
         ),
-        .executableTarget(name: "carillon-bench", dependencies: ["CarillonBench", argumentParser]),
+        .executableTarget(name: "carillon-bench", dependencies: ["CarillonBench", "ServiceSupport", argumentParser]),
         .executableTarget(
             name: "carillon-bench-native",
             dependencies: ["CRDKafka", "COpenSSL"],
@@ -159,7 +157,7 @@ let package = Package(
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),
         // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
         .target(name: "HTTPTesting", dependencies: ["LocalBroker", nioCore], path: "Tests/HTTPTesting"),
-        .testTarget(name: "CarillonBenchTests", dependencies: ["CarillonBench", argumentParser]),
+        .testTarget(name: "CarillonBenchTests", dependencies: ["CarillonBench", "ServiceSupport", argumentParser]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
@@ -209,8 +207,8 @@ let package = Package(
         .testTarget(
             name: "NotificationChannelsTests",
             dependencies: [
-                "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer", "NotificationModel",
-                "ServiceSupport", asyncHTTPClient, log, nioCore, nioHTTP1, nioPosix,
+                "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
+                "NotificationModel", "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),
         .testTarget(

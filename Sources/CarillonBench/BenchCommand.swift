@@ -28,7 +28,8 @@ public struct BenchCommand: AsyncParsableCommand {
                 name: "Benchmark",
                 subcommands: [
                     PipelineCommand.self, IngestCommand.self, TimersCommand.self, DeviationCommand.self,
-                    RestoreCommand.self, StoreCommand.self, BareRouteCommand.self,
+                    RestoreCommand.self, StoreCommand.self, CalendarCommand.self, LocationCommand.self,
+                    WebhookCommand.self, BareRouteCommand.self,
                 ]
             ),
             CommandGroup(name: "Result", subcommands: [CompareCommand.self, BaselineCommand.self]),

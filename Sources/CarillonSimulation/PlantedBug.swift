@@ -89,6 +89,23 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// A transaction leaves out the offsets that did not change.
     case leavesOutUnchanged = "leaves-out-unchanged"
 
+    // MARK: Locations
+
+    /// The first fix of a device counts as a crossing.
+    case countsInitialSide = "counts-initial-side"
+    /// A fix counts as new whenever it is read, also a late one.
+    case countsLateFixes = "counts-late-fixes"
+    /// A restore leaves out the recipients' records, and with them the sides.
+    case forgetsSides = "forgets-sides"
+
+    // MARK: Channels
+
+    /// A restore forgets which channel a notification names.
+    case forgetsChannels = "forgets-channels"
+
+    /// An attempt without an answer counts as one that has certainly not reached the device.
+    case trustsSilence = "trusts-silence"
+
     // MARK: The ingest of business events
 
     /// A request is reported as acknowledged, but is not written: the offset of its event is committed anyway.
@@ -111,6 +128,12 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case ingestReadsUnstableOffsets = "ingest-reads-unstable-offsets"
     /// Two requests are written in the wrong order.
     case ingestReorders = "ingest-reorders"
+
+    /// The bugs that need location triggers.
+    static let ofLocations: Set<PlantedBug> = [.countsInitialSide, .countsLateFixes, .forgetsSides]
+
+    /// The bugs that need notifications that name a channel.
+    static let ofChannels: Set<PlantedBug> = [.forgetsChannels]
 
     /// The bugs that need business events.
     static let ofIngest: Set<PlantedBug> = [

@@ -25,6 +25,8 @@ package enum Simulation {
         package var requests: Int
         /// Business events that the ingest read.
         package var businessEvents: Int
+        /// Notifications that were sent or missed because a device crossed a boundary.
+        package var crossings: Int
         package var events: Int
         /// Simulated microseconds.
         package var time: Int64

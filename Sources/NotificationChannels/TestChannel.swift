@@ -1,6 +1,6 @@
 import DequeModule
 package import NotificationConsumer
-import NotificationModel
+package import NotificationModel
 import Synchronization
 
 /// The channel `test`: it has no devices and answers as a channel to devices does, after a latency and with rejections and
@@ -36,7 +36,7 @@ package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendab
         var isAnswering = false
     }
 
-    package let name = "test"
+    package let name = ChannelName.test
     private let answers: Answers
     private let seed: UInt64
     private let clock: Time

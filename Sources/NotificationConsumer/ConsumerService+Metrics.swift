@@ -7,6 +7,7 @@ extension ConsumerService {
     /// Describes the lanes' counters and histograms, and adds gauges over all lanes to each page.
     static func describeLanes(_ statuses: [LaneStatus], topics: TopicNames, in registry: PrometheusRegistry) {
         registry.describe("requests", "Requests and removals read, by outcome.")
+        registry.describe("signals", "Signals read, by outcome.")
         registry.describe("notification.events", "Events published, by name.")
         registry.describe("dead.letters", "Records rejected as dead letters, by reason.")
         registry.describe("center.entries.forgotten.early", "Entries forgotten early because of the limit.")

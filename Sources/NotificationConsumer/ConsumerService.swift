@@ -28,10 +28,10 @@ public struct ConsumerService: Service {
     private let queries: QueryService?
     /// Created at the start for all lanes: readiness must not flicker.
     private let laneHealth: [HealthComponent]
-    /// nil for the channel `events`, which uses the `delivered` event itself.
-    private let channel: (any DeliveryChannel & Sendable)?
+    /// The channels that send; `events` needs none, because it uses the `delivered` event itself.
+    private let channels: [any DeliveryChannel & Sendable]
 
-    /// The service with the channel `events`.
+    /// The service with only the channel `events`.
     ///
     /// - Parameters:
     ///   - configuration: checked.
@@ -50,7 +50,7 @@ public struct ConsumerService: Service {
     ) throws {
         try self.init(
             configuration: configuration,
-            channel: nil,
+            channels: [],
             health: health,
             registry: registry,
             logger: logger,
@@ -58,20 +58,19 @@ public struct ConsumerService: Service {
         )
     }
 
-    /// - Parameter channel: the channel that `configuration.channel` names; nil for `events`.
-    /// - Throws: as above, and `ChannelMismatch` for a different channel.
+    /// - Parameter channels: those of `configuration.channels`, without `events`.
+    /// - Throws: as above, and `ChannelMismatch` for others.
     package init(
         configuration: ConsumerServiceConfiguration,
-        channel: (any DeliveryChannel & Sendable)?,
+        channels: [any DeliveryChannel & Sendable],
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,
         clock: (@Sendable () -> Timestamp)? = nil
     ) throws {
-        guard (channel?.name ?? EventsChannel.name) == configuration.channel.rawValue else {
-            throw ChannelMismatch(wanted: configuration.channel.rawValue, given: channel?.name ?? EventsChannel.name)
-        }
-        self.channel = channel
+        let (wanted, given) = (configuration.channels.subtracting([.events]), Set(channels.map(\.name)))
+        guard wanted == given else { throw ChannelMismatch(wanted: wanted, given: given) }
+        self.channels = channels
         try configuration.groupConsumer(lane: 0).check()
         let producer = configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0)
         try producer.check(leastRecordBytes: RecordBound.least)
@@ -134,11 +133,11 @@ public struct ConsumerService: Service {
                 do {
                     try await runLanes(cluster, stores, stop, laneHealth)
                 } catch {
-                    await channel?.close()
+                    await closeChannels()
                     try? await KafkaThread.run(name: "stores") { stores.closeAll() }
                     throw error
                 }
-                await channel?.close()
+                await closeChannels()
                 try await KafkaThread.run(name: "stores") { stores.closeAll() }
             } onGracefulShutdown: {
                 stop.request()
@@ -146,6 +145,10 @@ public struct ConsumerService: Service {
         } onCancel: {
             stop.request()
         }
+    }
+
+    private func closeChannels() async {
+        for channel in channels { await channel.close() }
     }
 
     private func makeStores(_ cluster: Cluster) -> any EntryStores {
@@ -221,7 +224,7 @@ public struct ConsumerService: Service {
                         configuration: configuration,
                         guarantee: cluster.guarantee,
                         stores: stores,
-                        channel: channel,
+                        channels: channels,
                         clock: clock,
                         zones: zones,
                         newLineage: { UUID().uuidString.lowercased() },

@@ -34,4 +34,10 @@ public enum ModelLimits {
     public static let collapseWindow = 86_400.0
     /// Largest radius of a region in metres: half way round the Earth.
     public static let regionRadius = 20_037_508.0
+    /// Largest radius of a fix's accuracy in metres: half way round the Earth.
+    public static let accuracy = 20_037_508.0
+    /// Bytes of the value of a signal, and of the HTTP body of one.
+    public static let signalBytes = 16 * 1024
+    /// Devices of a recipient whose last fixes are kept; beyond it the one with the oldest fix is forgotten.
+    public static let locatedDevices = 16
 }

@@ -18,18 +18,19 @@ let service = ServiceMain(
 let status = await service.run { settings in
     let configuration = ConsumerServiceConfiguration(settings: &settings)
     return { here in
-        let consumer = try ConsumerService(
-            configuration: configuration,
-            channel: configuration.makeChannel(
-                health: here.health,
-                registry: here.registry,
-                logger: here.logger
-            ),
+        let channels = try configuration.makeChannels(
             health: here.health,
             registry: here.registry,
             logger: here.logger
         )
-        return [HangupService(logger: here.logger), consumer]
+        let consumer = try ConsumerService(
+            configuration: configuration,
+            channels: channels,
+            health: here.health,
+            registry: here.registry,
+            logger: here.logger
+        )
+        return [HangupService(logger: here.logger, channels: channels), consumer]
     }
 }
 exit(status)

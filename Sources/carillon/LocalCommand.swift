@@ -108,9 +108,10 @@ struct LocalCommand: AsyncParsableCommand {
             registry: here.registry,
             logger: here.logger
         )
+        let channels = try consumer.makeChannels(health: here.health, registry: here.registry, logger: here.logger)
         let consumerService = try ConsumerService(
             configuration: consumer,
-            channel: consumer.makeChannel(health: here.health, registry: here.registry, logger: here.logger),
+            channels: channels,
             health: here.health,
             registry: here.registry,
             logger: here.logger
@@ -133,7 +134,7 @@ struct LocalCommand: AsyncParsableCommand {
             BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
             // Accept calls only when the consumer service is ready.
             StartingLater(producerService) { consumerService.isReady },
-            HangupService(logger: here.logger) { await producerService.reloadRules() }, ready,
+            HangupService(logger: here.logger, channels: channels) { await producerService.reloadRules() }, ready,
         ]
     }
 

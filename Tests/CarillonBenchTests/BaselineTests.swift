@@ -123,6 +123,8 @@ struct BaselineTests {
         let names = [
             "pipeline": try PipelineCommand.parse([]).requests.map(\.name),
             "ingest": [try IngestCommand.parse([]).workloadName], "timers": [try TimersCommand.parse([]).workloadName],
+            "calendar": [try CalendarCommand.parse([]).workloadName],
+            "webhook": [try WebhookCommand.parse([]).workloadName],
         ]
         #expect(Set(baseline.entries.keys.map(\.benchmark)) == Set(names.keys))
         // Without how the programs were built.

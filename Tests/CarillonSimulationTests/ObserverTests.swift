@@ -10,11 +10,14 @@ final class Desk {
     var published: [[PublishedRecord]] = [[]]
     let observer: Observer
     let key: NotificationKey
+    /// Of the delivered notifications.
+    private let channel: ChannelName
     /// The producer of the events.
     var writer: ProducerStamp?
 
     init(isExactlyOnce: Bool = true, usesChannel: Bool = false) throws {
         key = try NotificationKey(application: "shop", recipient: "ana", identifier: "order")
+        channel = usesChannel ? .test : .events
         let box = Box()
         observer = Observer(
             broker: cluster.broker,
@@ -66,7 +69,10 @@ final class Desk {
         _ change: (inout DeliveryEvent) -> Void = { _ in }
     ) throws(Violation) {
         var event = DeliveryEvent(name: name, requestID: Self.id(request), key: key, closes: closes)
-        if name == .delivered { event.content = Array("{\"title\":\"\(request)\"}".utf8)[...] }
+        if name == .delivered {
+            event.content = Array("{\"title\":\"\(request)\"}".utf8)[...]
+            event.channel = channel.rawValue
+        }
         change(&event)
         var id: [UInt8] = []
         event.writeEventID(to: &id)
@@ -269,6 +275,15 @@ struct ObserverTests {
             }
         }
         #expect(broken == .occurrences)
+    }
+
+    @Test func `a notification leaves through the channel that it names, else through that of the run`() throws {
+        for (named, used) in [(nil, "events"), (ChannelName.events, "test"), (nil, nil)] as [(ChannelName?, String?)] {
+            let desk = try Desk(usesChannel: true)
+            desk.request("q") { $0.channel = named }
+            let broken = Desk.broken { try desk.event(.delivered, "q", closes: true) { $0.channel = used } }
+            #expect(broken == .channel)
+        }
     }
 
     @Test func `there is no gap between occurrences`() throws {

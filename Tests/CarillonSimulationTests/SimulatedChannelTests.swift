@@ -49,7 +49,6 @@ struct SimulatedChannelTests {
 
     private func desk(_ process: SimulatedProcess, _ rates: SimulatedChannel.Rates = .init()) -> Desk {
         let channel = SimulatedChannel(
-            name: "simulated",
             devices: devices,
             process: process,
             timeline: cluster.timeline,

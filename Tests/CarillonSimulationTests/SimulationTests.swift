@@ -31,11 +31,15 @@ struct SimulationTests {
         var (found, seed) = ([] as [UInt64], 0 as UInt64)
         while found.count < count {
             seed += 1
-            var random = SeededGenerator(seed: seed)
-            var scenarioRandom = random.split()
-            if isWanted(Scenario(random: &scenarioRandom)) { found.append(seed) }
+            if isWanted(scenario(seed)) { found.append(seed) }
         }
         return found
+    }
+
+    private static func scenario(_ seed: UInt64) -> Scenario {
+        var random = SeededGenerator(seed: seed)
+        var scenarioRandom = random.split()
+        return Scenario(random: &scenarioRandom)
     }
 
     @Test("with stores in files too, the same seed gives the same trace, independent of the writer thread")
@@ -79,6 +83,28 @@ struct SimulationTests {
         }
     }
 
+    @Test("location triggers are sent for the crossings of their regions, with all faults", arguments: [true, false])
+    func locations(isExactlyOnce: Bool) throws {
+        let seeds = ((1 as UInt64)...).lazy.filter { SeededRun.locations(.init(seed: $0)) != nil }
+        var crossings = 0
+        for seed in seeds.prefix(10) {
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+            crossings += result.crossings
+        }
+        // Some runs have few requests, and none of them with a region.
+        #expect(crossings > 20)
+    }
+
+    @Test("notifications leave through the channels that they name, with all faults", arguments: [true, false])
+    func channels(isExactlyOnce: Bool) throws {
+        let seeds = ((1 as UInt64)...).lazy.filter { SeededRun.channels(.init(seed: $0), Self.scenario($0)) != nil }
+        for seed in seeds.prefix(10) {
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+        }
+    }
+
     /// Each bug with a seed shortly before the first one that shows it. A change of the services or of the simulation moves
     /// that seed, so many more are tried. A send without a deadline takes two million events of the simulation:
     /// `carillon simulate --bug never-times-out --first-seed 36` shows it.
@@ -92,7 +118,9 @@ struct SimulationTests {
             (.replaysTooLate, 45), (.replaysPart, 57), (.ignoresVersions, 1), (.widensRemovals, 1), (.forgetsEarly, 1),
             (.capsEarly, 1), (.anchorsAtReading, 1), (.firesEarly, 1), (.firesLate, 17), (.ignoresExpiration, 3),
             (.readsToLastStable, 30), (.resumesFromGroup, 8), (.leavesOutUnchanged, 25), (.storeIsStale, 1),
-            (.storeForgets, 1), (.storeMissesDue, 1), (.ingestLosesRequest, 1), (.ingestLosesDeadLetter, 1),
+            (.storeForgets, 1), (.storeMissesDue, 1), (.countsInitialSide, 1), (.countsLateFixes, 1),
+            (.forgetsSides, 1), (.forgetsChannels, 1), (.trustsSilence, 30), (.ingestLosesRequest, 1),
+            (.ingestLosesDeadLetter, 1),
             (.ingestAcknowledgesEarly, 1), (.ingestCommitsAborts, 6), (.ingestDropsOffsets, 1), (.ingestRenewsIDs, 6),
             (.ingestMisroutes, 1), (.ingestResumesAtEnd, 1), (.ingestReadsUnstableOffsets, 463), (.ingestReorders, 9),
         ] as [(PlantedBug, UInt64)]

@@ -94,6 +94,16 @@ struct TailTests {
         return record(value: #"{"content":{"titel":"x"}}"#, headers: letter.headers)
     }
 
+    @Test func `an event without a date shows its request`() {
+        let text = line(
+            record(
+                value: #"{"requestId":"91dde4aa-ef6c-4210-99ce-4fdf44e616ca","application":"shop","closes":false}"#,
+                headers: [("ce_type", Array("carillon.notification.scheduled.v1".utf8))]
+            )
+        )
+        #expect(text.hasSuffix("scheduled  request 91dde4aa\n"), "\(text)")
+    }
+
     @Test func `a dead letter shows its reason, origin and original`() {
         let text = line(deadLetter)
         #expect(

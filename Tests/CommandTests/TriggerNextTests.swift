@@ -37,6 +37,10 @@ struct TriggerNextTests {
         let interval = #"{"type":"timeInterval","timeInterval":3600,"repeats":true}"#
         #expect(try lines(interval, "--count", "2") == ["2026-03-28T01:00:00.000Z", "2026-03-28T02:00:00.000Z"])
         #expect(try lines(#"{"type":"push"}"#) == ["at once"])
+        let region = #""region":{"latitude":1,"longitude":1,"radius":1}"#
+        let exit = #"{"type":"location",\#(region),"notifyOnExit":true}"#
+        #expect(try lines(exit) == ["when a device leaves the region"])
+        #expect(try lines(exit, "--json") == ["[]"])
     }
 
     @Test func `as JSON they are an array of instants`() throws {
@@ -55,7 +59,7 @@ struct TriggerNextTests {
         (#"{"type":"calendar","dateComponents":{"month":2,"hour":9}}"#, "dateComponents.day"),
         (#"{"type":"calendar","dateComponents":{"year":2020}}"#, "dateComponents"),
         (#"{"type":"calendar","dateComponents":{"hour":9},"timeZone":"Asia/Beijing"}"#, "timeZone"),
-        (#"{"type":"location","region":{"latitude":1,"longitude":1,"radius":1},"notifyOnEntry":true}"#, "trigger.type"),
+        (#"{"type":"location","region":{"latitude":91,"longitude":1,"radius":1},"notifyOnEntry":true}"#, "latitude"),
         ("{", "invalid"),
     ])
     func `a trigger that never fires is bad data, and says where`(_ trigger: String, _ text: String) {

@@ -144,6 +144,55 @@ struct BenchTests {
         #expect(result.records_per_second > 0 && result.seconds_with_current_file > 0)
     }
 
+    @Test("the schedule and Foundation find the same occurrences of calendar triggers")
+    func calendar() async throws {
+        struct Calendar: Decodable {
+            struct Subject: Decodable {
+                var name: String
+                var next_per_second: Double
+            }
+
+            var benchmark: String
+            var next_per_second: Double
+            var compared: Int
+            var subjects: [Subject]
+            var ratios: [String: Double]
+        }
+
+        let result: Calendar = try await run([
+            "calendar", "--starts", "3", "--length", "5", "--rounds", "1", "--seconds", "1", "--subjects", "carillon",
+            "foundation",
+        ])
+        #expect(result.benchmark == "calendar" && result.compared > 100 && result.next_per_second > 0)
+        #expect(result.subjects.map(\.name) == ["carillon", "foundation"])
+        #expect(result.ratios["next_vs_foundation"] ?? 0 > 0 && result.ratios["next_vs_dateutil"] == nil)
+    }
+
+    @Test("notifications that wait for their endpoint arrive once, and none is lost")
+    func webhook() async throws {
+        struct Webhook: Decodable {
+            struct Drain: Decodable {
+                var notifications: Int
+                var lost: Int
+                var repeated: Int
+                var outage_requests: Int
+            }
+
+            var benchmark: String
+            var drain: Drain
+            var ratios: [String: Double]
+        }
+
+        let result: Webhook = try await run([
+            "webhook", "--sends", "5000", "--partitions", "4", "--rounds", "1", "--seconds", "1", "--waiting", "2000",
+            "--outage", "1",
+        ])
+        #expect(result.benchmark == "webhook")
+        #expect(result.ratios["throughput_vs_wrk"] ?? 0 > 0 && result.ratios["service_vs_wrk"] ?? 0 > 0)
+        #expect(result.drain.notifications == 2_000 && result.drain.lost == 0 && result.drain.repeated == 0)
+        #expect(result.drain.outage_requests > 0)
+    }
+
     @Test("ended by a signal, it leaves no file and no process behind", arguments: [SIGINT, SIGTERM])
     func interrupted(_ signal: Int32) async throws {
         let folder = try TemporaryFolder()
@@ -196,7 +245,7 @@ struct BenchTests {
         arguments: [
             ["pipeline", "--records=0"], ["pipeline", "--partitions=0"], ["timers", "--entries=0"],
             ["timers", "--apscheduler-entries=0"], ["deviation", "--rate=0"], ["deviation", "--burst=0"],
-            ["restore", "--partitions=1001"],
+            ["restore", "--partitions=1001"], ["calendar", "--starts=0"], ["webhook", "--outage=0"],
         ]
     )
     func wrongNumber(_ arguments: [String]) async throws {

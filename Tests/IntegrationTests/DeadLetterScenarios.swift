@@ -135,10 +135,10 @@ extension ServiceScenarios {
                 ),
                 wrong("unknown-field", field: "colour", value: body(#"{"content":{"title":"T"},"colour":"red"}"#)),
                 wrong(
-                    "unsupported-form",
-                    field: "trigger.type",
+                    "invalid",
+                    field: "trigger.region.latitude",
                     value: body(
-                        #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":1,"longitude":1,"radius":1},"notifyOnEntry":true}}"#
+                        #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":91,"longitude":1,"radius":1},"notifyOnEntry":true}}"#
                     )
                 ),
                 calendar(#"{"month":9,"hour":23}"#, "trigger.dateComponents.day"),

@@ -228,18 +228,12 @@ extension ServiceScenarios {
             status: 413,
             reason: "too-large"
         )
-        try await refuse(
-            "PUT",
-            "\(here)/a",
-            headers: json,
-            body: Data(
-                #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":1,"longitude":1,"radius":1},"notifyOnEntry":true}}"#
-                    .utf8
-            ),
-            status: 422,
-            reason: "unsupported-form",
-            field: "trigger.type"
+        try await body(
+            #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":91,"longitude":1,"radius":1},"notifyOnEntry":true}}"#,
+            "invalid",
+            "trigger.region.latitude"
         )
+        try await body(#"{"content":{"title":"T"},"channel":"pigeon"}"#, "invalid", "channel")
         for (components, zone, field) in [
             (#"{"month":9,"hour":23}"#, "America/New_York", "dateComponents.day"),
             (#"{"year":2100,"month":2,"day":29}"#, "America/New_York", "dateComponents.day"),

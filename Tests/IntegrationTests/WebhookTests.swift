@@ -87,10 +87,17 @@ struct WebhookTests {
     }
 
     /// In a new group: the embedded broker admits a first member immediately.
-    private func start(_ cluster: Cluster, _ number: Int, port: Int, keys: String) throws -> ServiceProcess {
+    private func start(
+        _ cluster: Cluster,
+        _ number: Int,
+        port: Int,
+        keys: String,
+        channel: String = "webhook"
+    ) throws -> ServiceProcess {
         var settings = ServiceProcess.settings(cluster, deployment: Self.deployment)
         settings["CARILLON_CONSUMER_START"] = "earliest"
-        settings["CARILLON_CHANNEL"] = "webhook"
+        settings["CARILLON_CHANNEL"] = channel
+        settings["CARILLON_CHANNELS"] = "webhook"
         settings["CARILLON_WEBHOOK_URL"] = "http://127.0.0.1:\(port)/hooks"
         settings["CARILLON_WEBHOOK_KEYS_FILE"] = keys
         settings["CARILLON_WEBHOOK_TIMEOUT"] = "400ms"
@@ -192,11 +199,104 @@ struct WebhookTests {
         try await cluster.stop()
     }
 
+    @Test("a notification leaves through the channel that it names; for a missing channel it is a dead letter")
+    func severalChannels() async throws {
+        try await CarillonCommand.withCluster { carillon in
+            let receiver = Receiver()
+            let folder = try TemporaryFolder()
+            let deliveries = try KcatTopic(carillon.cluster, "deliveries")
+            var consumer: ServiceProcess?
+            func send(_ identifier: String, _ channel: String?) async throws -> String {
+                let sent = try await carillon.shell(
+                    "\"$carillon\" send notification --recipient ana --identifier \(identifier) --title T --json"
+                        + (channel.map { " --channel \($0)" } ?? "")
+                )
+                return try #require(sent.members("requestId").first ?? nil, "\(sent.errors)")
+            }
+            func delivered(_ id: String) async throws -> KcatRecord {
+                try await deliveries.records(1, "delivered \(id)") { $0.name == "delivered" && $0["requestId"] == id }[
+                    0
+                ]
+            }
+            do {
+                try await receiver.start()
+                let keys = try folder.write(Self.keys.joined(separator: "\n"), to: "keys")
+                let service = try start(carillon.cluster, 2, port: receiver.port, keys: keys, channel: "events")
+                consumer = service
+                try await service.ready()
+                let (plain, posted) = (try await send("a", nil), try await send("b", "webhook"))
+                let (missing, named) = (try await send("c", "test"), try await send("d", "events"))
+                for (id, channel) in [(plain, "events"), (posted, "webhook"), (named, "events")] {
+                    #expect(try await delivered(id)["channel"] == channel)
+                }
+                let letters = try KcatTopic(carillon.cluster, "dead-letters")
+                let letter = try await letters.records(1, "dead letter") { _ in true }[0]
+                #expect(letter["requestId"] == missing && letter.headers.values.contains("unsupported-form"))
+                #expect(letter.headers.values.contains { $0.contains("`channels`") }, "\(letter.headers)")
+                await letters.process.end()
+                #expect(try receiver.received("204") == [posted])
+                // Through another channel: what the first one shows is taken back.
+                let newer = try await delivered(try await send("b", "events"))
+                #expect(newer["channel"] == "events" && newer["replaces"] == posted)
+                try await eventually("the receiver is asked to remove it", orSay: { service.child.lastWords }) {
+                    try receiver.received("204", type: "removed") == [newer["requestId"]]
+                }
+                #expect(try receiver.received("204") == [posted])
+                #expect(try receiver.errors == [])
+            } catch {
+                Issue.record(error, "\(consumer?.child.lastWords ?? "")")
+            }
+            await consumer?.child.end()
+            await deliveries.process.end()
+            try await receiver.end()
+        }
+    }
+
+    @Test("SIGHUP reads the keys again, so that a rotation needs no restart")
+    func keysAreReadAgain() async throws {
+        try await CarillonCommand.withCluster { carillon in
+            let receiver = Receiver()
+            let folder = try TemporaryFolder()
+            let keys = try folder.write(Self.keys[0], to: "keys")
+            var consumer: ServiceProcess?
+            func send(_ identifier: String) async throws {
+                let sent = try await carillon.shell(
+                    "\"$carillon\" send notification --recipient ana --identifier \(identifier) --title T --json"
+                )
+                let id = try #require(sent.members("requestId").first ?? nil, "\(sent.errors)")
+                try await eventually("it arrives") { try receiver.received("204").contains(id) }
+            }
+            do {
+                try await receiver.start()
+                let service = try start(carillon.cluster, 3, port: receiver.port, keys: keys)
+                consumer = service
+                try await service.ready()
+                try await send("a")
+                // The receiver wants the signatures of both keys.
+                #expect(try receiver.errors == ["signature"])
+                _ = try folder.write(Self.keys.joined(separator: "\n"), to: "keys")
+                service.child.signal(SIGHUP)
+                try await eventually("the keys are read", orSay: { service.child.lastWords }) {
+                    try await service.metrics.contains(
+                        "\ncarillon_webhook_keys_reloads_total{outcome=\"success\"} 1\n"
+                    )
+                }
+                try await send("b")
+                #expect(try receiver.errors == ["signature"])
+            } catch {
+                Issue.record(error, "\(consumer?.child.lastWords ?? "")")
+            }
+            await consumer?.child.end()
+            try await receiver.end()
+        }
+    }
+
     @Test(
         "a wrong setting ends the start, and its message names the key",
         arguments: [
             ["CARILLON_WEBHOOK_URL": "http://hooks.example.com/secret"], ["CARILLON_WEBHOOK_URL": "nonsense"],
             ["CARILLON_WEBHOOK_KEYS_FILE": "/nowhere/secret"], ["CARILLON_WEBHOOK_TIMEOUT": "1m"],
+            ["CARILLON_CHANNELS": "events,pigeon"],
         ]
     )
     func wrongSettings(_ wrong: [String: String]) async throws {

@@ -262,7 +262,7 @@ private final class SwitchedChannel: DeliveryChannel, Sendable {
 
     private let contents = Mutex(Contents())
 
-    let name = "test"
+    let name = ChannelName.test
     var held: Int { contents.withLock { $0.all.reduce(0) { $0 + $1.kept } } }
     var mostHeld: Int { contents.withLock { $0.mostHeld } }
 

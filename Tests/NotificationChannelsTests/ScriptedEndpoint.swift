@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// An HTTP server that answers each request as a test says, with any bytes.
@@ -39,16 +40,22 @@ final class ScriptedEndpoint: Sendable {
     private let server = Mutex<(any Channel)?>(nil)
 
     /// Listens on a free port, or again on one of an endpoint that stopped.
-    init(port: Int = 0, respond: @escaping @Sendable (Request) -> Action) async throws {
+    init(
+        host: String = "127.0.0.1",
+        port: Int = 0,
+        tls: NIOSSLContext? = nil,
+        respond: @escaping @Sendable (Request) -> Action
+    ) async throws {
         self.respond = respond
         let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
                     try channel.pipeline.syncOperations.addHandler(Handler(self))
                 }
             }
-            .bind(host: "127.0.0.1", port: port).get()
+            .bind(host: host, port: port).get()
         self.server.withLock { $0 = server }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOSSL
 import NotificationModel
 import ServiceSupport
 import Synchronization
@@ -111,6 +112,7 @@ struct WebhookBench {
         _ url: String,
         concurrency: Int = 100_000,
         jitter: Double = 0,
+        trusting roots: NIOSSLTrustRoots = .default,
         _ change: (inout ConsumerServiceConfiguration.Webhook) -> Void = { _ in }
     ) throws {
         folder = try TestFolder()
@@ -128,6 +130,7 @@ struct WebhookBench {
             health: health,
             registry: registry,
             logger: Logger(label: "test") { _ in log },
+            trusting: roots,
             world: .init(now: { time.now }, wall: { time.wall }, jitter: { jitter })
         )
         desk = Desk(channel, concurrency: concurrency)
@@ -136,6 +139,14 @@ struct WebhookBench {
     func metric(_ name: String) -> String? {
         registry.exposition().split(separator: "\n").first { $0.hasPrefix("\(name) ") }
             .map { String($0.dropFirst(name.count + 1)) }
+    }
+
+    /// Open connections.
+    var connections: Int? { metric("carillon_webhook_connections").flatMap { Int($0) } }
+
+    /// Waits until the channel has no connection.
+    func waitUntilClosed() async throws {
+        while connections != 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     func requests(_ kind: WebhookAnswer.Kind) -> String? {

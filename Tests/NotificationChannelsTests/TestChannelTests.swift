@@ -162,24 +162,28 @@ struct TestChannelTests {
         #expect(desk.channel.kept == 0)
     }
 
-    @Test func `the settings name it`() throws {
+    @Test func `the settings name the channels`() throws {
         var configuration = ConsumerServiceConfiguration(bootstrapServers: [])
-        #expect(try channel(configuration) == nil)
+        #expect(try channels(configuration) == [])
         configuration.channel = .test
-        #expect(try channel(configuration) == "test")
+        #expect(try channels(configuration) == [.test])
         configuration.channel = .webhook
         configuration.webhook.url = "https://hooks.example.com/"
-        #expect(throws: WebhookSettingsError.self) { try channel(configuration) }
+        #expect(throws: WebhookSettingsError.self) { try channels(configuration) }
         let folder = try TestFolder()
         configuration.webhook.keysFile = try folder.write(WebhookBench.key)
-        #expect(try channel(configuration) == "webhook")
+        #expect(try channels(configuration) == [.webhook])
+        configuration.channel = .events
+        #expect(try channels(configuration) == [])
+        configuration.furtherChannels = [.webhook, .test, .events]
+        #expect(try channels(configuration) == [.test, .webhook])
     }
 
-    private func channel(_ configuration: ConsumerServiceConfiguration) throws -> String? {
-        try configuration.makeChannel(
+    private func channels(_ configuration: ConsumerServiceConfiguration) throws -> [ChannelName] {
+        try configuration.makeChannels(
             health: Health(),
             registry: PrometheusRegistry(),
             logger: Logger(label: "test")
-        )?.name
+        ).map(\.name)
     }
 }

@@ -22,10 +22,22 @@ struct WebhookAnswerTests {
         #expect(Self.result(413) == .rejected(.payloadTooLarge))
     }
 
-    @Test(arguments: [408, 425, 429, 500, 501, 502, 503, 504, 599] as [UInt])
+    @Test(arguments: [408, 425, 429, 500, 501, 503, 599] as [UInt])
     func `what may pass is temporary, with the requested pause`(_ status: UInt) {
         #expect(Self.result(status) == .failed(retryAfter: nil))
         #expect(Self.result(status, "7") == .failed(retryAfter: 7000))
+    }
+
+    @Test(arguments: [502, 504] as [UInt])
+    func `behind a gateway without an answer the notification may have been accepted`(_ status: UInt) {
+        #expect(Self.result(status, "7") == .unanswered(retryAfter: 7000))
+    }
+
+    @Test(arguments: WebhookAnswer.Kind.allCases)
+    func `a request that was not sent has certainly not arrived`(_ kind: WebhookAnswer.Kind) {
+        let unsent = WebhookAnswer.failure(kind, isSent: false).result(at: Self.now)
+        #expect(unsent.kind == kind && unsent.result == .failed(retryAfter: nil))
+        #expect(WebhookAnswer.failure(kind, isSent: true).result(at: Self.now).result == .unanswered(retryAfter: nil))
     }
 
     @Test(arguments: [300, 301, 302, 303, 304, 307, 308, 399] as [UInt])
@@ -36,7 +48,7 @@ struct WebhookAnswerTests {
     @Test(arguments: [0, 99, 100, 101, 199, 600, 999] as [UInt])
     func `a status that ends no request, or that HTTP does not have, is temporary`(_ status: UInt) {
         let (kind, result) = WebhookAnswer.head(status: status, retryAfter: "5").result(at: Self.now)
-        #expect(kind == .invalid && result == .failed(retryAfter: nil))
+        #expect(kind == .invalid && result == .unanswered(retryAfter: nil))
     }
 
     @Test func `Retry-After is seconds or a date, and bounded`() {

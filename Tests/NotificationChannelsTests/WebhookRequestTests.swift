@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -22,11 +21,11 @@ struct WebhookRequestTests {
         )
     }
 
-    private func body(_ request: HTTPClient.Request, of requests: WebhookRequests, _ send: ChannelSend) throws
+    private func body(_ request: WebhookRequest, of requests: WebhookRequests, _ send: ChannelSend) throws
         -> [String: Any]
     {
         let bytes = requests.event(of: send).json
-        #expect(request.body?.contentLength == Int64(bytes.count))
+        #expect(Array(request.body.readableBytesView) == bytes)
         return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     }
 
@@ -39,20 +38,20 @@ struct WebhookRequestTests {
         )
         send.closes = false
         let request = requests.request(for: send, at: Self.now)
-        #expect(request.method == .POST && request.host == "hooks.example.com")
+        #expect(request.head.method == .POST && request.head.uri == "/in")
         var event = DeliveryEvent(name: .delivered, requestID: send.id.requestID, key: send.key, closes: false)
         event.occurrence = send.id.occurrence
         let id = event.eventID.description
-        #expect(request.headers["ce-id"] == [id] && request.headers["idempotency-key"] == [id])
-        #expect(request.headers["webhook-id"] == [id])
-        #expect(request.headers["ce-specversion"] == ["1.0"])
-        #expect(request.headers["ce-type"] == ["carillon.notification.delivered.v1"])
-        #expect(request.headers["ce-source"] == ["/carillon/test"])
-        #expect(request.headers["ce-subject"] == ["shop/ana/order-1"])
-        #expect(request.headers["ce-time"] == ["2021-02-25T15:02:10.123Z"])
-        #expect(request.headers["webhook-timestamp"] == ["1614265330"])
-        #expect(request.headers["content-type"] == ["application/json"])
-        #expect(request.headers["traceparent"].count == 1 && request.headers["tracestate"] == ["vendor=1"])
+        #expect(request.head.headers["ce-id"] == [id] && request.head.headers["idempotency-key"] == [id])
+        #expect(request.head.headers["webhook-id"] == [id])
+        #expect(request.head.headers["ce-specversion"] == ["1.0"])
+        #expect(request.head.headers["ce-type"] == ["carillon.notification.delivered.v1"])
+        #expect(request.head.headers["ce-source"] == ["/carillon/test"])
+        #expect(request.head.headers["ce-subject"] == ["shop/ana/order-1"])
+        #expect(request.head.headers["ce-time"] == ["2021-02-25T15:02:10.123Z"])
+        #expect(request.head.headers["webhook-timestamp"] == ["1614265330"])
+        #expect(request.head.headers["content-type"] == ["application/json"])
+        #expect(request.head.headers["traceparent"].count == 1 && request.head.headers["tracestate"] == ["vendor=1"])
         let body = try body(request, of: requests, send)
         #expect(body["requestId"] as? String == "order-1" && body["closes"] as? Bool == false)
         #expect(body["application"] as? String == "shop" && body["recipient"] as? String == "ana")
@@ -66,15 +65,18 @@ struct WebhookRequestTests {
         let requests = try requests()
         let (deliver, recall) = (try send("a"), try send("a", kind: .recall))
         let request = requests.request(for: recall, at: Self.now)
-        #expect(request.headers["ce-type"] == ["carillon.notification.removed.v1"])
-        #expect(request.headers["idempotency-key"] != requests.request(for: deliver, at: Self.now).headers["ce-id"])
+        #expect(request.head.headers["ce-type"] == ["carillon.notification.removed.v1"])
+        #expect(
+            request.head.headers["idempotency-key"]
+                != requests.request(for: deliver, at: Self.now).head.headers["ce-id"]
+        )
         #expect(try body(request, of: requests, recall)["content"] == nil)
     }
 
     @Test func `the id is the same for every attempt and owner, and another one for another occurrence`() throws {
         let requests = try requests()
         func id(_ send: ChannelSend, _ time: Int64 = 0) -> [String] {
-            requests.request(for: send, at: Timestamp(rawValue: time)).headers["idempotency-key"]
+            requests.request(for: send, at: Timestamp(rawValue: time)).head.headers["idempotency-key"]
         }
         let first = try send("a")
         var later = first
@@ -88,7 +90,7 @@ struct WebhookRequestTests {
         let requests = try requests(source: "/carillon/münchen 1")
         var send = try send("a")
         send.key = try NotificationKey(application: "shop", recipient: "ana/1", identifier: "ö")
-        let headers = requests.request(for: send, at: Self.now).headers
+        let headers = requests.request(for: send, at: Self.now).head.headers
         #expect(headers["ce-source"] == ["/carillon/m%C3%BCnchen%201"])
         // The subject is the key, which has percent signs of its own.
         #expect(headers["ce-subject"] == ["shop/ana%252F1/%25C3%25B6"])
@@ -110,7 +112,7 @@ struct WebhookRequestTests {
         let signer = try WebhookSigner(keys: WebhookKeyFile.keys(in: WebhookBench.key, of: "keys"))
         var dumped = ""
         dump(signer, to: &dumped)
-        #expect("\(signer)" == "1 keys" && dumped == "▿ 1 keys\n" || dumped == "- 1 keys\n", "\(dumped)")
+        #expect("\(signer)" == "1 keys" && dumped == "- 1 keys #0\n", "\(dumped)")
     }
 
     @Test func `a file has one key or two, with comments and empty lines`() throws {

@@ -16,7 +16,8 @@ struct ConsumerServiceTests {
 
     private static func broker(partitions: Int = partitions) throws -> LocalBroker {
         try LocalBroker(topics: [
-            topics.requests: partitions, topics.state: partitions, topics.deliveries: 3, topics.deadLetters: 2,
+            topics.requests: partitions, topics.signals: partitions, topics.state: partitions, topics.deliveries: 3,
+            topics.deadLetters: 2,
         ])
     }
 
@@ -208,7 +209,10 @@ struct ConsumerServiceTests {
         for record in markers {
             let marker = try StateMarker(json: record.value ?? [])
             #expect(record.key == Array("marker".utf8))
-            #expect(marker.offsets == [Self.topics.requests: 0] && marker.partitions == Int32(Self.partitions))
+            #expect(
+                marker.offsets == [Self.topics.requests: 0, Self.topics.signals: 0]
+                    && marker.partitions == Int32(Self.partitions)
+            )
         }
         #expect(Set(markers.map(\.partition)).count == Self.partitions)
         await broker.shutDown()

@@ -27,7 +27,8 @@ func request(
     _ key: NotificationKey = key("order"),
     version: Int64? = nil,
     _ plan: CenterInput.Plan = .immediate(collapseWindow: 0),
-    expiration: Timestamp? = nil
+    expiration: Timestamp? = nil,
+    channel: ChannelName? = nil
 ) -> CenterInput {
     .request(
         .init(
@@ -38,6 +39,7 @@ func request(
             content: content,
             plan: plan,
             expiration: expiration,
+            channel: channel,
             trace: .none,
             timestamp: at(0)
         )
@@ -49,9 +51,10 @@ func request(
     _ name: String,
     version: Int64? = nil,
     _ plan: CenterInput.Plan,
-    expiration: Timestamp? = nil
+    expiration: Timestamp? = nil,
+    channel: ChannelName? = nil
 ) -> CenterInput {
-    request(name, key("order"), version: version, plan, expiration: expiration)
+    request(name, key("order"), version: version, plan, expiration: expiration, channel: channel)
 }
 
 func interval(
@@ -104,6 +107,8 @@ struct Bench {
     var store = MemoryEntryStore()
     var events: [DeliveryEvent] = []
     var sends: [ChannelSend] = []
+    /// The channel of each of them.
+    var channels: [ChannelName] = []
     /// Sends that must not begin any more.
     var withdrawn: [SendID] = []
     var outcomes: [CenterInput.Outcome] = []
@@ -119,12 +124,18 @@ struct Bench {
     }
 
     /// Takes over the committed state of another center.
-    init(over store: MemoryEntryStore, limits: PartitionCenter.Limits = .init(), firedThrough: Timestamp = at(0)) {
-        self.init(limits: limits)
+    init(
+        _ rules: LifecycleRules? = nil,
+        over store: MemoryEntryStore,
+        limits: PartitionCenter.Limits = .init(),
+        firedThrough: Timestamp = at(0)
+    ) {
+        let rules = rules ?? LifecycleRules(retention: limits.retention)
+        self.init(rules, limits: limits)
         self.store = store
         // swift-format-ignore: NeverUseForceTry
         center = try! PartitionCenter(
-            rules: LifecycleRules(retention: limits.retention),
+            rules: rules,
             limits: limits,
             store: store,
             zones: zones.database,
@@ -179,6 +190,7 @@ struct Bench {
         let taken = center.takeEffects()
         events += taken.events
         sends += taken.sends
+        channels += taken.channels
         withdrawn += taken.withdrawn
         return taken.events
     }
@@ -194,16 +206,25 @@ struct Bench {
     }
 }
 
+struct TakenEffects {
+    var events: [DeliveryEvent] = []
+    var sends: [ChannelSend] = []
+    var channels: [ChannelName] = []
+    var withdrawn: [SendID] = []
+}
+
 extension PartitionCenter {
     /// The effects of turns since the last call; sends as a lane passes them to a channel.
-    mutating func takeEffects() -> (events: [DeliveryEvent], sends: [ChannelSend], withdrawn: [SendID]) {
+    mutating func takeEffects() -> TakenEffects {
         var effects: [Effect] = []
         exchangeEffects(with: &effects)
-        var taken: (events: [DeliveryEvent], sends: [ChannelSend], withdrawn: [SendID]) = ([], [], [])
+        var taken = TakenEffects()
         for effect in effects {
             switch effect {
             case .publish(let event, _): taken.events.append(event)
-            case .send(let attempt): taken.sends.append(ChannelSend(attempt, assignmentID: 1, partition: 0))
+            case .send(let attempt):
+                taken.sends.append(ChannelSend(attempt, assignmentID: 1, partition: 0))
+                taken.channels.append(attempt.channel)
             case .withdraw(let id, _): taken.withdrawn.append(id)
             }
         }
@@ -220,6 +241,9 @@ extension CenterInput {
         case .removal(var removal):
             removal.timestamp = timestamp
             return .removal(removal)
+        case .fix(var fix):
+            fix.timestamp = timestamp
+            return .fix(fix)
         }
     }
 
@@ -231,6 +255,9 @@ extension CenterInput {
         case .removal(var removal):
             removal.position = .init(.requests, offset: offset, life: life)
             return .removal(removal)
+        case .fix(var fix):
+            fix.position = .init(.signals, offset: offset, life: life)
+            return .fix(fix)
         }
     }
 }

@@ -51,20 +51,30 @@ struct Wrk {
     let connections: Int
     private let workbench: Workbench
     private let script: URL
+    /// Of the script.
+    private let arguments: [String]
 
     private static let executable = URL(fileURLWithPath: "/usr/bin/wrk")
 
-    init(seconds: Int, connections: Int, workbench: Workbench) throws {
+    /// - Parameter script: a file of `Resources` that prints `RESULT requests failed microseconds`.
+    init(
+        script: String = "puts.lua",
+        arguments: [String] = [],
+        seconds: Int,
+        connections: Int,
+        workbench: Workbench
+    ) throws {
+        self.arguments = arguments
         (self.seconds, self.connections, self.workbench) = (seconds, connections, workbench)
         guard FileManager.default.isExecutableFile(atPath: Self.executable.path) else {
             throw MissingProgram(Self.executable.path, remedy: "apt-get install wrk")
         }
-        script = try Programs.resource("puts.lua")
+        self.script = try Programs.resource(script)
     }
 
     /// - Returns: successful calls a second.
     func run(port: Int, alive process: SubjectProcess) throws -> Double {
-        try waitForAnswers(port, process)
+        try warmUp(port: port, alive: process)
         guard let calls = try call(port, seconds: seconds, connections: connections) else {
             _ = try process.sample()
             throw BenchmarkError("wrk could not call port \(port)")
@@ -74,7 +84,7 @@ struct Wrk {
     }
 
     /// Waits until a second of calls succeeds: the service listens and its broker answers.
-    private func waitForAnswers(_ port: Int, _ process: SubjectProcess) throws {
+    func warmUp(port: Int, alive process: SubjectProcess) throws {
         let limit = Duration.seconds(300)
         let deadline = ContinuousClock.now + limit
         repeat {
@@ -96,7 +106,8 @@ struct Wrk {
             Self.executable,
             [
                 "-t", "1", "-c", "\(connections)", "-d", "\(seconds)", "-s", script.path, "http://127.0.0.1:\(port)",
-            ]
+                "--",
+            ] + arguments
         )
         let text = String(decoding: output, as: UTF8.self)
         let words = text.split(separator: "\n").first { $0.hasPrefix("RESULT ") }?.split(separator: " ").dropFirst()

@@ -16,6 +16,14 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case insertsVersusJemalloc = "inserts_vs_carillon-jemalloc"
     case memoryVersusJemalloc = "memory_vs_carillon-jemalloc"
 
+    case nextVersusFoundation = "next_vs_foundation"
+    case nextVersusDateutil = "next_vs_dateutil"
+
+    case channelVersusWrk = "throughput_vs_wrk"
+    case webhookServiceVersusWrk = "service_vs_wrk"
+
+    case fixesVersusFewRegions = "fixes_vs_few_regions"
+
     /// The title in tables.
     var title: String {
         switch self {
@@ -32,6 +40,11 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .memoryVersusAPScheduler: "memory, times APScheduler"
         case .insertsVersusJemalloc: "inserts, times those with jemalloc"
         case .memoryVersusJemalloc: "memory, times that with jemalloc"
+        case .nextVersusFoundation: "occurrences, times Foundation's Calendar"
+        case .nextVersusDateutil: "occurrences, times dateutil"
+        case .channelVersusWrk: "notifications of the channel, times wrk"
+        case .webhookServiceVersusWrk: "notifications of the consumer service, times wrk"
+        case .fixesVersusFewRegions: "locations, times those without the regions of others"
         }
     }
 
@@ -39,7 +52,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     var isBetterWhenHigher: Bool {
         switch self {
         case .throughputVersusQuixStreams, .throughputVersusPython, .putsVersusBareRoute, .eventsVersusPipeline,
-            .insertsVersusRedis, .insertsVersusAPScheduler, .insertsVersusJemalloc:
+            .insertsVersusRedis, .insertsVersusAPScheduler, .insertsVersusJemalloc, .nextVersusFoundation,
+            .nextVersusDateutil, .channelVersusWrk, .webhookServiceVersusWrk, .fixesVersusFewRegions:
             true
         case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .memoryVersusRedis, .memoryVersusAPScheduler,
             .memoryVersusJemalloc:

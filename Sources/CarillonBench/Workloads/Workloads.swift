@@ -10,11 +10,27 @@ struct RequestWorkload: Sendable {
 
     var records: Int
     var partitions: Int32
+    /// Over so many identifiers.
+    private(set) var identifiers = Self.identifiers
+
+    init(records: Int, partitions: Int32) { (self.records, self.partitions) = (records, partitions) }
+
+    /// Requests of different identifiers.
+    init(distinct records: Int, partitions: Int32) {
+        self.init(records: records, partitions: partitions)
+        // A number that the step between identifiers does not divide.
+        identifiers = records % Self.step == 0 ? records + 1 : records
+    }
+
+    private static let step = 7_919
 
     var name: String { "\(records) requests over \(partitions) partitions" }
 
+    /// Eight digits.
+    func identifier(of index: Int) -> String { Pattern.digits(index * Self.step % identifiers, 8) }
+
     private func key(of index: Int) throws -> NotificationKey {
-        let number = Pattern.digits(index * 7_919 % Self.identifiers, 8)
+        let number = identifier(of: index)
         return try NotificationKey(application: "shop", recipient: "user-\(number)", identifier: "order-\(number)")
     }
 
@@ -23,7 +39,7 @@ struct RequestWorkload: Sendable {
     }
 
     private func value(of index: Int) -> [UInt8] {
-        let order = Pattern.digits(index * 7_919 % Self.identifiers, 8)
+        let order = identifier(of: index)
         let title = index % 4 == 0 ? "您的订单已发货" : "Your order is on its way"
         return Array(
             """

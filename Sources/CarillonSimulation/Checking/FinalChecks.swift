@@ -34,7 +34,7 @@ extension Observer {
                 continue
             }
             let isLater = horizon.map { entry.request.nominal(from: entry.record.timestamp) > $0 } ?? false
-            let waits = !isEnd && (entry.request.repeats || isLater) && model.mayWait(key, before: .max) == id
+            let waits = !isEnd && (entry.request.mayStay || isLater) && model.mayWait(key, before: .max) == id
             guard waits else { throw Violation(.nothingLost, "\(name) is not closed") }
         }
         for (place, reason) in model.bad.sorted(by: { $0.key < $1.key })
@@ -64,8 +64,9 @@ extension Observer {
 
     /// There is no gap between the occurrences of a repeating notification that were delivered, missed or failed.
     private func checkOccurrences(isExactlyOnce: Bool) throws(Violation) {
+        try checkCrossings()
         for id in model.order {
-            guard let entry = model.requests[id], entry.request.repeats else { continue }
+            guard let entry = model.requests[id], entry.request.repeats, !entry.request.isOfRegion else { continue }
             var seen: [Int64: Int] = [:]
             for observed in events(of: id) {
                 let event = observed.event
@@ -92,5 +93,26 @@ extension Observer {
                 }
             }
         }
+    }
+
+    /// The instants at which a notification was sent or missed for a crossing.
+    private func crossings(of id: RequestID) -> Set<Timestamp> { Set(events(of: id).compactMap(\.event.occurrence)) }
+
+    /// No notification has more crossings than its devices have.
+    private func checkCrossings() throws(Violation) {
+        for id in model.order {
+            guard let fixes = model.fixes, let entry = model.requests[id], entry.request.isOfRegion else { continue }
+            let (sent, possible) = (
+                crossings(of: id).count, fixes.crossings(entry.request, entry.record.key?.recipient ?? "").count
+            )
+            guard sent <= possible else {
+                throw Violation(.occurrences, "\(id.text.prefix(8)) has \(sent) of \(possible) crossings")
+            }
+        }
+    }
+
+    /// All crossings of a run.
+    var crossings: Int {
+        model.order.reduce(0) { $0 + (model.requests[$1]?.request.isOfRegion == true ? crossings(of: $1).count : 0) }
     }
 }

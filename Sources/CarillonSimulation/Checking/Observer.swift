@@ -44,12 +44,13 @@ final class Observer {
         usesChannel: Bool,
         isDisturbed: Bool = false,
         maximumEntries: Int = Scenario.manyEntries,
+        fixes: FixLog? = nil,
         note: @escaping (String) -> Void
     ) {
         (self.maximumEntries, self.base, self.isDisturbed) = (maximumEntries, base, isDisturbed)
         (self.broker, self.topics, self.published) = (broker, topics, published)
         (self.isExactlyOnce, self.usesChannel, self.note) = (isExactlyOnce, usesChannel, note)
-        model = ReferenceModel(partitions: partitions)
+        model = ReferenceModel(partitions: partitions, fixes: fixes)
         order = OrderChecks(isExactlyOnce: isExactlyOnce, usesChannel: usesChannel)
         deliveryPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deliveries)))
         deadLetterPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deadLetters)))
@@ -58,6 +59,7 @@ final class Observer {
     /// Reads the records that were committed since the last call.
     func follow() throws(Violation) {
         model.follow(published())
+        model.fixes?.follow()
         // Dead letters first: then an event of a bad record is detected as a violation.
         for partition in deadLetterPositions.indices {
             let log = broker.log(topics.deadLetters, Int32(partition))
@@ -204,11 +206,13 @@ final class Observer {
         guard event.content.map({ String(decoding: $0, as: UTF8.self) }) == request.request.content else {
             throw Violation(.content, observed.text)
         }
+        let channel = request.request.channel ?? (usesChannel ? .test : .events)
+        guard event.channel == channel.rawValue else { throw Violation(.channel, observed.text) }
         let (earliest, objection) = model.earliest(event.requestID, occurrence: event.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(observed.text)") }
         // A send in doubt is repeated immediately, because the previous owner's clock may have been ahead.
-        // With a channel the event follows the hand-over, which `World.check(_:)` checks.
-        guard !event.inDoubt, !usesChannel else { return }
+        // With a channel that sends, the event follows the hand-over, which `World.check(_:)` checks.
+        guard !event.inDoubt, channel == .events else { return }
         if let earliest, observed.time < earliest { throw Violation(.neverEarly, observed.text) }
         let held = events(of: event.requestID).first { $0.event.name == .held }
         if isExactlyOnce, let until = held?.event.until, observed.time < until {
@@ -240,6 +244,10 @@ final class Observer {
         guard topic != topics.businessEvents else {
             note("sees dead letter of event \(origin) \(reason)")
             return try onEventLetter(record, origin, reason)
+        }
+        if topic == topics.signals, let fixes = model.fixes {
+            note("sees dead letter of signal \(origin) \(reason)")
+            return try fixes.take(deadLetter: origin, reason)
         }
         let place = Place(partition: origin.partition, offset: base(origin.partition) + origin.offset)
         note("sees dead letter \(place) \(reason)")

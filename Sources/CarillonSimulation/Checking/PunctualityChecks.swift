@@ -60,6 +60,8 @@ struct PunctualityChecks {
             let event = observed.event
             guard let entry = observer.model.requests[event.requestID], !event.inDoubt else { continue }
             switch event.name {
+            // A crossing is due when its fix is read.
+            case .delivered where entry.request.isOfRegion, .missed where entry.request.isOfRegion: continue
             case .delivered where !usesChannel:
                 let due = observer.model.handOver(of: entry, event.occurrence, observer.events(of: event.requestID))
                 try check(due: due + slack, at: now, observed.text)

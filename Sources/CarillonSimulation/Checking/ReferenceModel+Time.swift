@@ -19,6 +19,8 @@ extension ReferenceModel {
     ) -> String? {
         guard let entry = requests[event.requestID] else { return nil }
         switch event.name {
+        case .scheduled where entry.request.isOfRegion:
+            return event.nextTriggerDate == nil ? nil : "a crossing has no date"
         case .scheduled:
             let due = due(entry, 1)
             return event.nextTriggerDate == due ? nil : "it is due at \(due)"
@@ -28,11 +30,16 @@ extension ReferenceModel {
             return time <= until && until <= latest ? nil : "it is not held beyond \(latest)"
         case .expired:
             return event.inDoubt ? nil : objection(toExpiryOf: entry, at: time, isDoubted)
+        case .missed where entry.request.isOfRegion:
+            guard entry.request.repeats, event.count == 1, event.first == event.last, event.first == event.occurrence
+            else { return "it misses no crossing" }
+            return fixes?.objection(to: event.first, of: entry.request, for: entry.record.key?.recipient ?? "")
         case .missed:
             return objection(toMissing: event, of: entry, at: time)
         case .delivered:
             // A send in doubt is repeated at any time, and with a channel the event follows the hand-over.
-            return event.inDoubt || usesChannel ? nil : objection(toSendingOf: entry, event.occurrence, at: time)
+            let occurrence = entry.request.isOfRegion ? nil : event.occurrence
+            return event.inDoubt || usesChannel ? nil : objection(toSendingOf: entry, occurrence, at: time)
         default:
             return nil
         }

@@ -36,8 +36,11 @@ struct ReferenceModel {
     private var keysOfRecipient: [ArraySlice<UInt8>: [NotificationKey]] = [:]
     /// By partition: how many published records were added.
     private var taken: [Int] = []
+    /// Of devices; nil without location triggers.
+    let fixes: FixLog?
 
-    init(partitions: Int32) {
+    init(partitions: Int32, fixes: FixLog? = nil) {
+        self.fixes = fixes
         taken = Array(repeating: 0, count: Int(partitions))
     }
 
@@ -187,6 +190,10 @@ struct ReferenceModel {
     func earliest(_ id: RequestID, occurrence: Timestamp?) -> (Timestamp?, String?) {
         guard let entry = requests[id] else { return (nil, "unknown request") }
         let anchor = entry.record.timestamp
+        if entry.request.isOfRegion {
+            let recipient = entry.record.key?.recipient ?? ""
+            return (nil, fixes?.objection(to: occurrence, of: entry.request, for: recipient))
+        }
         guard entry.request.isTimed else {
             // A collapse window starts when its request is read, and ends with the window of the request that it replaces.
             return (nil, occurrence == nil ? nil : "a push has no occurrence")

@@ -19,10 +19,11 @@ extension World {
         }
         guard case .deliver(let content) = send.kind, send.attempt == 1 else { return }
         guard let entry = observer.model.requests[send.id.requestID] else { throw Violation(.known, text) }
+        guard entry.request.channel != .events else { throw Violation(.channel, text) }
         guard String(decoding: content, as: UTF8.self) == entry.request.content else { throw Violation(.content, text) }
         let (earliest, objection) = observer.model.earliest(send.id.requestID, occurrence: send.id.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
-        if scenario.faultRate == 0 {
+        if scenario.faultRate == 0, !entry.request.isOfRegion {
             let due = observer.model.handOver(of: entry, send.id.occurrence, observer.events(of: send.id.requestID))
             let free = devices.toldAt[send.key] ?? 0
             try punctuality.check(due: max(due + clockSlack, free), at: timeline.now, text)
@@ -59,21 +60,31 @@ extension World {
         guard scenario.usesChannel else { return }
         var last: [NotificationKey: SendID] = [:]
         var isUncertain: Set<NotificationKey> = []
+        /// What may have reached the device is recalled, and what was shown before with it.
+        var isRecalled: Set<NotificationKey> = []
         for observed in observer.events {
             let event = observed.event
             switch event.name {
-            case .delivered: last[event.key] = SendID(requestID: event.requestID, occurrence: event.occurrence)
-            case .removed: last[event.key] = nil
-            // It may have reached the device without an answer of the channel.
-            case .failed, .expired, .superseded, .cancelled: isUncertain.insert(event.key)
+            // What the device showed is recalled, unless it was forgotten.
+            case .delivered where event.channel == ChannelName.events.rawValue:
+                last[event.key] = nil
+                if scenario.forgets || scenario.isCapped { isUncertain.insert(event.key) }
+            case .delivered:
+                last[event.key] = SendID(requestID: event.requestID, occurrence: event.occurrence)
+                isUncertain.remove(event.key)
+                isRecalled.remove(event.key)
+            // Recalled where a channel has sent it.
+            case .removed: if last.removeValue(forKey: event.key) != nil { isUncertain.remove(event.key) }
+            case .failed, .expired, .superseded, .cancelled: if event.inDoubt { isRecalled.insert(event.key) }
             default: break
             }
-            if event.name == .delivered || event.name == .removed { isUncertain.remove(event.key) }
         }
         isUncertain.formUnion(recalledUnknown)
         let keys = Set(last.keys).union(devices.shown.keys)
         for key in keys.sorted(by: { $0.text < $1.text })
-        where devices.shown[key] != last[key] && !isUncertain.contains(key) {
+        where devices.shown[key] != last[key] && !isUncertain.contains(key)
+            && !(isRecalled.contains(key) && devices.shown[key] == nil)
+        {
             func name(_ id: SendID?) -> String {
                 id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
             }

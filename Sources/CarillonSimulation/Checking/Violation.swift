@@ -21,6 +21,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case marker = "the marker moves forward, and not beyond the log"
         case firedThrough = "nothing fires beyond a committed firedThrough"
         case overlap = "sends of one key do not overlap"
+        case channel = "a notification leaves through the channel that it names"
         case device = "each device shows what was delivered last"
         case punctual = "while nothing is wrong what is due is handed over soon, and no lane fails"
         case rest = "the pipeline comes to rest"

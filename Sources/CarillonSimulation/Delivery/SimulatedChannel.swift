@@ -20,39 +20,36 @@ final class SimulatedChannel: DeliveryChannel {
     /// The microseconds in which a send reaches its device, if at all.
     static let arrival: ClosedRange<Int64> = 1_000...4_000_000
 
-    let name: String
+    let name = ChannelName.test
     private let lane: String
     private let devices: SimulatedDevices
     private let process: SimulatedProcess
     private let timeline: Timeline
     private var random: SeededGenerator
-    /// A planted bug: the outcome of an earlier attempt, or of an earlier owner's send, is reported for the latest attempt.
-    private let answersTheLatest: Bool
+    private let bugs: Set<PlantedBug>
     private var latest: [SendID: ChannelReply] = [:]
     private var open: [ChannelReply: Int] = [:]
     var rates = Rates()
     let note: (String) -> Void
 
-    /// - Parameter answersTheLatest: A planted bug.
     init(
-        name: String,
         lane: String = "",
         devices: SimulatedDevices,
         process: SimulatedProcess,
         timeline: Timeline,
         random: SeededGenerator,
-        answersTheLatest: Bool = false,
+        bugs: Set<PlantedBug> = [],
         note: @escaping (String) -> Void = { _ in }
     ) {
-        (self.name, self.devices, self.process, self.timeline) = (name, devices, process, timeline)
-        (self.random, self.answersTheLatest, self.note, self.lane) = (random, answersTheLatest, note, lane)
+        (self.devices, self.process, self.timeline) = (devices, process, timeline)
+        (self.random, self.bugs, self.note, self.lane) = (random, bugs, note, lane)
         process.observe(pause: {}, death: { [weak self] in self?.died() })
     }
 
     func begin(_ send: ChannelSend, _ reply: ChannelReply) {
         guard !process.isDead else { return }
         note(send.text)
-        if answersTheLatest { latest[send.id] = reply }
+        if bugs.contains(.acceptsLateOutcomes) { latest[send.id] = reply }
         let number = devices.begin(send, by: lane, process.clock, at: timeline.now)
         open[reply] = number
         let isQuick = random.chance(700)
@@ -61,9 +58,16 @@ final class SimulatedChannel: DeliveryChannel {
         var result = ChannelOutcome.Result.accepted
         var arrives = true
         if random.chance(rates.failing) {
+            let pause = random.chance(500) ? nil : random.number(10...20_000)
+            switch random.number(0...3) {
+            case 0: (arrives, result) = (false, .failed(retryAfter: pause))
+            case 1: (arrives, result) = (false, .deferred(retryAfter: pause))
             // A timeout on the way to the device: the send may still have arrived.
-            arrives = random.chance(300)
-            result = .failed(retryAfter: random.chance(500) ? nil : random.number(10...20_000))
+            default:
+                arrives = random.chance(500)
+                result =
+                    bugs.contains(.trustsSilence) ? .failed(retryAfter: pause) : .unanswered(retryAfter: pause)
+            }
         } else if random.chance(rates.rejecting) {
             // A device that rejects a recall no longer shows the notification.
             arrives = send.kind == .recall

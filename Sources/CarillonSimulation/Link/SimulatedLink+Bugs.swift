@@ -37,6 +37,7 @@ extension SimulatedLink {
 
     /// The record as the center gets it.
     func rewrite(input record: LogRecord, of partition: InputPartition) -> LogRecord {
+        if partition.input == .signals { return rewrite(signal: record) }
         guard !bugs.isEmpty, partition.input == .requests, let value = record.value else { return record }
         var (record, text) = (record, String(decoding: value, as: UTF8.self))
         if bugs.contains(.ignoresVersions) { text = text.removing(from: "\"version\":", through: ",") }
@@ -47,6 +48,41 @@ extension SimulatedLink {
         if bugs.contains(.anchorsAtReading) { record.timestamp = process.clock.wall.rawValue }
         record.value = Array(text.utf8)
         return record
+    }
+
+    private func rewrite(signal record: LogRecord) -> LogRecord {
+        guard bugs.contains(.countsLateFixes), let value = record.value, var fix = try? LocationFix(json: value) else {
+            return record
+        }
+        var record = record
+        fixesRead += 1
+        fix.at = Timestamp(rawValue: process.clock.wall.rawValue - 200_000 + fixesRead)
+        record.value = fix.json
+        return record
+    }
+
+    /// A fix that comes before another one, from the other side of the boundary; nil without the bug.
+    func invented(before record: LogRecord, of partition: InputPartition) -> LogRecord? {
+        guard bugs.contains(.countsInitialSide), partition.input == .signals, let value = record.value,
+            var fix = try? LocationFix(json: value)
+        else { return nil }
+        var record = record
+        fix.latitude = fix.latitude > 10.005 ? 10 : 10.01
+        fix.accuracy = 0
+        fix.at = fix.at.adding(milliseconds: -1)
+        record.value = fix.json
+        return record
+    }
+
+    /// Whether a restore leaves out a record of the changelog.
+    func leavesOut(stateKey key: [UInt8]?) -> Bool {
+        bugs.contains(.forgetsSides) && key?.last == UInt8(ascii: "/")
+    }
+
+    /// A value of the changelog as a restore reads it.
+    func rewrite(stateValue value: [UInt8]) -> [UInt8] {
+        guard bugs.contains(.forgetsChannels) else { return value }
+        return Array(String(decoding: value, as: UTF8.self).replacing(",\"channel\":\"events\"", with: "").utf8)
     }
 
     /// The end of the replay.
@@ -105,7 +141,7 @@ extension SimulatedLink {
         case .state:
             bugs.contains(.swallowsTombstones) && record.value == nil
                 || bugs.contains(.losesEntry) && random.chance(100)
-        case .deliveries: false
+        case .deliveries, .signals: false
         }
     }
 

@@ -9,6 +9,7 @@ extension SimulatedLink {
         case .deliveries: configuration.topics.deliveries
         case .deadLetters: configuration.topics.deadLetters
         case .state: configuration.topics.state
+        case .signals: configuration.topics.signals
         }
     }
 

@@ -72,7 +72,8 @@ extension SimulatedLink {
             let (start, end) = (range.lowerBound, rewrite(stateEnd: range.upperBound, from: range.lowerBound))
             try read(configuration.topics.state, partition, from: start, to: end, isCommitted, stallingAtMost: time) {
                 record in
-                try apply(partition, record.offset, record.key, record.value)
+                guard !leavesOut(stateKey: record.key) else { return }
+                try apply(partition, record.offset, record.key, record.value.map { rewrite(stateValue: $0) })
             }
         }
     }
@@ -130,7 +131,8 @@ extension SimulatedLink {
             timestamp: record.timestamp,
             key: record.key,
             value: record.value,
-            trace: CarriedTrace(traceparent: header("traceparent"), tracestate: header("tracestate"))
+            trace: CarriedTrace(traceparent: header("traceparent"), tracestate: header("tracestate")),
+            signal: partition.input == .signals ? SignalHeaders(record.headers) : .init()
         )
     }
 }

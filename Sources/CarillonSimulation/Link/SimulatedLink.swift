@@ -37,6 +37,7 @@ final class SimulatedLink: LaneLink {
     let producer: SimulatedProducer
     var faults: FaultPlan
     var random: SeededGenerator
+    private var inputRandom = SeededGenerator(seed: 0x696e_7075_7473)
     let note: (String) -> Void
     /// The instant before which nothing will happen; an idle poll skips the time until then, so that idle years pass in one
     /// call.
@@ -50,6 +51,7 @@ final class SimulatedLink: LaneLink {
     // For planted bugs: records that are held back, and records reported as written without being written.
     var heldBack: [(record: LogRecord, topic: LaneTopic, partition: Int32)] = []
     var pretended: [KafkaDeliveryReport] = []
+    var fixesRead: Int64 = 0
     var overtaken: (record: LogRecord, partition: Int32, tag: UInt)?
     /// The time of a link whose process has ended advances separately, so that its waits end.
     private var timeAfterDeath: Int64 = 0
@@ -238,6 +240,7 @@ final class SimulatedLink: LaneLink {
         lastPoll = timeline.now
         guard let (partition, record) = next else { return false }
         positions[partition] = record.offset + 1
+        if let invented = invented(before: record, of: partition) { try deliver(invented, partition, apply) }
         try deliver(record, partition, apply)
         try checkAlive()
         return true
@@ -311,14 +314,20 @@ final class SimulatedLink: LaneLink {
     /// The next record of any partition; the order of the partitions is random.
     private func nextRecord() throws -> (InputPartition, LogRecord)? {
         guard !isReadingPaused, !owned.isEmpty, !isInHook else { return nil }
-        let owned = ownedInputs
         let first = owned.count > 1 ? random.index(owned.count) : 0
         for index in owned.indices {
-            let partition = owned[(first + index) % owned.count]
-            let position = positions[partition] ?? 0
-            let log = log(partition)
-            guard position >= log.start, position <= log.end else { throw KafkaError.offsetOutOfRange }
-            if let record = upcoming(of: partition) { return (partition, record) }
+            let number = owned[(first + index) % owned.count]
+            var found: [(InputPartition, LogRecord)] = []
+            for input in configuration.inputs {
+                let partition = InputPartition(input, number)
+                let position = positions[partition] ?? 0
+                let log = log(partition)
+                guard position >= log.start, position <= log.end else { throw KafkaError.offsetOutOfRange }
+                if let record = upcoming(of: partition) { found.append((partition, record)) }
+            }
+            // Of its own, so that a run without signals is the same as before there were any.
+            if found.count > 1 { return found[inputRandom.index(found.count)] }
+            if let only = found.first { return only }
         }
         return nil
     }

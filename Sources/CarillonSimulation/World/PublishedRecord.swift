@@ -18,11 +18,16 @@ struct PublishedRecord {
         var calendar: SimulatedCalendar?
         /// Of the calendar, counted from the record.
         var occurrences: [Timestamp] = []
+        /// It waits for a device to cross the boundary of `SimulatedRegion`, in these directions.
+        var onEntry = false
+        var onExit = false
         var repeats = false
         var misfire: MisfirePolicy?
         /// Milliseconds.
         var jitter: Int64 = 0
         var expiration: Timestamp?
+        /// nil for the channel of the run.
+        var channel: ChannelName?
         var content: String
     }
 
@@ -65,9 +70,15 @@ struct Place: Hashable, Comparable, CustomStringConvertible {
 extension PublishedRecord.Request {
     /// Whether it has occurrences.
     var isTimed: Bool { interval != nil || calendar != nil }
+    /// Whether it waits for a crossing.
+    var isOfRegion: Bool { onEntry || onExit }
+    /// Whether it may wait until it is removed.
+    var mayStay: Bool { repeats || isOfRegion && expiration == nil }
 
     /// The earliest time for handing over the k-th occurrence, counted from 1.
     func nominal(_ occurrence: Int64 = 1, from anchor: Timestamp) -> Timestamp {
+        // It is sent at any time, but ends with its expiration.
+        if isOfRegion { return expiration ?? .latest }
         guard calendar != nil else {
             return anchor.adding(milliseconds: interval.map { $0 * occurrence } ?? collapseWindow)
         }
@@ -102,8 +113,15 @@ extension PublishedRecord.Request {
             if jitter > 0 { trigger += ",\"jitter\":\(Self.seconds(jitter))" }
             members.append("\"trigger\":{\(trigger)}")
         }
+        if isOfRegion {
+            let edges = "\"notifyOnEntry\":\(onEntry),\"notifyOnExit\":\(onExit)"
+            members.append(
+                "\"trigger\":{\"type\":\"location\",\(SimulatedRegion.json),\(edges),\"repeats\":\(repeats)}"
+            )
+        }
         if let expiration { members.append("\"expiration\":\"\(expiration.rfc3339)\"") }
         if collapseWindow > 0 { members.append("\"collapseWindow\":\(Self.seconds(collapseWindow))") }
+        if let channel { members.append("\"channel\":\"\(channel.rawValue)\"") }
         return "{\(members.joined(separator: ","))}"
     }
 

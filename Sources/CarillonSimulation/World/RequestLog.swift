@@ -5,7 +5,7 @@ import NotificationModel
 final class RequestLog {
     private let broker: SimulatedBroker
     private let topics: TopicNames
-    private let note: (String) -> Void
+    let note: (String) -> Void
     /// By partition, in the order of the log; offsets continue when the topic is created again.
     private(set) var published: [[PublishedRecord]]
     /// By partition: the base, which is the sum of the lengths of the deleted topics, and how often lanes detected that the

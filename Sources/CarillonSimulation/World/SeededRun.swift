@@ -36,7 +36,10 @@ final class SeededRun {
             scenario: scenario,
             random: workloadRandom,
             // A bug is looked for without: few seeds find some of them.
-            calendars: options.bugs.isEmpty ? SeededGenerator(seed: options.seed ^ 0x6361_6c65_6e64_6172) : nil
+            calendars: options.bugs.isEmpty ? SeededGenerator(seed: options.seed ^ 0x6361_6c65_6e64_6172) : nil,
+            locations: Self.locations(options),
+            channels: Self.channels(options, scenario),
+            fixes: world.fixes
         )
         for _ in 0..<scenario.instances { world.addInstance() }
         if Self.hasIngest(options, scenario) {
@@ -62,6 +65,23 @@ final class SeededRun {
         return scenario.hasEvents
     }
 
+    /// The generator of location triggers and fixes; nil for a run without them. A third of the runs has them, and the search for
+    /// their own bugs, but not the search for others, some of which only few seeds find.
+    static func locations(_ options: Simulation.Options) -> SeededGenerator? {
+        var random = SeededGenerator(seed: options.seed ^ 0x6c6f_6361_7469_6f6e)
+        let isDrawn = random.chance(333)
+        guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofLocations) ? nil : random }
+        return isDrawn ? random : nil
+    }
+
+    /// The generator of the channels that requests name; nil for a run without. A third of the runs with a channel that sends has
+    /// them, and the search for their own bugs.
+    static func channels(_ options: Simulation.Options, _ scenario: Scenario) -> SeededGenerator? {
+        var random = SeededGenerator(seed: options.seed ^ 0x6368_616e_6e65_6c73)
+        guard random.chance(333) || !options.bugs.isEmpty, scenario.usesChannel else { return nil }
+        return options.bugs.isEmpty || !options.bugs.isDisjoint(with: PlantedBug.ofChannels) ? random : nil
+    }
+
     func run() -> Simulation.Result {
         defer { world.end() }
         prepareAgenda()
@@ -77,6 +97,7 @@ final class SeededRun {
         }
         rest("after the workload")
         checkCounting(isEnd: false)
+        if workload.hasLocations { locateAll(.outside) }
         if let growth = world.scenario.growth, world.violation == nil {
             downAll()
             grow(growth)
@@ -88,6 +109,7 @@ final class SeededRun {
             restartAll(erasing: world.random.chance(500))
             rest("after a restart of everything")
         }
+        cross()
         world.check { () throws(Violation) in try world.checkDevices() }
         // Not with an ingest, which would continue to write.
         if world.violation == nil, world.random.chance(150), world.ingest == nil {
@@ -113,6 +135,7 @@ final class SeededRun {
             trace: world.trace,
             requests: world.observer.model.order.count,
             businessEvents: world.ingest?.log.events.reduce(0) { $0 + $1.count } ?? 0,
+            crossings: world.observer.crossings,
             events: world.observer.events.count,
             time: world.timeline.now,
             lateness: world.punctuality.longest
@@ -254,7 +277,7 @@ final class SeededRun {
     // MARK: - Rest
 
     /// Waits until all due notifications are handed over.
-    private func rest(_ when: String) {
+    func rest(_ when: String) {
         guard world.violation == nil else { return }
         let begun = world.timeline.now
         (isAwaitingRest, isRested) = (true, false)
@@ -275,7 +298,7 @@ final class SeededRun {
     private var lastDue: Int64 {
         let observer = world.observer
         return observer.open.reduce(world.timeline.now) { last, id in
-            guard let entry = observer.model.requests[id], !entry.request.repeats else { return last }
+            guard let entry = observer.model.requests[id], !entry.request.mayStay else { return last }
             let due = entry.request.nominal(from: entry.record.timestamp).rawValue + entry.request.jitter
             return max(last, SimulatedClock.elapsed(at: Timestamp(rawValue: due)))
         }
@@ -287,7 +310,8 @@ final class SeededRun {
         guard now - broker.lastActivity > 3_000_000, broker.waiting == 0, broker.group.isQuiet,
             world.devices.openCount == 0, !world.areRequestsBlocked, !broker.transactions.isWriting,
             !world.isAnyOutOfTouch,
-            world.instances.allSatisfy({ $0.isDown || $0.isRunning }), world.ingest?.unrest == nil
+            world.instances.allSatisfy({ $0.isDown || $0.isRunning }), world.ingest?.unrest == nil,
+            world.unreadSignals == nil
         else {
             return nil
         }
@@ -314,7 +338,7 @@ final class SeededRun {
             }
             if due - ahead - 2_000_000 <= now, now <= due + spread { return nil }
             // Late, or between two attempts.
-            if !entry.request.repeats, due + spread < now { next = min(next, now + 1_000_000) }
+            if !entry.request.mayStay, due + spread < now { next = min(next, now + 1_000_000) }
             if due > now { next = min(next, due - ahead - 2_000_000) }
         }
         guard next > now else { return nil }

@@ -9,6 +9,15 @@ final class Workload {
     private var random: SeededGenerator
     /// Of its own, so that what else happens in a run does not depend on calendars; nil for a run without them.
     private var calendars: SeededGenerator?
+    /// Likewise of location triggers.
+    private var locations: SeededGenerator?
+    /// Likewise of the channels that requests name.
+    private var channels: SeededGenerator?
+    private let fixes: FixLog?
+    /// Milliseconds; each fix has another time.
+    private var lastFix: Int64 = 0
+    /// By recipient and device: the time of its last fix.
+    private var located: [String: Int64] = [:]
     private var number = 0
     private let recipients: [String]
     private let identifiers: [String]
@@ -31,10 +40,14 @@ final class Workload {
         requests: RequestLog,
         scenario: Scenario,
         random: SeededGenerator,
-        calendars: SeededGenerator?
+        calendars: SeededGenerator?,
+        locations: SeededGenerator? = nil,
+        channels: SeededGenerator? = nil,
+        fixes: FixLog? = nil
     ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
-        self.calendars = calendars
+        (self.calendars, self.locations, self.fixes) = (calendars, locations, fixes)
+        self.channels = channels
         self.scenario = scenario
         filler = Array(repeating: 0x61, count: broker.maximumRecordBytes - 400)
         largeText = String(repeating: "x", count: RecordBound(broker.maximumRecordBytes).content() + 1)
@@ -60,6 +73,62 @@ final class Workload {
         case 78..<90: again()
         case 90..<95: bad(key)
         default: abandoned(key)
+        }
+        locate(key.recipient)
+    }
+
+    // MARK: - Locations
+
+    var hasLocations: Bool { locations != nil }
+
+    /// Publishes fixes of a recipient's devices, sometimes.
+    private func locate(_ recipient: String) {
+        guard var random = locations, !requests.hasGrown else { return }
+        defer { locations = random }
+        for _ in 0..<random.pick([0, 0, 1, 1, 2, 4]) {
+            let device = random.pick(["phone", "watch"])
+            let name = "\(recipient) \(device)"
+            let side = random.pick([RegionSide.inside, .inside, .outside, .outside, nil])
+            var at = nextFix(random.number(-3_000...3_000))
+            // Late, out of order, or again.
+            if random.chance(150), let last = located[name] { at = last - random.pick([0, 1, 5_000, 600_000]) }
+            // Beyond the tolerance.
+            let isBad = random.chance(20)
+            if isBad { at = broker.wall + 400 * 86_400_000 } else { located[name] = max(at, located[name] ?? at) }
+            append(SimulatedRegion.fix(side, device: device, at: Timestamp(rawValue: at)), recipient, &random)
+        }
+    }
+
+    private func nextFix(_ error: Int64) -> Int64 {
+        lastFix = max(lastFix + 1, broker.wall + error)
+        return lastFix
+    }
+
+    private func append(_ fix: LocationFix, _ recipient: String, _ random: inout SeededGenerator) {
+        guard let fixes, let key = try? SignalKey.bytes(recipient: recipient) else { return }
+        var fix = fix
+        fix.application = random.chance(500) ? "shop" : nil
+        // The partition of another recipient.
+        let isAstray = random.chance(50)
+        let partition = (fixes.home(of: recipient) + (isAstray ? 1 : 0)) % fixes.partitions
+        let type = KafkaHeader(name: SignalType.header, value: Array(SignalType.location.eventType.utf8))
+        let record = LogRecord(
+            timestamp: broker.wall + random.number(-100...100),
+            key: key,
+            value: fix.json,
+            headers: [type]
+        )
+        let offset = broker.append(record, to: topics.signals, partition)
+        requests.note("writes fix \(recipient) \(String(decoding: fix.json, as: UTF8.self)) at \(partition)/\(offset)")
+    }
+
+    /// A device of each recipient is on a side.
+    func locateAll(_ side: RegionSide) {
+        guard var random = locations else { return }
+        defer { locations = random }
+        for recipient in recipients {
+            let at = Timestamp(rawValue: nextFix(0))
+            append(SimulatedRegion.fix(side, device: "car", at: at), recipient, &random)
         }
     }
 
@@ -106,8 +175,27 @@ final class Workload {
             if calendars.chance(250) { makeCalendar(&request, at: now, &calendars) }
             self.calendars = calendars
         }
+        if !request.isTimed, request.collapseWindow == 0, var locations {
+            if locations.chance(500) { makeRegion(&request, at: now, &locations) }
+            self.locations = locations
+        }
+        if channels?.chance(400) == true { request.channel = .events }
         let id = random.chance(850) ? RequestID.derive(caller: "workload", idempotencyKey: "\(number)") : nil
         append(key, id, request.json(id: id), .request(request))
+    }
+
+    private func makeRegion(
+        _ request: inout PublishedRecord.Request,
+        at now: Timestamp,
+        _ locations: inout SeededGenerator
+    ) {
+        request.onEntry = locations.chance(700)
+        request.onExit = !request.onEntry || locations.chance(300)
+        request.repeats = locations.chance(400)
+        // Mostly for long: it must survive restarts.
+        if request.expiration == nil, locations.chance(300) {
+            request.expiration = now.adding(milliseconds: locations.number(1_000...600_000))
+        }
     }
 
     /// A calendar trigger instead of an interval, mostly soon: the clock is at a given time at most once or twice a day.

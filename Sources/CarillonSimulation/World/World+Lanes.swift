@@ -14,6 +14,10 @@ extension World {
         configuration.gap = seat.settings.gap
         let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
         configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
+        if scenario.usesChannel {
+            configuration.channel = seat.channel.name
+            configuration.furtherChannels = [.events]
+        }
         configuration.retention = options.bugs.contains(.forgetsEarly) ? .seconds(5) : .milliseconds(scenario.retention)
         configuration.maximumEntries = options.bugs.contains(.capsEarly) ? 2 : scenario.maximumEntries
         configuration.residentEntries = scenario.residentEntries
@@ -27,7 +31,7 @@ extension World {
             configuration: configuration,
             guarantee: options.isExactlyOnce ? .exactlyOnce : .atLeastOnce,
             stores: seat.stores,
-            channel: scenario.usesChannel ? seat.channel : nil,
+            channels: scenario.usesChannel ? [seat.channel] : [],
             clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
             zones: zones[seat.instance.zoneData],
             newLineage: { [unowned self] in "lineage-\(random.next())" },

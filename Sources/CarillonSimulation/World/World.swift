@@ -24,6 +24,7 @@ final class World {
     /// nil in runs without business events.
     var ingest: IngestStage?
     let observer: Observer
+    let fixes: FixLog
     let state: StateObserver
     private(set) var instances: [Instance] = []
     private(set) var trace = Trace()
@@ -65,7 +66,9 @@ final class World {
             ? FileManager.default.temporaryDirectory.appending(path: "carillon-simulate-\(UUID().uuidString)").path
             : nil
         broker = SimulatedBroker(timeline: timeline)
-        for topic in [topics.requests, topics.state] { broker.addTopic(topic, partitions: scenario.partitions) }
+        for topic in [topics.requests, topics.signals, topics.state] {
+            broker.addTopic(topic, partitions: scenario.partitions)
+        }
         broker.addTopic(topics.deliveries, partitions: 2)
         broker.addTopic(topics.deadLetters, partitions: 1)
         broker.group.partitions = scenario.partitions
@@ -75,6 +78,7 @@ final class World {
         if scenario.bytesPerSecond != nil { broker.maximumRecordBytes = 96 * 1024 }
         let noted = Box<(String, String) -> Void> { _, _ in }
         requests = RequestLog(broker: broker, topics: topics, note: { noted.value("producer", $0) })
+        let log = FixLog(broker: broker, topic: topics.signals, isExactlyOnce: options.isExactlyOnce)
         observer = Observer(
             broker: broker,
             topics: topics,
@@ -85,6 +89,7 @@ final class World {
             usesChannel: scenario.usesChannel,
             isDisturbed: !scenario.isUndisturbed,
             maximumEntries: scenario.maximumEntries,
+            fixes: log,
             note: { noted.value("reader", $0) }
         )
         state = StateObserver(
@@ -94,6 +99,7 @@ final class World {
             isDisturbed: !scenario.isUndisturbed,
             base: { [requests] in requests.base(of: $0) }
         )
+        fixes = log
         noted.value = { [unowned self] in note($0, $1) }
         devices.onBegin = { [unowned self] number in
             check { () throws(Violation) in try check(number) }
@@ -236,14 +242,21 @@ final class World {
         if devices.openCount > 0 { return "\(devices.openCount) sends are in progress" }
         if areRequestsBlocked { return "an open transaction blocks the reading of requests" }
         if state.isSending { return "something is being sent" }
+        if let number = unreadSignals { return "signals of \(number) are not read yet" }
+        if let unanswered = fixes.unanswered { return unanswered }
         if let place = observer.unburied { return "\(place) has no dead letter yet" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
         let waiting = observer.open.first { id in
             guard let entry = observer.model.requests[id], let key = entry.record.key else { return false }
-            return !entry.request.repeats || observer.events(of: id).isEmpty
+            return !entry.request.mayStay || observer.events(of: id).isEmpty
                 || observer.model.mayWait(key, before: .max) != id
         }
         return waiting.map { "\($0.text.prefix(8)) is open" }
+    }
+
+    /// A partition with signals that its marker does not cover.
+    var unreadSignals: Int32? {
+        (0..<fixes.partitions).first { fixes.hasRecord(in: $0, from: state.signals($0)) }
     }
 
     /// Whether an open transaction blocks the reading of requests.
@@ -335,13 +348,12 @@ final class World {
 
     private func channel(for name: String, of process: SimulatedProcess) -> SimulatedChannel {
         let channel = SimulatedChannel(
-            name: "simulated",
             lane: name,
             devices: devices,
             process: process,
             timeline: timeline,
             random: random.split(),
-            answersTheLatest: options.bugs.contains(.acceptsLateOutcomes),
+            bugs: options.bugs,
             note: { [unowned self] in note(name, $0) }
         )
         if !isCalm, scenario.faultRate > 0 {

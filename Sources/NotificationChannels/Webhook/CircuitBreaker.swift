@@ -75,7 +75,7 @@ struct CircuitBreaker: Sendable {
 
     /// - Parameter jitter: from 0 to below 1; lengthens a pause by up to a quarter, so that instances do not test the
     ///   endpoint at the same time.
-    mutating func note(_ outcome: Outcome, of pass: Pass, at now: Int64, jitter: Double) -> Change? {
+    mutating func note(_ outcome: Outcome, of pass: Pass, at now: Int64, jitter: @autoclosure () -> Double) -> Change? {
         guard pass.period == period else { return nil }
         switch (state, outcome) {
         case (.closed, .success):
@@ -85,13 +85,13 @@ struct CircuitBreaker: Sendable {
                 state = .closed(failures: failures + 1)
                 break
             }
-            return .opened(pause: open(limits.firstPause, request, now, jitter))
+            return .opened(pause: open(limits.firstPause, request, now, jitter()))
         case (.testing, .success):
             period += 1
             state = .closed(failures: 0)
             return .closed
         case (.testing(let pause), .failure(let request)):
-            return .remainsOpen(pause: open(min(limits.longestPause, pause * 2), request, now, jitter))
+            return .remainsOpen(pause: open(min(limits.longestPause, pause * 2), request, now, jitter()))
         case (.testing(let pause), .cancelled):
             period += 1
             state = .open(until: now, pause: pause)

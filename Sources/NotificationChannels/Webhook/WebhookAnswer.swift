@@ -1,7 +1,7 @@
-import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOPosix
 import NIOSSL
 import NotificationConsumer
 import NotificationModel
@@ -9,7 +9,8 @@ import NotificationModel
 /// How a request ended.
 enum WebhookAnswer: Sendable {
     case head(status: UInt, retryAfter: String?)
-    case failure(any Error)
+    /// - Parameter isSent: whether the request, or a part of it, was sent.
+    case failure(Kind, isSent: Bool)
 
     /// The end of a request, for metrics and logs.
     enum Kind: String, CaseIterable, Sendable {
@@ -38,7 +39,8 @@ enum WebhookAnswer: Sendable {
         switch self {
         case .head(let status, let retryAfter):
             Self.result(status, pause: retryAfter.flatMap { Self.pause($0, at: now) })
-        case .failure(let error): (Self.kind(of: error), .failed(retryAfter: nil))
+        case .failure(let kind, let isSent):
+            (kind, isSent ? .unanswered(retryAfter: nil) : .failed(retryAfter: nil))
         }
     }
 
@@ -51,8 +53,10 @@ enum WebhookAnswer: Sendable {
         case 410: (.rejected, .rejected(.unregistered))
         case 413: (.rejected, .rejected(.payloadTooLarge))
         case 400..<500: (.rejected, .rejected(.rejected))
+        // A gateway got no answer: what is behind it may have accepted the request.
+        case 502, 504: (.serverError, .unanswered(retryAfter: pause))
         case 500..<600: (.serverError, .failed(retryAfter: pause))
-        default: (.invalid, .failed(retryAfter: nil))
+        default: (.invalid, .unanswered(retryAfter: nil))
         }
     }
 
@@ -67,27 +71,19 @@ enum WebhookAnswer: Sendable {
         return max(0, min(longestPause, date.rawValue - now.rawValue))
     }
 
-    private static func kind(of error: any Error) -> Kind {
+    /// What an error of a connection says about its request.
+    static func kind(of error: any Error) -> Kind {
         switch error {
-        case let error as HTTPClientError: kind(of: error)
+        // The end of the connection without a TLS message, or within an answer.
+        case NIOSSLError.uncleanShutdown, HTTPParserError.invalidEOFState: .disconnected
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .tls
         case is HTTPParserError: .invalid
-        case let error as ChannelError:
-            if case .connectTimeout = error { .timedOut } else { .disconnected }
+        case ChannelError.connectTimeout: .timedOut
+        case is ChannelError: .disconnected
+        case let error as NIOConnectionError:
+            error.connectionErrors.contains { kind(of: $0.error) == .timedOut } ? .timedOut : .notConnected
         case let error as IOError where error.errnoCode == ECONNRESET || error.errnoCode == EPIPE: .disconnected
         default: .notConnected
-        }
-    }
-
-    private static func kind(of error: HTTPClientError) -> Kind {
-        switch error {
-        case .cancelled: .cancelled
-        case .connectTimeout, .tlsHandshakeTimeout, .deadlineExceeded, .readTimeout, .writeTimeout,
-            .getConnectionFromPoolTimeout:
-            .timedOut
-        case .remoteConnectionClosed, .uncleanShutdown: .disconnected
-        case .alreadyShutdown: .notConnected
-        default: .invalid
         }
     }
 }

@@ -1,10 +1,11 @@
-import AsyncHTTPClient
 import Foundation
 package import Logging
 import NIOCore
+import NIOPosix
 import NIOSSL
 package import NotificationConsumer
-import NotificationModel
+package import NotificationModel
+import ServiceHTTP
 package import ServiceSupport
 import Synchronization
 
@@ -12,7 +13,7 @@ import Synchronization
 ///
 /// Its lanes limit the requests at one time to `concurrency`, which is also the number of connections, so that no
 /// request waits here. While the endpoint fails, a circuit breaker answers sends without a request.
-package final class WebhookChannel: DeliveryChannel, Sendable {
+package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable {
     typealias Configuration = ConsumerServiceConfiguration.Webhook
 
     /// The time and the randomness that it uses.
@@ -38,10 +39,11 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
         var logged: Int64?
     }
 
-    package let name = "webhook"
+    package let name = ChannelName.webhook
     private let configuration: Configuration
     private let requests: WebhookRequests
-    private let client: HTTPClient
+    private let signer: WebhookSigner
+    private let connections: WebhookConnections
     private let metrics: WebhookMetrics
     private let health: HealthComponent
     private let world: World
@@ -80,20 +82,21 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,
+        trusting roots: NIOSSLTrustRoots = .default,
         world: World
     ) throws {
-        let signer = try WebhookKeyFile.load(path: configuration.keysFile)
-        requests = try WebhookRequests(url: configuration.url, channel: name, source: source, signer: signer)
-        if WebhookKeyFile.isExposed(configuration.keysFile) {
-            logger.warning(
-                "every user of this machine can read the webhook's keys",
-                metadata: ["file": "\(configuration.keysFile)"]
-            )
-        }
+        signer = try WebhookKeyFile.load(path: configuration.keysFile)
+        requests = try WebhookRequests(url: configuration.url, channel: name.rawValue, source: source, signer: signer)
         (self.configuration, self.world, self.logger) = (configuration, world, logger)
-        client = HTTPClient(
-            eventLoopGroup: HTTPClient.defaultEventLoopGroup,
-            configuration: Self.clientConfiguration(configuration)
+        connections = try WebhookConnections(
+            to: requests.endpoint,
+            .init(
+                bound: configuration.connections,
+                connectTimeout: .nanoseconds(configuration.connectTimeout.nanoseconds),
+                idleTimeout: .nanoseconds(configuration.idleTimeout.nanoseconds),
+                answerBytes: configuration.answerBytes
+            ),
+            tls: requests.endpoint.usesTLS ? Self.tls(trusting: roots) : nil
         )
         metrics = WebhookMetrics(registry)
         self.health = health.component("webhook")
@@ -114,29 +117,49 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
         self.health.ready()
         let collection = registry.collect { [weak self] page in self?.collect(&page) }
         self.collection.withLock { $0 = collection }
+        warnIfExposed()
     }
 
     deinit {
         collection.withLock { $0?.cancel() }
-        // Does nothing after `close`.
-        client.shutdown { _ in }
+        connections.close()
     }
 
-    private static func clientConfiguration(_ configuration: Configuration) -> HTTPClient.Configuration {
+    private static func tls(trusting roots: NIOSSLTrustRoots) throws -> NIOSSLContext {
         var tls = TLSConfiguration.makeClientConfiguration()
+        tls.trustRoots = roots
         tls.minimumTLSVersion = .tlsv12
-        var client = HTTPClient.Configuration(
-            tlsConfiguration: tls,
-            redirectConfiguration: .disallow,
-            timeout: .init(connect: .nanoseconds(configuration.connectTimeout.nanoseconds)),
-            connectionPool: .init(idleTimeout: .nanoseconds(configuration.idleTimeout.nanoseconds)),
-            decompression: .disabled
+        tls.applicationProtocols = ["http/1.1"]
+        return try NIOSSLContext(configuration: tls)
+    }
+
+    // MARK: - Keys
+
+    /// Reads the file of keys again. Requests that begin afterwards are signed with its keys; a file that is wrong changes
+    /// nothing, and is logged and counted.
+    package func reload() async {
+        let path = configuration.keysFile
+        do {
+            let new = try await NIOThreadPool.singleton.runIfActive { try WebhookKeyFile.load(path: path) }
+            signer.use(keysOf: new)
+            metrics.countReload(succeeded: true)
+            logger.notice("the webhook's keys are read again", metadata: ["keys": "\(new.count)"])
+            warnIfExposed()
+        } catch {
+            metrics.countReload(succeeded: false)
+            logger.error(
+                "the webhook's keys are not read again: the previous ones stay in force",
+                metadata: ["error": "\(error)"]
+            )
+        }
+    }
+
+    private func warnIfExposed() {
+        guard SecretFile.isExposed(configuration.keysFile) else { return }
+        logger.warning(
+            "every user of this machine can read the webhook's keys",
+            metadata: ["file": "\(configuration.keysFile)"]
         )
-        client.httpVersion = .http1Only
-        client.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = configuration.connections
-        // The retry policy decides when an attempt follows, and the breaker has to know of the failure.
-        client.connectionPool.retryConnectionEstablishment = false
-        return client
     }
 
     // MARK: - Sends
@@ -145,25 +168,20 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
 
     package func begin(_ send: ChannelSend, _ reply: ChannelReply) {
         let start = world.now()
-        let exchange = WebhookExchange(answerBytes: configuration.answerBytes) { [weak self] answer in
-            self?.end(reply, answer, since: start)
-        }
-        let admission = contents.withLock { contents in
-            let admission = contents.breaker.admit(at: start / 1_000_000)
-            if case .admitted(let pass) = admission {
-                contents.active[reply] = Active(exchange: exchange, pass: pass)
-            }
-            return admission
-        }
-        if case .refused(let pause) = admission {
+        switch contents.withLock({ $0.breaker.admit(at: start / 1_000_000) }) {
+        case .refused(let pause):
             metrics.countRefused()
-            return reply(.failed(retryAfter: pause))
+            reply(.deferred(retryAfter: pause))
+        case .admitted(let pass):
+            let exchange = WebhookExchange(
+                requests.request(for: send, at: world.wall()),
+                by: .now() + .nanoseconds(configuration.timeout.nanoseconds)
+            ) { [weak self] answer in
+                self?.end(reply, answer, since: start)
+            }
+            contents.withLock { $0.active[reply] = Active(exchange: exchange, pass: pass) }
+            connections.begin(exchange)
         }
-        exchange.begin(
-            requests.request(for: send, at: world.wall()),
-            by: .now() + .nanoseconds(configuration.timeout.nanoseconds),
-            with: client
-        )
     }
 
     package func cancel(_ reply: ChannelReply) {
@@ -175,7 +193,7 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
     }
 
     package func close() async {
-        try? await client.shutdown()
+        connections.close()
     }
 
     private func end(_ reply: ChannelReply, _ answer: WebhookAnswer, since start: Int64) {
@@ -184,7 +202,8 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
         let (kind, result) = answer.result(at: world.wall())
         metrics.count(kind)
         switch result {
-        case .failed(let pause): note(.failure(retryAfter: pause), of: active.pass, because: kind)
+        case .failed(let pause), .unanswered(let pause), .deferred(let pause):
+            note(.failure(retryAfter: pause), of: active.pass, because: kind)
         case .accepted: note(.success, of: active.pass, because: kind)
         case .rejected:
             note(.success, of: active.pass, because: kind)
@@ -197,13 +216,13 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
 
     private func note(_ outcome: CircuitBreaker.Outcome, of pass: CircuitBreaker.Pass, because kind: WebhookAnswer.Kind)
     {
-        let (now, jitter) = (world.now() / 1_000_000, world.jitter())
+        let now = world.now() / 1_000_000
         let change = contents.withLock { contents in
-            let change = contents.breaker.note(outcome, of: pass, at: now, jitter: jitter)
+            let change = contents.breaker.note(outcome, of: pass, at: now, jitter: world.jitter())
             // Under the lock: two threads must not report two changes in the wrong order.
             switch change {
             case .opened, .remainsOpen:
-                health.remark("the circuit breaker of \(requests.authority) is open, after: \(kind.rawValue)")
+                health.remark("the circuit breaker of \(requests.endpoint.authority) is open, after: \(kind.rawValue)")
             case .closed: health.remark(nil)
             case nil: break
             }
@@ -216,13 +235,16 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
         case .remainsOpen(let pause):
             logger.info("the webhook's endpoint still fails", metadata: of(kind, pause))
         case .closed:
-            logger.notice("the webhook's endpoint works again", metadata: ["endpoint": "\(requests.authority)"])
+            logger.notice(
+                "the webhook's endpoint works again",
+                metadata: ["endpoint": "\(requests.endpoint.authority)"]
+            )
         case nil: break
         }
     }
 
     private func of(_ kind: WebhookAnswer.Kind, _ pause: Int64) -> Logger.Metadata {
-        ["endpoint": "\(requests.authority)", "failure": "\(kind.rawValue)", "pauseMilliseconds": "\(pause)"]
+        ["endpoint": "\(requests.endpoint.authority)", "failure": "\(kind.rawValue)", "pauseMilliseconds": "\(pause)"]
     }
 
     /// At most once a minute: every notification may be refused.
@@ -236,7 +258,7 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
         guard isDue else { return }
         logger.warning(
             "the webhook's endpoint refuses notifications permanently",
-            metadata: ["endpoint": "\(requests.authority)", "status": "\(status)"]
+            metadata: ["endpoint": "\(requests.endpoint.authority)", "status": "\(status)"]
         )
     }
 
@@ -246,6 +268,11 @@ package final class WebhookChannel: DeliveryChannel, Sendable {
             "webhook.requests.active",
             help: "Requests to the webhook's endpoint that are not answered yet.",
             value: Double(active)
+        )
+        page.gauge(
+            "webhook.connections",
+            help: "Connections to the webhook's endpoint that are open or being opened.",
+            value: Double(connections.count)
         )
         page.gauge(
             "webhook.breaker.open",

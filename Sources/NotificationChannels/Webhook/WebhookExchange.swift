@@ -1,86 +1,66 @@
-import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// One request and its answer. It reports the answer once, as soon as the status is known: what comes after it has no
-/// effect. Then it reads a bounded part of the body, so that the connection can be used again.
-final class WebhookExchange: HTTPClientResponseDelegate {
-    typealias Response = Void
-
+/// One request and its answer, which is reported once.
+final class WebhookExchange: Sendable {
     private struct Contents {
-        var task: HTTPClient.Task<Void>?
         /// Answered or cancelled.
         var isOver = false
-        var isCancelled = false
-        var bytes = 0
+        /// That has the request.
+        var connection: WebhookConnection?
     }
 
-    /// The body is longer than the bound; it ends the connection.
-    private struct LongAnswer: Error {}
-
-    private let answerBytes: Int
+    let head: HTTPRequestHead
+    let body: ByteBuffer
+    /// When it has failed without an answer.
+    let deadline: NIODeadline
     private let onAnswer: @Sendable (WebhookAnswer) -> Void
     private let contents = Mutex(Contents())
 
-    /// - Parameters:
-    ///   - answerBytes: the part of the body that is read.
-    ///   - onAnswer: called once, unless `cancel` was called before.
-    init(answerBytes: Int, onAnswer: @escaping @Sendable (WebhookAnswer) -> Void) {
-        (self.answerBytes, self.onAnswer) = (answerBytes, onAnswer)
+    /// - Parameter onAnswer: called once, unless `cancel` was called before.
+    init(
+        _ request: WebhookRequest,
+        by deadline: NIODeadline,
+        onAnswer: @escaping @Sendable (WebhookAnswer) -> Void
+    ) {
+        (head, body, self.deadline, self.onAnswer) = (request.head, request.body, deadline, onAnswer)
     }
 
-    func begin(_ request: HTTPClient.Request, by deadline: NIODeadline, with client: HTTPClient) {
-        let task = client.execute(request: request, delegate: self, deadline: deadline)
-        let isCancelled = contents.withLock { contents in
-            // It may be over already.
-            if !contents.isOver { contents.task = task }
-            return contents.isCancelled
-        }
-        if isCancelled { task.cancel() }
-        // The client does not call the delegate for every failure.
-        task.futureResult.whenComplete { result in
-            if case .failure(let error) = result { self.end(.failure(error)) }
-            self.contents.withLock { $0.task = nil }
+    var isOver: Bool { contents.withLock { $0.isOver } }
+
+    /// - Returns: false when it is over, and must not be sent.
+    func begin(on connection: WebhookConnection) -> Bool {
+        contents.withLock { contents in
+            if !contents.isOver { contents.connection = connection }
+            return !contents.isOver
         }
     }
 
-    /// - Returns: false when the answer has been reported.
-    func cancel() -> Bool {
-        let (isFirst, task) = contents.withLock { contents in
-            defer { contents.isOver = true }
-            if !contents.isOver { contents.isCancelled = true }
-            return (!contents.isOver, contents.task)
-        }
-        if isFirst { task?.cancel() }
-        return isFirst
+    func end(status: UInt, retryAfter: String?) {
+        end(.head(status: status, retryAfter: retryAfter))
+    }
+
+    /// - Parameter isSent: whether the request, or a part of it, was sent.
+    func fail(_ kind: WebhookAnswer.Kind, isSent: Bool = false) {
+        end(.failure(kind, isSent: isSent))
     }
 
     private func end(_ answer: WebhookAnswer) {
         let isFirst = contents.withLock { contents in
-            defer { contents.isOver = true }
+            defer { (contents.isOver, contents.connection) = (true, nil) }
             return !contents.isOver
         }
         if isFirst { onAnswer(answer) }
     }
 
-    // MARK: - Called on the event loop
-
-    func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-        end(.head(status: head.status.code, retryAfter: head.headers.first(name: "retry-after")))
-        return task.eventLoop.makeSucceededVoidFuture()
-    }
-
-    func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ buffer: ByteBuffer) -> EventLoopFuture<Void> {
-        let bytes = contents.withLock { contents in
-            contents.bytes += buffer.readableBytes
-            return contents.bytes
+    /// - Returns: false when the answer has been reported.
+    func cancel() -> Bool {
+        let (isFirst, connection) = contents.withLock { contents in
+            defer { (contents.isOver, contents.connection) = (true, nil) }
+            return (!contents.isOver, contents.connection)
         }
-        guard bytes <= answerBytes else { return task.eventLoop.makeFailedFuture(LongAnswer()) }
-        return task.eventLoop.makeSucceededVoidFuture()
+        connection?.abandon(self)
+        return isFirst
     }
-
-    func didReceiveError(task: HTTPClient.Task<Void>, _ error: any Error) { end(.failure(error)) }
-
-    func didFinishRequest(task: HTTPClient.Task<Void>) {}
 }

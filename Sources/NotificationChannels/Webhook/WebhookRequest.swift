@@ -1,16 +1,21 @@
-import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NotificationConsumer
 import NotificationModel
 import ServiceSupport
 
+/// A request of a send.
+struct WebhookRequest: Sendable {
+    var head: HTTPRequestHead
+    var body: ByteBuffer
+}
+
 /// Makes the requests of sends: CloudEvents in the binary mode of the HTTP binding, signed.
 ///
 /// The body is the JSON of a `delivered` or `removed` event, and the event's id identifies the send: it is derived from
 /// the request, the occurrence and the type, so every attempt has the same one.
 struct WebhookRequests: Sendable {
-    private let endpoint: HTTPClient.Request
+    let endpoint: WebhookEndpoint
     private let channel: String
     private let source: String
     private let signer: WebhookSigner
@@ -21,22 +26,14 @@ struct WebhookRequests: Sendable {
         source: String,
         signer: WebhookSigner
     ) throws(WebhookSettingsError) {
-        do {
-            endpoint = try HTTPClient.Request(url: url, method: .POST)
-        } catch {
+        guard let endpoint = WebhookEndpoint(url: url) else {
             throw WebhookSettingsError(.url, "is not a URL to which a request can be sent")
         }
+        self.endpoint = endpoint
         (self.channel, self.source, self.signer) = (channel, Self.attribute(source), signer)
     }
 
-    /// The host and port, for logs: a path may contain a token.
-    var authority: String { "\(endpoint.host):\(endpoint.port)" }
-
-    /// The endpoint that a request goes to. Every request passes here before it gets a connection: a guard of addresses
-    /// belongs into this function.
-    private func target() -> HTTPClient.Request { endpoint }
-
-    func request(for send: ChannelSend, at now: Timestamp) -> HTTPClient.Request {
+    func request(for send: ChannelSend, at now: Timestamp) -> WebhookRequest {
         let event = event(of: send)
         let id = event.eventID.description
         let seconds = "\(now.rawValue / 1000)"
@@ -44,9 +41,10 @@ struct WebhookRequests: Sendable {
         let head = signed.count
         event.write(to: &signed)
 
-        var request = target()
-        request.headers = [
+        var headers: HTTPHeaders = [
+            "host": endpoint.hostHeader,
             "content-type": "application/json",
+            "content-length": "\(signed.count - head)",
             "user-agent": Self.agent,
             "ce-specversion": "1.0",
             "ce-id": id,
@@ -60,13 +58,15 @@ struct WebhookRequests: Sendable {
             "webhook-signature": signer.signatures(of: signed),
         ]
         if let traceparent = send.trace.traceparent {
-            request.headers.add(name: "traceparent", value: String(decoding: traceparent, as: UTF8.self))
+            headers.add(name: "traceparent", value: String(decoding: traceparent, as: UTF8.self))
         }
         if let tracestate = send.trace.tracestate {
-            request.headers.add(name: "tracestate", value: String(decoding: tracestate, as: UTF8.self))
+            headers.add(name: "tracestate", value: String(decoding: tracestate, as: UTF8.self))
         }
-        request.body = .byteBuffer(ByteBuffer(bytes: signed[head...]))
-        return request
+        return WebhookRequest(
+            head: HTTPRequestHead(version: .http1_1, method: .POST, uri: endpoint.target, headers: headers),
+            body: ByteBuffer(bytes: signed[head...])
+        )
     }
 
     /// The event that the receiver gets.

@@ -1,18 +1,30 @@
 import COpenSSL
 import Foundation
+import ServiceHTTP
+import Synchronization
 
 /// Signs requests as Standard Webhooks describes: HMAC-SHA-256 over `id.timestamp.body`, one signature for each key.
-struct WebhookSigner: Sendable {
-    /// The newest first; never shown.
-    private let keys: [[UInt8]]
+final class WebhookSigner: Sendable {
+    /// In the order of the file; never shown.
+    private let keys: Mutex<[[UInt8]]>
 
-    init(keys: [[UInt8]]) { self.keys = keys }
+    init(keys: [[UInt8]]) { self.keys = Mutex(keys) }
+
+    var count: Int { keys.withLock { $0.count } }
+
+    /// Signs with the keys of another signer from now on.
+    func use(keysOf other: WebhookSigner) {
+        let new = other.keys.withLock { $0 }
+        keys.withLock { $0 = new }
+    }
 
     /// The value of `webhook-signature`.
     ///
     /// - Parameter signed: `id.timestamp.body`.
     func signatures(of signed: [UInt8]) -> String {
-        keys.map { "v1,\(Data(Self.code(of: signed, with: $0)).base64EncodedString())" }.joined(separator: " ")
+        keys.withLock { $0 }.map { "v1,\(Data(Self.code(of: signed, with: $0)).base64EncodedString())" }.joined(
+            separator: " "
+        )
     }
 
     private static func code(of bytes: [UInt8], with key: [UInt8]) -> [UInt8] {
@@ -26,7 +38,7 @@ struct WebhookSigner: Sendable {
 
 extension WebhookSigner: CustomStringConvertible, CustomReflectable {
     /// Nothing of the keys.
-    var description: String { "\(keys.count) keys" }
+    var description: String { "\(count) keys" }
 
     /// Nothing of the keys.
     var customMirror: Mirror { Mirror(self, children: []) }
@@ -47,17 +59,12 @@ enum WebhookKeyFile {
     private static let prefix = "whsec_"
 
     static func load(path: String) throws(WebhookSettingsError) -> WebhookSigner {
-        func failure(_ why: String) -> WebhookSettingsError { WebhookSettingsError(.keysFile, "\(path) \(why)") }
-        let bytes: Data
-        do {
-            bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let text: String
+        do throws(SecretFile.Problem) {
+            text = try SecretFile.text(path: path, maximumBytes: maximumBytes, what: "a file of keys")
         } catch {
-            throw failure("cannot be read: \(error.localizedDescription)")
+            throw WebhookSettingsError(.keysFile, "\(path) \(error.text)")
         }
-        guard bytes.count <= maximumBytes else {
-            throw failure("has \(bytes.count) bytes; a file of keys may have at most \(maximumBytes)")
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw failure("is not UTF-8") }
         return WebhookSigner(keys: try keys(in: text, of: path))
     }
 
@@ -86,12 +93,6 @@ enum WebhookKeyFile {
             throw WebhookSettingsError(.keysFile, "\(path) has \(keys.count) keys; at most \(maximumKeys) sign")
         }
         return keys
-    }
-
-    /// Whether users other than owner and group may read it.
-    static func isExposed(_ path: String) -> Bool {
-        let mode = try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        return (mode ?? 0) & 0o004 != 0
     }
 }
 

@@ -1,9 +1,10 @@
 import NotificationModel
 
-/// The request or removal in a record of an input topic.
+/// The request, removal or fix in a record of an input topic.
 enum CenterInput: Sendable {
     case request(Request)
     case removal(Removal)
+    case fix(Fix)
 
     /// The position of a record in its input topic; it identifies what a replay can reproduce.
     struct Position: Hashable, Sendable {
@@ -28,6 +29,8 @@ enum CenterInput: Sendable {
         var content: ArraySlice<UInt8>
         var plan: Plan
         var expiration: Timestamp?
+        /// The channel that it names.
+        var channel: ChannelName?
         var trace: CarriedTrace
         /// The record's timestamp.
         var timestamp: Timestamp
@@ -39,6 +42,8 @@ enum CenterInput: Sendable {
         case immediate(collapseWindow: Int64)
         /// At the occurrences of a schedule.
         case scheduled(Schedule)
+        /// When a device crosses the boundary of a region. Indirect, so that a plan stays as small as the others.
+        indirect case region(LocationTrigger)
     }
 
     /// Removes one identifier, or all identifiers of a recipient when the key's identifier is empty.
@@ -53,9 +58,21 @@ enum CenterInput: Sendable {
         var timestamp: Timestamp
     }
 
+    /// A device's location, in the regions of its recipient.
+    struct Fix: Sendable {
+        var recipient: String
+        var fix: LocationFix
+        var position: Position
+        var trace: CarriedTrace
+        /// The record's timestamp.
+        var timestamp: Timestamp
+    }
+
     /// The outcome of an input, for the counters.
     enum Outcome: Hashable, Sendable {
         case applied, duplicate, superseded
+        /// Of a fix: applied, too late, or of a recipient for whom no notification waits for a region.
+        case located, late, unawaited
         /// The removal of all entries of a recipient exceeds one piece: `PartitionCenter.proceed` continues it.
         case unfinished
     }
@@ -64,22 +81,28 @@ enum CenterInput: Sendable {
         switch self {
         case .request(let request): request.position
         case .removal(let removal): removal.position
+        case .fix(let fix): fix.position
         }
     }
 
-    /// Identifies repeats.
-    var id: RequestID {
+    /// Identifies repeats; nil for a fix, which is identified by its device and time.
+    var id: RequestID? {
         switch self {
         case .request(let request): request.id
         case .removal(let removal): removal.id
+        case .fix: nil
         }
     }
 
     /// Whether the log and the entry alone determine the outcome. With a trigger, a collapse window or an expiration,
     /// the outcome depends on the clock.
     var isTimeless: Bool {
-        guard case .request(let request) = self else { return true }
-        return request.isTimeless
+        switch self {
+        case .request(let request): request.isTimeless
+        case .removal: true
+        // The sides and the entries it changes are of the next cut.
+        case .fix: false
+        }
     }
 }
 

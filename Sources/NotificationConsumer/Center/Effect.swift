@@ -12,6 +12,7 @@ enum Effect: Sendable {
 
 /// One attempt to send a notification or a recall.
 struct SendAttempt: Hashable, Sendable {
+    var channel: ChannelName
     var id: SendID
     var key: NotificationKey
     var kind: ChannelSend.Kind

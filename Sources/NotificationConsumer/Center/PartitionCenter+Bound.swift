@@ -28,6 +28,7 @@ extension PartitionCenter {
     /// - Returns: how many entries were forgotten before their retention ended.
     mutating func forget(at now: Timestamp, isForced: Bool = false) throws -> Int {
         guard sweep == nil else { return 0 }
+        try settleFiredRegions(at: now)
         inUse.evict(beyond: limits.maximumResident + inUse.armed)
         recipients.evict(beyond: 1000)
         guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
@@ -42,7 +43,8 @@ extension PartitionCenter {
         var early = 0
         for idle in try store.idle(limit: 512) {
             let isOld = idle.touched < old
-            guard isOld || inUse.totals.entries >= room else { break }
+            // Those with regions come last.
+            guard isOld || inUse.totals.entries >= room, idle.touched < .latest else { break }
             guard mayForget(idle.touched) else {
                 inUse.hurry()
                 break

@@ -49,7 +49,7 @@ extension PartitionCenter {
             let change = StoreChange(
                 key: key.encoded,
                 value: entry.isEmpty ? nil : entry.json,
-                due: entry.dueAfterRestart,
+                due: entry.storedDue,
                 touched: entry.touched
             )
             changes.append(change)

@@ -25,7 +25,7 @@ extension PartitionCenter {
         turn.recipient = record
         let result = body(&turn)
         if turn.isRecipientChanged {
-            turn.recipient.touched = now
+            turn.recipient.touch(at: now)
             inUse.totals.entries += recipients.set(turn.recipient, of: key)
         }
         return result

@@ -19,6 +19,9 @@ struct PartitionCenter {
         var entriesPerPiece = 1000
         /// Slots of entries whose memory is kept after a burst.
         var keptSlots = 1024
+        /// Notifications of a recipient that wait for a region, in an application. Beyond this, a new request is answered
+        /// `suppressed` with reason `capped`.
+        var regionsPerRecipient = 100
     }
 
     /// Whether a record is read for the first time or replayed.
@@ -38,7 +41,7 @@ struct PartitionCenter {
     let zones: TimeZoneDatabase?
     var window: DueWindow
     /// The previous owner may have sent a request written up to this instant.
-    private let doubtThrough: Timestamp?
+    let doubtThrough: Timestamp?
     /// The effects of turns, until the lane takes them.
     private var effects: [Effect] = []
     /// The slots of the current cut.
@@ -64,6 +67,10 @@ struct PartitionCenter {
     var sendLimit = Timestamp.latest
     /// Sends that the channel has not answered yet.
     private(set) var inFlight = 0
+    /// The applications with regions, sorted: where a fix that names none looks for its recipient.
+    var locatedApplications: [String] = []
+    /// Entries whose timers fired, and which may have stopped waiting for a region: their recipients' records still say so.
+    var firedRegions: [NotificationKey] = []
 
     /// Takes over a partition after its changelog was read to the end.
     ///
@@ -92,7 +99,7 @@ struct PartitionCenter {
         while try !load(through: firedThrough, at: now).isAll {}
         for slot in inUse.slots {
             inUse.update(slot, at: now, from: .clock) { entry in
-                entry.putInDoubt(through: firedThrough, at: now)
+                entry.putInDoubt(through: firedThrough, at: now, rules)
                 return ((), changed: true)
             }
         }
@@ -135,8 +142,8 @@ struct PartitionCenter {
             }
         }
         if let sending = entry.sending, case .inFlight = sending.phase {
-            inUse.update(slot, at: now, from: .clock) { entry in
-                entry.putInDoubt(through: .earliest, at: now)
+            inUse.update(slot, at: now, from: .clock) { [rules] entry in
+                entry.putInDoubt(through: .earliest, at: now, rules)
                 return ((), changed: true)
             }
         }
@@ -168,15 +175,21 @@ struct PartitionCenter {
         guard let slot else {
             let result = body(&turn)
             if turn.isChanged { inUse.insert(key, turn.entry, at: now, from: cause) }
+            if turn.entry.waitsForRegion { try noteRegion(of: key, turn.entry, at: now) }
             return result
         }
-        return inUse.run(&turn, in: slot, from: cause, body)
+        let waited = inUse.waitsForRegion(slot)
+        let result = inUse.run(&turn, in: slot, from: cause, body)
+        // Also when it waited already: the changelog may hold the entry without the recipient's record.
+        if waited || inUse.waitsForRegion(slot) { try noteRegion(of: key, inUse.entry(of: slot), at: now) }
+        return result
     }
 
     mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
         var turn = Turn(rules: rules, key: key, at: now)
         turn.holdsTimers = holdsTimers
-        turn.holdsSends = rules.handover.isBySend && (holdsTimers || now > sendLimit)
+        turn.regionsMayHaveFired = holdsTimers && doubtThrough != nil
+        turn.holdsSends = rules.channels.hasSends && (holdsTimers || now > sendLimit)
         swap(&turn.effects, &effects)
         return turn
     }
@@ -204,6 +217,7 @@ struct PartitionCenter {
         inputs += 1
         switch input {
         case .request(let request): return try apply(request, at: now, from: cause, reading)
+        case .fix(let fix): return try apply(fix, at: now)
         case .removal(let removal) where removal.key.isWholeRecipient:
             return try applyToAll(removal, at: now, from: cause, reading)
         case .removal(let removal):
@@ -232,8 +246,18 @@ struct PartitionCenter {
             // The limit decided, not the log.
             return try turn(of: request.key, at: now, from: .clock) { $0.refuseCapped(request) }
         }
-        let isInDoubt = reading == .again || doubtThrough.map { request.timestamp <= $0 } ?? false
-        return try turn(of: request.key, at: now, from: cause, mayHaveBeenSent: isInDoubt) { $0.apply(request) }
+        let isInDoubt = reading == .again || mayHaveBeenHandedOver(request)
+        var hasRegion = true
+        if case .region = request.plan { hasRegion = try hasRoomForRegion(of: request.key, at: now) }
+        return try turn(of: request.key, at: now, from: cause, mayHaveBeenSent: isInDoubt) { turn in
+            turn.hasRoomForRegion = hasRegion
+            return turn.apply(request)
+        }
+    }
+
+    private func mayHaveBeenHandedOver(_ request: CenterInput.Request) -> Bool {
+        guard let doubtThrough, request.timestamp <= doubtThrough else { return false }
+        return rules.mayHaveBeenHandedOver(request.channel)
     }
 
     /// Runs a turn whose entry has no room: its effects count, but the entry is dropped.
@@ -307,7 +331,9 @@ struct PartitionCenter {
         let end = min(now, end ?? now)
         while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {
             var turn = beginTurn(of: inUse.key(of: slot), at: now)
+            let waited = inUse.waitsForRegion(slot)
             inUse.run(&turn, in: slot, from: .clock) { $0.fire(through: end) }
+            if waited { firedRegions.append(inUse.key(of: slot)) }
             self.end(&turn)
             lateness(now.rawValue - due.rawValue)
             fired += 1
@@ -320,10 +346,20 @@ struct PartitionCenter {
 
 extension StateEntry {
     /// Marks what was pending up to the instant, or being sent, as possibly on the device.
-    mutating func putInDoubt(through instant: Timestamp, at now: Timestamp) {
-        if let due = pending?.due, due <= instant { self.pending?.isInDoubt = true }
+    mutating func putInDoubt(through instant: Timestamp, at now: Timestamp, _ rules: LifecycleRules) {
+        if let pending, let due = pending.due, due <= instant, mayHaveFired,
+            rules.mayHaveBeenHandedOver(pending.channel)
+        {
+            self.pending?.isInDoubt = true
+        }
         guard sending != nil else { return }
         sending?.isInDoubt = true
         if case .inFlight = sending?.phase { sending?.wait(until: now) }
+    }
+
+    /// Whether what was due may have been sent: until a boundary is crossed, only the expiration is due.
+    private var mayHaveFired: Bool {
+        guard case .region(let wait)? = pending?.timer else { return true }
+        return wait.isCrossed
     }
 }

@@ -19,4 +19,15 @@ extension RecipientRecord {
         }
         applied[position.input] = position.place
     }
+
+    /// A record that changed. One with regions must not be forgotten: by its instant it is the last of those with nothing
+    /// pending, so that no search for old entries finds it.
+    mutating func touch(at now: Timestamp) { touched = regions.isEmpty ? now : .latest }
+
+    /// About the bytes of its JSON: most of a recipient with regions.
+    var bytes: Int {
+        var bytes = 128 + 100 * removals.count + 100 * devices.count
+        for region in regions { bytes += 384 + region.identifier.utf8.count + region.sides.count }
+        return bytes
+    }
 }

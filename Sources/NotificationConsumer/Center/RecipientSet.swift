@@ -15,8 +15,9 @@ struct RecipientSet {
     /// In a cut that is not committed yet.
     private var inCut: Set<NotificationKey> = []
 
-    /// The number of records in the next cut.
+    /// The number of records in the next cut, and what they add to it, in bytes: an estimate.
     var dirtyCount: Int { dirty.count }
+    private(set) var dirtyBytes = 0
     var count: Int { kept.count }
 
     /// A record in memory, by the key with an empty identifier.
@@ -36,6 +37,7 @@ struct RecipientSet {
         if kept[key]?.isDirty == false {
             kept[key]?.isDirty = true
             dirty.append(key)
+            dirtyBytes += record.bytes
         }
         return (record.isEmpty ? 0 : 1) - before
     }
@@ -51,6 +53,7 @@ struct RecipientSet {
             kept[key]?.isLogged = !entry.record.isEmpty
         }
         dirty.removeAll(keepingCapacity: true)
+        dirtyBytes = 0
     }
 
     /// The cut is committed and written to the store.

@@ -61,8 +61,8 @@ extension Turn {
     ///
     /// - Returns: whether there was anything.
     private mutating func take(_ removal: CenterInput.Removal) -> Bool {
-        var (found, leavesDoubt, recalls) = (false, false, false)
-        if removal.scope != .delivered { (found, leavesDoubt) = cancel(removal) }
+        var (found, doubt): (Bool, Doubt?) = (false, nil)
+        if removal.scope != .delivered { (found, doubt) = cancel(removal) }
         if removal.scope != .pending {
             if let delivered = entry.delivered {
                 // Include the occurrence: each occurrence of a repeating notification can be removed.
@@ -74,10 +74,11 @@ extension Turn {
                     close(delivered.requestID)
                 }
                 entry.delivered = nil
-                (found, recalls) = (true, true)
-                // Between two attempts the device shows what is removed: treat the send as in doubt, so that the device
-                // shows nothing in the end.
-                if let sending = entry.sending, case .waiting = sending.phase { entry.sending?.isInDoubt = true }
+                found = true
+                if rules.channels.isSent(delivered.channel) { doubt = Doubt(channel: delivered.channel) }
+                // Until the send has ended the device shows what is removed: treat it as in doubt, so that the device
+                // shows nothing if it is not delivered.
+                if entry.sending?.content != nil { entry.sending?.isInDoubt = true }
             }
             // The end of the send answers one removal only: the next finds nothing left to recall.
             if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase,
@@ -87,22 +88,21 @@ extension Turn {
                 found = true
             }
         }
-        if rules.handover.isBySend, recalls || leavesDoubt, entry.sending == nil {
-            recall(by: removal.id, removal.trace)
-        }
+        if let doubt, entry.sending == nil { recall(through: doubt.channel, by: removal.id, removal.trace) }
         return found
     }
 
     /// Cancels what waits; a send in flight is answered when the channel has answered.
-    private mutating func cancel(_ removal: CenterInput.Removal) -> (found: Bool, leavesDoubt: Bool) {
-        var (found, leavesDoubt) = (false, false)
+    private mutating func cancel(_ removal: CenterInput.Removal) -> (found: Bool, doubt: Doubt?) {
+        var (found, doubt): (Bool, Doubt?) = (false, nil)
         if let pending = entry.pending {
-            publish(.cancelled, of: pending.requestID, closes: true, inDoubt: pending.isInDoubt, removal.trace) {
+            publish(.cancelled, of: pending.requestID, closes: true, inDoubt: isInDoubt(pending), removal.trace) {
                 $0.by = removal.id
             }
             close(pending.requestID)
             entry.pending = nil
-            (found, leavesDoubt) = (true, pending.isInDoubt)
+            found = true
+            if isInDoubt(pending) { doubt = Doubt(channel: pending.channel) }
         }
         if let sending = entry.sending, sending.content != nil {
             if case .inFlight = sending.phase {
@@ -115,10 +115,10 @@ extension Turn {
                 giveUp(sending, as: .cancelled, by: removal.id, removal.trace)
                 // Otherwise the event names an earlier removal.
                 if sending.cancelledBy == nil { found = true }
-                leavesDoubt = leavesDoubt || sending.isInDoubt
+                if sending.isInDoubt { doubt = Doubt(channel: sending.channel) }
             }
         }
-        return (found, leavesDoubt)
+        return (found, doubt)
     }
 
     /// Answers a removal that found nothing: every removal is answered.

@@ -14,9 +14,16 @@ extension Turn {
         isChanged = true
         entry.noteApplied(request.position)
         guard isCurrent(request.version, of: request.id, request.trace) else { return .superseded }
+        guard hasRoomForRegion else { return refuseCapped(request) }
 
         let replaced = entry.pending
-        let leavesDoubt = supersede(by: request)
+        let doubt = supersede(by: request)
+        var leavesDoubt = false
+        if let doubt {
+            // Another channel does not replace it.
+            leavesDoubt = rules.channels.areSame(doubt.channel, request.channel)
+            if !leavesDoubt { recallFirst(doubt, by: request) }
+        }
         let judged = mayHaveBeenSent ? min(now, request.timestamp) : now
         if let expiration = request.expiration, expiration <= judged {
             expire(request.id, request.trace)
@@ -25,10 +32,13 @@ extension Turn {
             case .immediate(let window) where window > 0: hold(request, window: window, replacing: replaced)
             case .immediate: send(request, leavesDoubt: leavesDoubt)
             case .scheduled(let schedule): arm(request, schedule, replacing: replaced)
+            case .region(let trigger): arm(request, trigger, replacing: replaced)
             }
         }
         // The device may show a replaced notification, and nothing is sent now: recall it.
-        if leavesDoubt, entry.sending == nil, !isNextToBeSent { recall(by: request.id, request.trace) }
+        if leavesDoubt, entry.sending == nil, !isNextToBeSent {
+            recall(through: request.channel, by: request.id, request.trace)
+        }
         return .applied
     }
 
@@ -43,26 +53,36 @@ extension Turn {
 
     /// Closes what is pending under the key, or waits between two attempts.
     ///
-    /// - Returns: true when the device may show it.
-    private mutating func supersede(by request: CenterInput.Request) -> Bool {
-        var leavesDoubt = false
+    /// - Returns: what the device may show.
+    private mutating func supersede(by request: CenterInput.Request) -> Doubt? {
+        var doubt: Doubt?
         if let replaced = entry.pending {
             publish(
                 .superseded,
                 of: replaced.requestID,
                 closes: true,
-                inDoubt: replaced.isInDoubt,
+                inDoubt: isInDoubt(replaced),
                 request.trace
             ) { $0.by = request.id }
             close(replaced.requestID)
             entry.pending = nil
-            leavesDoubt = replaced.isInDoubt
+            if isInDoubt(replaced) { doubt = Doubt(channel: replaced.channel) }
         }
         if let sending = entry.sending, case .waiting = sending.phase, sending.content != nil {
             giveUp(sending, as: .superseded, by: request.id, request.trace)
-            leavesDoubt = leavesDoubt || sending.isInDoubt
+            if sending.isInDoubt { doubt = Doubt(channel: sending.channel) }
         }
-        return leavesDoubt && rules.handover.isBySend
+        return doubt.flatMap { rules.channels.isSent($0.channel) ? $0 : nil }
+    }
+
+    /// Recalls what the device may show before a notification leaves through another channel; a send in flight does so when
+    /// it ends.
+    private mutating func recallFirst(_ doubt: Doubt, by request: CenterInput.Request) {
+        if entry.sending == nil {
+            recall(through: doubt.channel, by: request.id, request.trace)
+        } else {
+            entry.sending?.isInDoubt = true
+        }
     }
 
     private var isNextToBeSent: Bool {
@@ -78,8 +98,8 @@ extension Turn {
     ///
     /// - Parameter leavesDoubt: the device may show the superseded notification.
     private mutating func send(_ request: CenterInput.Request, leavesDoubt: Bool) {
-        var waits = holdsSends
-        if let sending = entry.sending, case .inFlight = sending.phase { waits = true }
+        var waits = holdSend(by: request.channel)
+        if let sending = entry.sending { waits = waits || !isReplaced(sending, by: request.channel) }
         guard !waits else {
             return wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent || leavesDoubt)
         }
@@ -92,9 +112,16 @@ extension Turn {
                 trace: request.trace,
                 closes: true,
                 phase: .inFlight(since: now),
-                isInDoubt: mayHaveBeenSent
+                isInDoubt: mayHaveBeenSent,
+                channel: request.channel
             )
         )
+    }
+
+    /// Whether a newer send ends the send: neither one in flight, nor a recall by another channel.
+    private func isReplaced(_ sending: StateEntry.Sending, by channel: ChannelName?) -> Bool {
+        if case .inFlight = sending.phase { return false }
+        return sending.content != nil || rules.channels.areSame(sending.channel, channel)
     }
 
     private mutating func arm(
@@ -112,7 +139,7 @@ extension Turn {
             until: due,
             isInDoubt: mayHaveBeenSent && due <= now
         )
-        if due <= now, entry.sending == nil, !holdsTimers, !holdsSends { return fire() }
+        if due <= now, entry.sending == nil, !holdsTimers, !holdSend(by: request.channel) { return fire() }
         publish(.scheduled, of: request.id, closes: false, request.trace) {
             $0.nextTriggerDate = due
             $0.replaces = replaced?.requestID
@@ -139,7 +166,7 @@ extension Turn {
     private mutating func wait(
         _ request: CenterInput.Request,
         for timer: StateEntry.Timer,
-        until due: Timestamp,
+        until due: Timestamp?,
         isInDoubt: Bool
     ) {
         entry.pending = .init(
@@ -149,7 +176,8 @@ extension Turn {
             trace: request.trace,
             timer: timer,
             due: due,
-            isInDoubt: isInDoubt
+            isInDoubt: isInDoubt,
+            channel: request.channel
         )
     }
 }

@@ -4,16 +4,30 @@ import NotificationModel
 extension Turn {
     /// Hands a notification over.
     mutating func deliver(_ sending: StateEntry.Sending) {
-        if rules.handover.isBySend { begin(sending) } else { delivered(sending) }
+        switch rules.channels.handover(of: sending.channel) {
+        case .inEvent: delivered(sending)
+        case .bySend: begin(sending)
+        // The settings had it when the request was accepted.
+        case .unavailable: rejected(sending, .unsupportedForm)
+        }
     }
 
     /// Asks the device to remove what it shows under the key. That notification no longer counts as delivered, but its
     /// id stays known.
-    mutating func recall(by id: RequestID, _ trace: CarriedTrace) {
+    ///
+    /// - Parameter channel: through which it was sent; only one that sends can recall.
+    mutating func recall(through channel: ChannelName?, by id: RequestID, _ trace: CarriedTrace) {
+        guard rules.channels.isSent(channel) else { return }
         if let delivered = entry.delivered, entry.pending?.requestID != delivered.requestID {
             close(delivered.requestID)
         }
         entry.delivered = nil
+        withdraw(through: channel, by: id, trace)
+    }
+
+    /// Sends a recall.
+    private mutating func withdraw(through channel: ChannelName?, by id: RequestID, _ trace: CarriedTrace) {
+        guard rules.channels.isSent(channel) else { return }
         begin(
             .init(
                 requestID: id,
@@ -22,7 +36,8 @@ extension Turn {
                 expiration: nil,
                 trace: trace,
                 closes: false,
-                phase: .inFlight(since: now)
+                phase: .inFlight(since: now),
+                channel: channel
             )
         )
     }
@@ -52,14 +67,17 @@ extension Turn {
 
     /// Starts the next attempt after the pause.
     mutating func retry(_ sending: StateEntry.Sending) {
-        if let expiration = sending.expiration, expiration <= now, !sending.isInDoubt {
+        if let expiration = sending.expiration, expiration <= now {
             entry.sending = nil
-            return end(.expired, sending)
+            return endUnlessCancelled(.expired, sending)
         }
         var next = sending
-        next.attempt += 1
-        next.phase = .inFlight(since: now)
-        begin(next)
+        next.attempt += sending.isDeferred ? 0 : 1
+        (next.isDeferred, next.phase) = (false, .inFlight(since: now))
+        entry.sending = nil
+        // The settings have changed since the attempt before.
+        if rules.channels.handover(of: next.channel) == .inEvent { return accepted(next) }
+        deliver(next)
     }
 
     /// Applies the answer of a channel.
@@ -76,7 +94,15 @@ extension Turn {
         switch outcome.result {
         case .accepted: accepted(sending)
         case .rejected(let reason): rejected(sending, reason)
-        case .failed(let asked): failed(sending, asked)
+        case .failed(let pause): failed(sending, pause)
+        case .unanswered(let pause):
+            var unanswered = sending
+            unanswered.isInDoubt = sending.isInDoubt || sending.content != nil
+            failed(unanswered, pause)
+        case .deferred(let pause):
+            var deferred = sending
+            deferred.isDeferred = true
+            failed(deferred, pause)
         }
         return true
     }
@@ -92,31 +118,25 @@ extension Turn {
                 $0.by = removal
             }
             if entry.pending?.requestID != id { close(id) }
-            recall(by: removal, trace)
+            entry.delivered = nil
+            recall(through: sending.channel, by: removal, trace)
         }
     }
 
     private mutating func rejected(_ sending: StateEntry.Sending, _ reason: ReasonCode) {
         // A refused recall is final: another attempt would get the same answer.
         guard sending.content != nil else { return }
-        if let removal = sending.cancelledBy {
-            end(.cancelled, sending) { $0.by = removal }
-        } else {
-            end(.failed, sending) { $0.reason = reason }
-        }
-        answerRecall(sending)
+        endUnlessCancelled(.failed, sending) { $0.reason = reason }
     }
 
-    /// - Parameter asked: the pause requested by the channel, in milliseconds.
-    private mutating func failed(_ sending: StateEntry.Sending, _ asked: Int64?) {
+    /// - Parameter request: the pause requested by the channel, in milliseconds.
+    private mutating func failed(_ sending: StateEntry.Sending, _ request: Int64?) {
         let newer = entry.pending.flatMap { $0.requestID != sending.requestID ? $0.requestID : nil }
         if sending.content != nil, let removal = sending.cancelledBy {
             end(.cancelled, sending) { $0.by = removal }
         } else if sending.content != nil, let newer {
             end(.superseded, sending) { $0.by = newer }
-        } else if let next = nextAttempt(of: sending, asked) {
-            var next = next
-            next.recalledBy = nil
+        } else if let next = nextAttempt(of: sending, request) {
             entry.sending = next
         } else if sending.content != nil {
             end(.failed, sending) { $0.reason = .gaveUp }
@@ -128,14 +148,16 @@ extension Turn {
     /// until then.
     private func nextAttempt(of sending: StateEntry.Sending, _ request: Int64?) -> StateEntry.Sending? {
         var next = sending
+        next.recalledBy = nil
         next.wait(until: now)
+        let tried = sending.attempt - (sending.isDeferred ? 1 : 0)
         let spent = next.begun.map { max(0, now.rawValue - $0.rawValue) } ?? 0
         let id = SendID(requestID: sending.requestID, occurrence: sending.occurrence)
-        guard let pause = rules.retry.pause(after: sending.attempt, of: id, spent: spent, request: request) else {
+        guard let pause = rules.retry.pause(after: tried, of: id, spent: spent, request: request) else {
             return nil
         }
         var time = now.adding(milliseconds: pause)
-        if let expiration = sending.expiration, !sending.isInDoubt { time = max(now, min(time, expiration)) }
+        if let expiration = sending.expiration { time = max(now, min(time, expiration)) }
         next.wait(until: time)
         return next
     }
@@ -145,8 +167,26 @@ extension Turn {
     private mutating func answerRecall(_ sending: StateEntry.Sending) {
         if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }
         guard sending.isInDoubt, sending.content != nil, entry.sending == nil else { return }
-        if let pending = entry.pending, case .turn = pending.timer { return }
-        recall(by: sending.requestID, sending.trace)
+        if let pending = entry.pending, case .turn = pending.timer,
+            rules.channels.areSame(pending.channel, sending.channel)
+        {
+            return
+        }
+        recall(through: sending.channel, by: sending.requestID, sending.trace)
+    }
+
+    /// Ends a send without a delivery. A removal that waited for this end has cancelled it.
+    private mutating func endUnlessCancelled(
+        _ name: DeliveryEventName,
+        _ sending: StateEntry.Sending,
+        _ fill: (inout DeliveryEvent) -> Void = { _ in }
+    ) {
+        if let removal = sending.cancelledBy {
+            end(.cancelled, sending) { $0.by = removal }
+        } else {
+            end(name, sending, fill)
+        }
+        answerRecall(sending)
     }
 
     /// Ends a send without a delivery.
@@ -163,8 +203,9 @@ extension Turn {
     }
 
     private mutating func delivered(_ sending: StateEntry.Sending) {
-        let replaced = entry.delivered.flatMap { $0.requestID != sending.requestID ? $0.requestID : nil }
-        let channel = rules.handover.channel
+        let channel = sending.channel ?? rules.channels.standard
+        let earlier = entry.delivered
+        let replaced = earlier.flatMap { $0.requestID != sending.requestID ? $0.requestID : nil }
         publish(
             .delivered,
             of: sending.requestID,
@@ -173,11 +214,20 @@ extension Turn {
             sending.trace
         ) {
             $0.occurrence = sending.occurrence
-            $0.channel = channel
+            $0.channel = channel.rawValue
             $0.content = sending.content
             $0.replaces = replaced
         }
         if let replaced { close(replaced) }
-        entry.delivered = .init(requestID: sending.requestID, occurrence: sending.occurrence, at: now)
+        entry.delivered = .init(
+            requestID: sending.requestID,
+            occurrence: sending.occurrence,
+            at: now,
+            channel: sending.channel
+        )
+        // Another channel does not replace what the earlier one shows.
+        if let earlier, !rules.channels.areSame(earlier.channel, sending.channel) {
+            withdraw(through: earlier.channel, by: sending.requestID, sending.trace)
+        }
     }
 }

@@ -28,6 +28,7 @@ extension Turn {
             deliver(pending, occurrence: nil, closes: true)
         case .scheduled(let schedule, let occurrence):
             fire(pending, schedule, from: occurrence, due: due, through: end ?? now)
+        case .region(let wait): fire(pending, wait)
         }
     }
 
@@ -92,7 +93,7 @@ extension Turn {
         entry.pending = next
     }
 
-    private mutating func deliver(_ pending: StateEntry.Pending, occurrence: Timestamp?, closes: Bool) {
+    mutating func deliver(_ pending: StateEntry.Pending, occurrence: Timestamp?, closes: Bool) {
         deliver(
             .init(
                 requestID: pending.requestID,
@@ -102,7 +103,8 @@ extension Turn {
                 trace: pending.trace,
                 closes: closes,
                 phase: .inFlight(since: now),
-                isInDoubt: pending.isInDoubt
+                isInDoubt: pending.isInDoubt,
+                channel: pending.channel
             )
         )
     }

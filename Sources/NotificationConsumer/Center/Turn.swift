@@ -7,6 +7,11 @@ import NotificationModel
 ///
 /// Every request ends in exactly one event with `closes: true`, except a duplicate, which is only counted.
 struct Turn {
+    /// A notification that a device may show, sent through this channel.
+    struct Doubt {
+        let channel: ChannelName?
+    }
+
     let rules: LifecycleRules
     let key: NotificationKey
     let now: Timestamp
@@ -27,10 +32,17 @@ struct Turn {
     var holdsTimers = false
     /// Sends wait too: for the backlog, or for a marker that records that they may have begun.
     var holdsSends = false
+    /// The backlog is being read: what still waits for a region may have been sent for a fix in it.
+    var regionsMayHaveFired = false
+    /// Whether the recipient may have another notification that waits for a region.
+    var hasRoomForRegion = true
 
     init(rules: LifecycleRules, key: NotificationKey, at now: Timestamp) {
         (self.rules, self.key, self.now) = (rules, key, now)
     }
+
+    /// Whether a send by this channel must wait.
+    func holdSend(by channel: ChannelName?) -> Bool { holdsSends && rules.channels.isSent(channel) }
 
     // MARK: - Steps that the operations share
 
@@ -51,6 +63,7 @@ struct Turn {
     mutating func begin(_ sending: StateEntry.Sending) {
         entry.sending = sending
         let attempt = SendAttempt(
+            channel: sending.channel ?? rules.channels.standard,
             id: SendID(requestID: sending.requestID, occurrence: sending.occurrence),
             key: key,
             kind: sending.content.map { .deliver(content: $0) } ?? .recall,
@@ -58,8 +71,8 @@ struct Turn {
             trace: sending.trace,
             closes: sending.closes,
             isInDoubt: sending.isInDoubt,
-            // What may be on the device already is sent, so that its outcome becomes known.
-            expiration: sending.isInDoubt ? nil : sending.expiration
+            // What a previous owner may have sent is sent again, so that its outcome becomes known.
+            expiration: sending.isInDoubt && sending.attempt == 1 ? nil : sending.expiration
         )
         effects.append(.send(attempt))
         sends += 1

@@ -33,6 +33,8 @@ struct WorkingSet {
         static let urgent = State(rawValue: 8)
         /// Changed only by requests and removals that finished at once; in a later cut.
         static let lazy = State(rawValue: 16)
+        /// Waits for a region.
+        static let region = State(rawValue: 32)
     }
 
     /// The cause of a change.
@@ -72,6 +74,8 @@ struct WorkingSet {
     func key(of slot: Slot) -> NotificationKey { index.key(of: slot) }
 
     func entry(of slot: Slot) -> StateEntry { entries[Int(slot)] }
+
+    func waitsForRegion(_ slot: Slot) -> Bool { standings[Int(slot)].state.contains(.region) }
 
     /// All entries of the key's recipient in its application, in no particular order.
     func slots(ofRecipientOf key: NotificationKey) -> [Slot] { index.slots(ofRecipientOf: key) }
@@ -155,8 +159,13 @@ struct WorkingSet {
 
     // MARK: - Time
 
-    /// Updates the alarm of the entry's timer.
+    /// Updates the alarm of the entry's timer, and whether it waits for a region.
     private mutating func track(_ slot: Slot) {
+        if entries[Int(slot)].waitsForRegion {
+            standings[Int(slot)].state.insert(.region)
+        } else {
+            standings[Int(slot)].state.remove(.region)
+        }
         let (before, after) = (standings[Int(slot)].due, entries[Int(slot)].due)
         guard before != after else { return }
         standings[Int(slot)].due = after
@@ -208,7 +217,7 @@ struct WorkingSet {
             looked += 1
             hand = hand + 1 < standings.count ? hand + 1 : 0
             guard standings[hand].isUsed, standings[hand].due == nil, entries[hand].sending == nil,
-                standings[hand].state.subtracting(.urgent) == .logged
+                standings[hand].state.subtracting([.urgent, .region]) == .logged
             else { continue }
             if standings[hand].isRecent {
                 standings[hand].isRecent = false

@@ -6,10 +6,10 @@ package import NotificationModel
 /// replaces by key, so a repeated send replaces itself.
 ///
 /// Sends are side work of a lane (`SideWork`). The lane limits the concurrent sends, treats a send without an outcome
-/// at its deadline as failed, and retries failed sends. A channel is `Sendable` because several lanes use it.
+/// at its deadline as unanswered, and retries sends that failed temporarily. A channel is `Sendable` because several lanes use it.
 package protocol DeliveryChannel: AnyObject {
-    /// The value of `channel` in events.
-    var name: String { get }
+    /// The value of `channel` in requests, settings and events.
+    var name: ChannelName { get }
 
     /// How many sends of the process it can perform at one time, which the lanes share; nil for as many as the lanes
     /// allow.
@@ -56,13 +56,30 @@ package struct ChannelSend: Hashable, Sendable {
     package var assignmentID: UInt64
     package var partition: Int32
     /// The trace of the request record.
-    package var trace = CarriedTrace.none
+    package var trace: CarriedTrace
     /// Whether the request closes with this send; false for one occurrence of a repeat.
-    package var closes = true
-    /// A previous owner of the partition may have sent it.
-    package var isInDoubt = false
+    package var closes: Bool
+    /// An earlier attempt, perhaps of a previous owner of the partition, may have reached a device.
+    package var isInDoubt: Bool
     /// After this instant the attempt must not begin.
     package var expiration: Timestamp?
+
+    package init(
+        id: SendID,
+        key: NotificationKey,
+        kind: Kind,
+        attempt: Int,
+        assignmentID: UInt64,
+        partition: Int32,
+        trace: CarriedTrace = .none,
+        closes: Bool = true,
+        isInDoubt: Bool = false,
+        expiration: Timestamp? = nil
+    ) {
+        (self.id, self.key, self.kind, self.attempt) = (id, key, kind, attempt)
+        (self.assignmentID, self.partition) = (assignmentID, partition)
+        (self.trace, self.closes, self.isInDoubt, self.expiration) = (trace, closes, isInDoubt, expiration)
+    }
 }
 
 extension ChannelSend {
@@ -120,8 +137,12 @@ package struct ChannelOutcome: Hashable, Sendable {
         case accepted
         /// Rejected permanently.
         case rejected(ReasonCode)
-        /// Failed temporarily; the channel may request a pause, in milliseconds.
+        /// Failed temporarily, and has not reached a device; the channel may request a pause, in milliseconds.
         case failed(retryAfter: Int64?)
+        /// Nothing is known: it may have reached a device.
+        case unanswered(retryAfter: Int64?)
+        /// Not tried, so that it does not count as an attempt.
+        case deferred(retryAfter: Int64?)
     }
 
     package var send: ChannelSend

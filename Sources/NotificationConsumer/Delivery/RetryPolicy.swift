@@ -23,14 +23,14 @@ struct RetryPolicy: Sendable {
     /// The pause after a failed attempt, in milliseconds; nil when it was the last one.
     ///
     /// - Parameters:
-    ///   - attempt: from 1.
+    ///   - attempt: from 1; 0 when none was tried.
     ///   - id: the send, for the jitter.
     ///   - spent: since the begin of the first attempt, in milliseconds.
     ///   - request: the pause requested by the channel.
     func pause(after attempt: Int, of id: SendID, spent: Int64, request: Int64?) -> Int64? {
         guard attempt < attempts else { return nil }
         let share = Double(id.draw("retry \(attempt)") >> 11) / Double(1 << 53)
-        let own = Double(min(longestPause, firstPause << Int64(min(attempt - 1, 30))))
+        let own = Double(min(longestPause, firstPause << Int64(min(max(attempt, 1) - 1, 30))))
         let requested = Double(min(longestRequest, max(0, request ?? 0)))
         let pause = Int64(max(own * (1 - share / 2), requested * (1 + share / 4)))
         return spent + pause < age ? pause : nil

@@ -82,6 +82,23 @@ struct Emission<Link: LaneLink> {
         )
     }
 
+    /// Sends a signal on to the partition of its recipient, unchanged but for a header: it is sent on once.
+    func forward(_ record: KafkaConsumerRecord, to partition: Int32) throws {
+        var headers = KafkaHeaderBuffer()
+        for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
+        headers.append(SignalHeaders.forwarded, Array("\(record.partition)".utf8))
+        try enqueue(
+            LinkRecord(
+                topic: .signals,
+                partition: partition,
+                key: record.key,
+                value: record.value,
+                headers: headers,
+                tag: ledger.checkpoint.tag.rawValue
+            )
+        )
+    }
+
     /// Writes a changed entry to the partition of `state`; a tombstone when the entry is gone.
     func publish(_ change: StoreChange, partition: Int32) throws {
         try enqueue(

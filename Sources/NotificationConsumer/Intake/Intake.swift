@@ -3,8 +3,9 @@ package import NotificationModel
 /// Converts the records of each input topic to inputs of the center.
 package struct Intake: Sendable {
     let requests: RequestIntake
+    let signals: SignalIntake
 
-    /// A record as received; of its headers only the trace is kept.
+    /// A record as received; of its headers only the trace is kept, and what a signal needs.
     package struct Record: Sendable {
         package var input: InputTopic
         package var partition: Int32
@@ -14,6 +15,7 @@ package struct Intake: Sendable {
         package var key: [UInt8]?
         package var value: [UInt8]?
         package var trace: CarriedTrace
+        package var signal: SignalHeaders
 
         package init(
             _ input: InputTopic,
@@ -22,7 +24,8 @@ package struct Intake: Sendable {
             timestamp: Int64?,
             key: [UInt8]?,
             value: [UInt8]?,
-            trace: CarriedTrace
+            trace: CarriedTrace,
+            signal: SignalHeaders = .init()
         ) {
             self.input = input
             self.partition = partition
@@ -31,6 +34,7 @@ package struct Intake: Sendable {
             self.key = key
             self.value = value
             self.trace = trace
+            self.signal = signal
         }
     }
 
@@ -46,6 +50,7 @@ package struct Intake: Sendable {
     ) throws(ModelError) -> CenterInput {
         switch record.input {
         case .requests: try requests.input(from: record, life: life, at: now, isReadAgain: isReadAgain)
+        case .signals: .fix(try signals.fix(from: record, life: life, at: now))
         }
     }
 }

@@ -8,6 +8,8 @@ struct RequestIntake: Sendable {
     let topic: String
     /// The time zones of calendar triggers.
     let zones: TimeZones
+    /// What requests may name.
+    var channels = ChannelRules()
     /// The size limit of the events and entries created from a request.
     var bound = RecordBound(.max)
     /// How many contents an entry can hold at the same time.
@@ -69,7 +71,10 @@ struct RequestIntake: Sendable {
                     "a request needs an identifier; only a removal may omit it"
                 )
             }
-            if !isReadAgain { try bound.check(content: scanned.content.count, contents: contents) }
+            if !isReadAgain {
+                try bound.check(content: scanned.content.count, contents: contents)
+                try check(scanned.channel)
+            }
             return .request(
                 .init(
                     id: scanned.requestID ?? derivedID(of: record, life),
@@ -79,6 +84,7 @@ struct RequestIntake: Sendable {
                     content: value[scanned.content],
                     plan: try plan(of: scanned, anchor: anchor),
                     expiration: scanned.expiration,
+                    channel: scanned.channel,
                     trace: record.trace,
                     timestamp: anchor
                 )
@@ -87,10 +93,20 @@ struct RequestIntake: Sendable {
     }
 
     private func plan(of request: ScannedRequest, anchor: Timestamp) throws(ModelError) -> CenterInput.Plan {
+        if case .location(let trigger) = request.trigger { return .region(trigger) }
         guard let schedule = try Schedule(request.trigger, anchor: anchor, zones: zones) else {
             return .immediate(collapseWindow: request.collapseWindow ?? 0)
         }
         return .scheduled(schedule)
+    }
+
+    private func check(_ channel: ChannelName?) throws(ModelError) {
+        guard let channel, channels.handover(of: channel) == .unavailable else { return }
+        throw ModelError(
+            .unsupportedForm,
+            field: "channel",
+            "this service has no channel \(channel.rawValue): add it to the setting `channels` of the consumer service"
+        )
     }
 
     private func removal(

@@ -128,14 +128,16 @@ package final class KafkaLink: LaneLink, ClientLink {
     }
 
     private func record(of message: borrowing KafkaMessage) -> Intake.Record {
-        Intake.Record(
-            inputs.input(of: message),
+        let input = inputs.input(of: message)
+        return Intake.Record(
+            input,
             partition: message.partition,
             offset: message.offset,
             timestamp: message.timestamp,
             key: message.key(),
             value: message.value(),
-            trace: CarriedTrace(message)
+            trace: CarriedTrace(message),
+            signal: input == .signals ? SignalHeaders(message) : .init()
         )
     }
 

@@ -10,6 +10,7 @@ extension Lane {
         defer { link.endReadingState() }
         assignmentID = context.newAssignmentID()
         owned.beginAssignment()
+        heldSignals.dropAll()
         cancelSends()
         try checkCounts(numbers)
         let began = link.now
@@ -86,27 +87,29 @@ extension Lane {
     }
 
     private func begin(_ number: Int32, _ result: Restore.Result) throws -> OwnedPartition {
-        let handover = context.channel.map { LifecycleRules.Handover.bySend(channel: $0.name) }
         var rules = LifecycleRules(retention: configuration.retention.milliseconds)
-        if let handover { rules.handover = handover }
+        rules.channels = intake.requests.channels
+        rules.repeatsEvents = context.guarantee == .atLeastOnce
         rules.retry = RetryPolicy(configuration.retry)
         rules.contentBytes = intake.requests.contentBytes
         // An event in a transaction that was not committed was not sent.
-        let isDoubtful = context.guarantee == .atLeastOnce || rules.handover.isBySend
-        let center = try PartitionCenter(
+        let isDoubtful = rules.repeatsEvents || rules.channels.hasSends
+        var center = try PartitionCenter(
             rules: rules,
             limits: .init(
                 maximumEntries: configuration.maximumEntries,
                 maximumResident: configuration.residentEntries,
                 retention: configuration.retention.milliseconds,
                 entriesPerPiece: configuration.entriesPerPiece,
-                keptSlots: configuration.keptSlots
+                keptSlots: configuration.keptSlots,
+                regionsPerRecipient: configuration.regionsPerRecipient
             ),
             store: result.store,
             zones: context.zones.database,
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
             at: context.clock()
         )
+        center.locatedApplications = result.marker?.locatedApplications ?? []
         return OwnedPartition(
             center: center,
             inputs: result.inputs.map { InputProgress(position: $0.offset, life: $0.life) },
@@ -216,6 +219,7 @@ extension Lane {
 
     /// The store holds committed changes only, so it can be a base whatever the outcome of the other changes.
     private func release(_ number: Int32, isStoreSound: Bool) {
+        heldSignals.drop(number)
         guard let partition = owned.remove(number) else { return }
         if let queries { context.queries?.close(number, queries) }
         if isStoreSound {

@@ -32,7 +32,7 @@ extension Lane {
             dirty: owned.dirtyCount,
             unwritten: unwritten,
             storeTrouble: unwritten >= configuration.unwrittenChanges / 2 ? owned.storeTrouble : nil,
-            sends: sends?.count ?? 0,
+            sends: sends.largest,
             isNextCheckpointFull: isUnderWay && ledger.budget.isFull,
             isNextCheckpointOverfull: isUnderWay && ledger.budget.isOverfull,
             uncommittedSince: uncommittedSince,
@@ -46,7 +46,7 @@ extension Lane {
             outstandingRecords: configuration.outstandingRecords,
             checkpointEntries: configuration.checkpointEntries,
             unwrittenChanges: configuration.unwrittenChanges,
-            sends: sends?.bound ?? 1,
+            sends: configuration.outstandingSends,
             sessionTimeout: configuration.sessionTimeout,
             transactionTimeout: configuration.transactionTimeout
         )

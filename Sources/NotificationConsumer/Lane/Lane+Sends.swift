@@ -2,20 +2,20 @@ import Kafka
 import NotificationModel
 import ServiceSupport
 
-/// Sends: side work of the lane, performed by its channel.
+/// Sends: side work of the lane, performed by its channels.
 extension Lane {
-    static func sideWork(of context: LaneContext, waking link: Link) -> SideWork<ChannelSend, ChannelOutcome.Result>? {
-        guard let channel = context.channel else { return nil }
-        let mailbox = SideWorkMailbox<ChannelOutcome.Result>(wake: link.wake, onLate: context.metrics.lateOutcomeCount)
-        return SideWork(
-            concurrency: min(
-                context.configuration.concurrentSends,
-                channel.concurrency.map { max(1, $0 / context.configuration.lanes) } ?? .max
-            ),
-            bound: context.configuration.outstandingSends,
-            rate: rate(context.configuration),
-            mailbox: mailbox
-        )
+    static func sends(of context: LaneContext, waking link: Link) -> ChannelSends {
+        ChannelSends(context.channels) { channel in
+            SideWork(
+                concurrency: min(
+                    context.configuration.concurrentSends,
+                    channel.concurrency.map { max(1, $0 / context.configuration.lanes) } ?? .max
+                ),
+                bound: context.configuration.outstandingSends,
+                rate: rate(context.configuration),
+                mailbox: .init(wake: link.wake, onLate: context.metrics.lateOutcomeCount)
+            )
+        }
     }
 
     /// The lane's share of the process's rate.
@@ -27,41 +27,25 @@ extension Lane {
         )
     }
 
-    /// Passes an attempt to the channel, or queues it until another one has ended.
+    /// Passes an attempt to its channel, or queues it until another one has ended.
     func send(_ attempt: SendAttempt, of number: Int32) {
-        let send = ChannelSend(attempt, assignmentID: assignmentID, partition: number)
-        sends?.add(send, within: configuration.sendTimeout, priority: send.priority)
-        beginSends()
-    }
-
-    private func beginSends() {
-        guard let channel = context.channel else { return }
-        let clock = context.clock
-        sends?.begin(at: link.now) { send, reply in
-            // It may have waited for long. The center finds that it has expired.
-            guard send.expiration.map({ $0 > clock() }) ?? true else { return reply(.failed(retryAfter: nil)) }
-            channel.begin(send, reply)
-        }
-    }
-
-    func withdraw(_ id: SendID, of key: NotificationKey) {
-        sends?.withdraw { $0.key == key && $0.id == id }
+        sends.add(
+            ChannelSend(attempt, assignmentID: assignmentID, partition: number),
+            to: attempt.channel,
+            within: configuration.sendTimeout,
+            at: link.now,
+            context.clock
+        )
     }
 
     /// Applies the outcomes of sends since the last turn.
     func takeOutcomes() throws {
-        guard let channel = context.channel, let ended = sends?.take(at: link.now) else { return }
-        for (send, ending) in ended {
-            switch ending {
-            case .answered(let result): try apply(ChannelOutcome(send: send, result: result))
-            case .withdrawn: try apply(ChannelOutcome(send: send, result: .failed(retryAfter: nil)))
-            case .timedOut(let reply):
-                channel.cancel(reply)
-                context.metrics.countTimedOutSend()
-                try apply(ChannelOutcome(send: send, result: .failed(retryAfter: nil)))
-            }
+        guard !context.channels.isEmpty else { return }
+        for (outcome, isTimedOut) in sends.take(at: link.now) {
+            if isTimedOut { context.metrics.countTimedOutSend() }
+            try apply(outcome)
         }
-        if sends?.mayBegin == true { beginSends() }
+        sends.beginWaiting(at: link.now, context.clock)
     }
 
     private func apply(_ outcome: ChannelOutcome) throws {
@@ -75,8 +59,7 @@ extension Lane {
 
     /// Cancels sends of revoked partitions: the next owner sends them.
     func cancelSends(where isNeedless: (ChannelSend) -> Bool = { _ in true }) {
-        guard let channel = context.channel else { return }
-        for reply in sends?.cancel(where: isNeedless) ?? [] { channel.cancel(reply) }
+        sends.cancel(where: isNeedless)
     }
 
     /// Waits for sends in progress for at most half of the time: the checkpoint of their outcomes comes afterwards.
@@ -89,7 +72,7 @@ extension Lane {
             if ledger.checkpoint.allowsWork {
                 try takeOutcomes()
                 guard owned.isAnySending else { return }
-                let next = min(deadline, sends?.nextInstant(at: link.now) ?? deadline)
+                let next = min(deadline, sends.nextInstant(at: link.now) ?? deadline)
                 link.waitUntilWoken(min(max(.milliseconds(1), next - link.now), .milliseconds(100)))
             } else {
                 try serveReports(within: .milliseconds(5))

@@ -27,7 +27,7 @@ extension Lane {
         context.status.update { status in
             status = LaneStatus.Snapshot()
             status.outstanding = link.outstanding
-            status.sends = sends?.count ?? 0
+            status.sends = sends.count
             for number in owned.numbers {
                 status.add(&owned[number], now)
                 for input in InputTopic.allCases {

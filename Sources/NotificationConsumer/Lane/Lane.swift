@@ -10,7 +10,7 @@ import ServiceSupport
 /// state that Kafka holds: a lane never repairs itself, since its memory may be ahead of what is committed.
 ///
 /// ## Where a record's time goes
-/// Of the process's CPU for an immediate request of 400 bytes (`perf`, `carillon bench pipeline`), librdkafka's broker thread
+/// Of the process's CPU for an immediate request of 400 bytes (`perf`, `carillon-bench pipeline`), librdkafka's broker thread
 /// takes about 40 %: sockets, batches, compression. The rest is spent on this thread:
 /// - `Emission`: half of it copies eight headers into librdkafka's list; writing the event and its id is small;
 /// - the changelog: one entry for each key and checkpoint, without headers;
@@ -43,8 +43,10 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     var assignmentID: UInt64 = 0
     /// The effects of turns, taken from a center; empty between two calls of `carryOut`.
     private var effects: [Effect] = []
-    /// The sends of the channel; nil where the `delivered` event is the hand-over.
-    var sends: SideWork<ChannelSend, ChannelOutcome.Result>?
+    /// Signals that wait for requests.
+    let heldSignals = HeldSignals()
+    /// The sends of the channels; none where the `delivered` event is the only hand-over.
+    var sends: ChannelSends
     /// The queries that wait for this lane; nil where nobody asks.
     let queries: QueryInbox?
     var backPressure = BackPressure()
@@ -80,14 +82,18 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             requests: RequestIntake(
                 topic: configuration.topics.requests,
                 zones: context.zones,
+                channels: ChannelRules(configuration.channel, and: configuration.channels),
                 bound: RecordBound(link.maximumRecordBytes),
                 // A channel can have one content of an entry while another waits.
-                contents: context.channel == nil ? 1 : 2,
+                contents: context.channels.isEmpty ? 1 : 2,
                 partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
-            )
+            ),
+            signals: SignalIntake(partition: { recipient in
+                KafkaPartitioner.partition(forKey: Array(recipient.utf8), count: count)
+            })
         )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
-        sends = Self.sideWork(of: context, waking: link)
+        sends = Self.sends(of: context, waking: link)
         queries = context.queries.map { _ in QueryInbox(wake: link.wake) }
         let now = link.now
         (nextCheckpoint, nextStatus) = (now, now)
@@ -122,8 +128,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
                 // A record causes one send at most, except a removal of all. At the bound `poll` still serves the group.
-                let limit = min(Self.recordsPerTurn, max(1, sends?.room ?? .max))
+                let limit = min(Self.recordsPerTurn, max(1, sends.room))
                 try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
+                try applyReadySignals()
             }
             if let mustRestart { throw mustRestart }
             try takeOutcomes()
@@ -143,9 +150,11 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// How long a read may wait: until the next timer or deadline, and shortly while acknowledgements are awaited. An
     /// outcome of a send ends the wait.
     private func waitingTime(isHeld: Bool) -> Duration {
-        if ledger.checkpoint.isUnderWay || link.outstanding > 0 || isHeld { return .milliseconds(2) }
+        if ledger.checkpoint.isUnderWay || link.outstanding > 0 || isHeld || !heldSignals.isEmpty {
+            return .milliseconds(2)
+        }
         var wait: Int64 = 100
-        if let deadline = sends?.nextInstant(at: link.now) {
+        if let deadline = sends.nextInstant(at: link.now) {
             // Rounded up: before the deadline there is nothing to do.
             wait = min(wait, max(0, (deadline - link.now).milliseconds + 1))
         }
@@ -159,7 +168,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         for _ in 0..<limit {
             let isRead = try link.poll(within: waiting) { record, copy in
                 if waiting > .zero { readAt = context.clock() }
-                try apply(record, at: readAt, copy)
+                try take(record, at: readAt, copy)
             }
             guard isRead, mustRestart == nil, owned.unfinished == nil, !isCheckpointFull else { return }
             waiting = .zero
@@ -176,7 +185,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         _ = try link.poll(within: isHeld ? .milliseconds(2) : .zero) { record, copy in
             // No record should come while reading is paused. If one does, the unfinished one is applied first.
             while owned.unfinished != nil { try takePiece(of: unfinished) }
-            try apply(record, at: context.clock(), copy)
+            try take(record, at: context.clock(), copy)
         }
         if !isHeld, !isCheckpointFull, mustRestart == nil, owned.unfinished == unfinished {
             try takePiece(of: unfinished)
@@ -197,7 +206,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         if !backPressure.isPaused { link.resumeReading() }
     }
 
-    private func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
+    func apply(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
         let number = record.partition
         // A record that was fetched before its partition left belongs to the next owner.
         guard owned.contains(number) else { return }
@@ -207,7 +216,13 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             input = try intake.input(from: record, life: life, at: now)
         } catch {
             input = nil
-            try bury(record, copy, because: error)
+            if error.reason == .misrouted, let home = intake.home(ofMisrouted: record) {
+                try transactions?.beginIfNeeded()
+                try emission.forward(copy(), to: home)
+                context.metrics.countForwarded()
+            } else {
+                try bury(record, copy, because: error)
+            }
             // Read again at another time, or with other settings, the record might be accepted.
             if error.reason == .inFuture || error.reason == .tooLarge {
                 owned[number]?.center.noteUndecided(at: .init(record.input, offset: record.offset, life: life))
@@ -219,14 +234,15 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             let outcome = applied?.outcome
             if let outcome { context.metrics.count(outcome) }
             isUnfinished = outcome == .unfinished
-            if applied?.isInNextCut == true {
-                ledger.budget.expect((record.key?.count ?? 0) + (record.value?.count ?? 0))
+            if let applied {
+                let bytes = applied.cutBytes ?? (record.key?.count ?? 0) + (record.value?.count ?? 0)
+                if bytes > 0 { ledger.budget.expect(bytes) }
             }
             if outcome == .duplicate {
                 logger.debug(
                     "a duplicate is dropped: its id is known",
                     metadata: [
-                        LogMetadata.requestID: "\(input.id)", LogMetadata.partition: "\(number)",
+                        LogMetadata.requestID: "\(input.id.map { "\($0)" } ?? "")", LogMetadata.partition: "\(number)",
                         LogMetadata.offset: "\(record.offset)",
                     ]
                 )
@@ -272,7 +288,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
 
     /// Fires as many timers at a time as the checkpoint has room for if their contents are large.
     private func fireTimers(of number: Int32, at now: Timestamp) throws {
-        var left = min(Self.timersPerTurn, sends?.room ?? .max)
+        var left = min(Self.timersPerTurn, sends.room)
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
             let fired = owned[number]?.fireDue(at: now, limit: limit) {
@@ -304,7 +320,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                     context.metrics.record(latency: now.rawValue - written)
                 }
             case .send(let attempt): send(attempt, of: number)
-            case .withdraw(let id, let key): withdraw(id, of: key)
+            case .withdraw(let id, let key): sends.withdraw(id, of: key)
             }
         }
         effects.removeAll(keepingCapacity: true)

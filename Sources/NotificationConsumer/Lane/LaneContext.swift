@@ -8,8 +8,8 @@ package struct LaneContext {
     package var configuration: ConsumerServiceConfiguration
     package var guarantee: DeliveryGuarantee
     package var stores: any EntryStores
-    /// The channel that sends notifications; nil for the `delivered` event itself.
-    package var channel: (any DeliveryChannel)?
+    /// The channels that send notifications, each with another name; none where the `delivered` event is the only hand-over.
+    package var channels: [any DeliveryChannel]
     /// The owner's wall clock; no timer fires earlier by this clock.
     package var clock: () -> Timestamp
     /// The time zones of calendar triggers.
@@ -33,7 +33,7 @@ package struct LaneContext {
         configuration: ConsumerServiceConfiguration,
         guarantee: DeliveryGuarantee,
         stores: any EntryStores,
-        channel: (any DeliveryChannel)? = nil,
+        channels: [any DeliveryChannel] = [],
         clock: @escaping () -> Timestamp,
         zones: TimeZones,
         newLineage: @escaping () -> String,
@@ -48,7 +48,7 @@ package struct LaneContext {
         self.configuration = configuration
         self.guarantee = guarantee
         self.stores = stores
-        self.channel = channel
+        self.channels = channels
         self.clock = clock
         self.zones = zones
         self.newLineage = newLineage

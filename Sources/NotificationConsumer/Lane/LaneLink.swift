@@ -83,6 +83,8 @@ package protocol LaneLink: PublishingLink where Topic == LaneTopic, Offsets == I
 /// The topics that a lane writes to.
 package enum LaneTopic: Int, CaseIterable, Sendable {
     case deliveries, deadLetters, state
+    /// For signals that were in the partition of another recipient.
+    case signals
 }
 
 /// The errors of a link besides `KafkaError`.

@@ -7,6 +7,7 @@ package final class LaneMetrics {
     private let applied: Counter
     private let duplicates: Counter
     private let superseded: Counter
+    private let signals: [SignalOutcome: Counter]
     private let events: [Counter]
     private let deadLetters: [ReasonCode: Counter]
     private let forgotten: Counter
@@ -30,6 +31,14 @@ package final class LaneMetrics {
     private var appliedCount: Int64 = 0
     private var eventCounts: [Int64]
 
+    /// What became of a signal.
+    enum SignalOutcome: String, CaseIterable {
+        /// A fix: applied to regions, too late, or of a recipient for whom nothing waits for a region.
+        case located, late, unawaited
+        /// Sent on to the partition of its recipient.
+        case forwarded
+    }
+
     /// What the group did with the partitions of the lane.
     enum Rebalance: String, CaseIterable {
         case assigned, revoked, lost
@@ -48,6 +57,9 @@ package final class LaneMetrics {
         applied = counter("requests", [("outcome", "applied")])
         duplicates = counter("requests", [("outcome", "duplicate")])
         superseded = counter("requests", [("outcome", "superseded")])
+        signals = Dictionary(
+            uniqueKeysWithValues: SignalOutcome.allCases.map { ($0, counter("signals", [("outcome", $0.rawValue)])) }
+        )
         events = DeliveryEventName.allCases.map { counter("notification.events", [("name", $0.rawValue)]) }
         deadLetters = Dictionary(
             uniqueKeysWithValues: Self.deadLetterReasons.map {
@@ -84,9 +96,14 @@ package final class LaneMetrics {
         case .applied: appliedCount += 1
         case .duplicate: duplicates.increment()
         case .superseded: superseded.increment()
+        case .located: signals[.located]?.increment()
+        case .late: signals[.late]?.increment()
+        case .unawaited: signals[.unawaited]?.increment()
         case .unfinished: break
         }
     }
+
+    func countForwarded() { signals[.forwarded]?.increment() }
 
     func count(_ name: DeliveryEventName) {
         eventCounts[name.index] += 1

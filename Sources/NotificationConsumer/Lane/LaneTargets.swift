@@ -44,7 +44,9 @@ struct LaneTargets {
             }
             return LaneTargets(
                 inputPartitions: try counts.common(),
-                targets: [try target(topics.deliveries), try target(topics.deadLetters), state]
+                targets: [
+                    try target(topics.deliveries), try target(topics.deadLetters), state, try target(topics.signals),
+                ]
             )
         }
     }

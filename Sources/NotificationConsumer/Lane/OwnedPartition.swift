@@ -123,15 +123,16 @@ struct OwnedPartition {
 
     /// Applies an input, in the order of the log.
     ///
-    /// - Returns: the outcome, and whether the next cut contains an entry for it; entries finished at once follow later,
-    ///   and are small.
+    /// - Returns: the outcome, and how many bytes the next cut contains for it besides its events; nil for as many as the
+    ///   record has. Entries finished at once follow later, and are small.
     mutating func apply(
         _ input: CenterInput,
         at now: Timestamp
-    ) throws -> (outcome: CenterInput.Outcome, isInNextCut: Bool) {
-        let dirty = center.dirtyCount
+    ) throws -> (outcome: CenterInput.Outcome, cutBytes: Int?) {
+        let (dirty, bytes) = (center.dirtyCount, center.recipients.dirtyBytes)
         let outcome = try center.apply(input, at: now)
-        return (outcome, !input.isTimeless || center.dirtyCount > dirty)
+        if case .fix = input { return (outcome, center.recipients.dirtyBytes - bytes) }
+        return (outcome, !input.isTimeless || center.dirtyCount > dirty ? nil : 0)
     }
 
     /// Fires due timers up to the limit.
@@ -172,7 +173,8 @@ struct OwnedPartition {
             lineage: lineage,
             replay: PerInput(center.replayOffset).named(topics) { $0 },
             replayEnd: PerInput(center.replayEnd).named(topics) { $0 },
-            lives: inputs.named(topics) { $0.life > 0 ? $0.life : nil }
+            lives: inputs.named(topics) { $0.life > 0 ? $0.life : nil },
+            locatedApplications: center.locatedApplications
         )
         cut = Cut(marker: marker, changes: changes)
         isTouched = false

@@ -41,7 +41,9 @@ struct InputStarts {
             starts[partition.number] = try PerInput { input in
                 let place = InputPartition(input, partition.number)
                 let held = held[place] ?? (0, 0)
-                guard untouched.contains(place) else { return try start(at: place, partition.marker, held: held) }
+                guard untouched.contains(place) || isNew(input, to: partition.marker) else {
+                    return try start(at: place, partition.marker, held: held)
+                }
                 return InputStart(offset: held.low, life: 0, end: held.high)
             }
         }
@@ -92,6 +94,14 @@ struct InputStarts {
 
     // MARK: - Without an offset in the marker
 
+    /// Whether the version that wrote the marker did not read this input. Then nothing of it was processed, and it is read
+    /// from its first record: records that came before the first request which waits for them change nothing. `requests` was
+    /// always read: a marker without it is of a topic with another name.
+    private func isNew(_ input: InputTopic, to marker: StateMarker?) -> Bool {
+        guard let marker, input != .requests else { return false }
+        return marker.offsets[settings.topics[input]] == nil
+    }
+
     /// The partitions to read from their first record, because they were never processed.
     private func untouched(
         _ partitions: [Partition],
@@ -103,7 +113,9 @@ struct InputStarts {
         for partition in partitions {
             for input in InputTopic.allCases where partition.marker?.offsets[settings.topics[input]] == nil {
                 let place = InputPartition(input, partition.number)
-                guard let held = held[place], held.low < held.high else { continue }
+                guard !isNew(input, to: partition.marker), let held = held[place], held.low < held.high else {
+                    continue
+                }
                 // A marker without this input is of a version that did not read it: its state contains nothing of it.
                 let isNew = partition.marker != nil
                 candidates[place] = Beginning.Partition(

@@ -36,13 +36,8 @@ package struct SideWork<Item, Outcome: Sendable> {
     private var withdrawn: [Item] = []
     private var lastNumber: UInt64 = 0
 
-    package init(concurrency: Int, bound: Int, mailbox: SideWorkMailbox<Outcome>) {
-        (self.concurrency, self.bound, self.mailbox) = (concurrency, bound, mailbox)
-    }
-
-    init(concurrency: Int, bound: Int, rate: WorkRate?, mailbox: SideWorkMailbox<Outcome>) {
-        self.init(concurrency: concurrency, bound: bound, mailbox: mailbox)
-        self.rate = rate
+    package init(concurrency: Int, bound: Int, rate: WorkRate? = nil, mailbox: SideWorkMailbox<Outcome>) {
+        (self.concurrency, self.bound, self.rate, self.mailbox) = (concurrency, bound, rate, mailbox)
     }
 
     /// The amount of unfinished work.
@@ -56,7 +51,11 @@ package struct SideWork<Item, Outcome: Sendable> {
     /// Queues work that may take this long once it has started.
     ///
     /// - Parameter priority: not evaluated for work that need not wait.
-    mutating func add(_ item: Item, within time: Duration, priority: @autoclosure () -> WorkPriority = .normal) {
+    package mutating func add(
+        _ item: Item,
+        within time: Duration,
+        priority: @autoclosure () -> WorkPriority = .normal
+    ) {
         let mustWait = !waiting.isEmpty || underWay.count >= concurrency || rate != nil
         waiting.append(Waiting(item: item, time: time), mustWait ? priority() : .normal)
     }
@@ -64,7 +63,7 @@ package struct SideWork<Item, Outcome: Sendable> {
     /// Starts queued work, in order of priority, as far as the concurrency and the rate allow.
     ///
     /// - Parameter start: must not wait; the work may already be answered when it returns.
-    mutating func begin(at now: ContinuousClock.Instant, _ start: (Item, Reply) -> Void) {
+    package mutating func begin(at now: ContinuousClock.Instant, _ start: (Item, Reply) -> Void) {
         while mayBegin, rate?.take(at: now) ?? true, let next = waiting.popFirst() {
             lastNumber += 1
             underWay[lastNumber] = next.item
@@ -84,7 +83,7 @@ package struct SideWork<Item, Outcome: Sendable> {
 
     /// The work finished since the last call. An outcome that has arrived counts even if its deadline has passed
     /// meanwhile.
-    mutating func take(at now: ContinuousClock.Instant) -> [(item: Item, ending: Ending)] {
+    package mutating func take(at now: ContinuousClock.Instant) -> [(item: Item, ending: Ending)] {
         var ended: [(item: Item, ending: Ending)] = withdrawn.map { ($0, .withdrawn) }
         if !withdrawn.isEmpty { withdrawn = [] }
         for (number, outcome) in mailbox.take() {

@@ -1,5 +1,5 @@
 /// How often work may begin: a token bucket, which has `burst` tokens at first and gets `perSecond` of them in a second.
-struct WorkRate: Sendable {
+package struct WorkRate: Sendable {
     /// In nanoseconds.
     private let interval: Int64
     /// How far before its turn work may begin, in nanoseconds.

@@ -5,6 +5,8 @@
 public enum InputTopic: Int, CaseIterable, Sendable {
     /// Notification requests and removals.
     case requests
+    /// Signals of devices. After a request: what is kept per input begins with the one that has the most records.
+    case signals
 }
 
 extension TopicNames {
@@ -12,6 +14,7 @@ extension TopicNames {
     public subscript(_ input: InputTopic) -> String {
         switch input {
         case .requests: requests
+        case .signals: signals
         }
     }
 }

@@ -78,7 +78,9 @@ public struct ListedNotification: Sendable {
     private func write(_ pending: StateEntry.Pending, to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.requestId, pending.requestID, &out)
-        object.member(Field.nextTriggerDate, pending.due, &out)
+        // What waits for a region has no date: it is due only because it expires.
+        let isOfRegion = if case .region = pending.timer { true } else { false }
+        object.member(Field.nextTriggerDate, isOfRegion ? nil : pending.due, &out)
         if occurrences > 0, case .scheduled(let schedule, let next) = pending.timer {
             object.member(Field.occurrences, schedule.occurrences(from: next, limit: occurrences), &out)
         }

@@ -95,7 +95,7 @@ extension JSONScanner {
         return name
     }
 
-    mutating func region() throws(ModelError) -> CircularRegion {
+    mutating func region(_ origin: TriggerOrigin) throws(ModelError) -> CircularRegion {
         var seen = SeenFields()
         var region = CircularRegion(latitude: 0, longitude: 0, radius: 0)
         try object { scanner, name throws(ModelError) in
@@ -107,7 +107,10 @@ extension JSONScanner {
                 default: nil
                 }
             }
-            guard let field else { throw scanner.unknownField() }
+            guard let field else {
+                guard origin == .state else { throw scanner.unknownField() }
+                return try scanner.skipValue()
+            }
             try seen.insert(field)
             switch field {
             case .latitude: region.latitude = try scanner.decimal(in: -90...90)

@@ -15,7 +15,8 @@ extension NotificationRequest {
             content: try NotificationContent(valid: JSONValue.parse(json[scanned.content])),
             trigger: scanned.trigger,
             expiration: scanned.expiration,
-            collapseWindow: scanned.collapseWindow.map { Double($0) / 1000 }
+            collapseWindow: scanned.collapseWindow.map { Double($0) / 1000 },
+            channel: scanned.channel
         )
     }
 
@@ -36,6 +37,7 @@ extension NotificationRequest {
         }
         object.member(.expiration, expiration, &out)
         object.member(.collapseWindow, collapseWindow, &out)
+        object.member(.channel, channel?.rawValue, &out)
         object.end(&out)
     }
 

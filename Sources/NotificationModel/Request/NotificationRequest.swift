@@ -14,6 +14,8 @@ public struct NotificationRequest: Hashable, Sendable {
     public var expiration: Timestamp?
     /// Seconds to wait for a newer request before sending, 0 to ``ModelLimits/collapseWindow``.
     public var collapseWindow: Double?
+    /// How it leaves; nil for the default of the consumer service, which refuses a channel that it does not have.
+    public var channel: ChannelName?
 
     /// A request.
     public init(
@@ -23,7 +25,8 @@ public struct NotificationRequest: Hashable, Sendable {
         content: NotificationContent,
         trigger: NotificationTrigger = .push,
         expiration: Timestamp? = nil,
-        collapseWindow: Double? = nil
+        collapseWindow: Double? = nil,
+        channel: ChannelName? = nil
     ) {
         self.requestID = requestID
         self.key = key
@@ -32,6 +35,7 @@ public struct NotificationRequest: Hashable, Sendable {
         self.trigger = trigger
         self.expiration = expiration
         self.collapseWindow = collapseWindow
+        self.channel = channel
     }
 }
 

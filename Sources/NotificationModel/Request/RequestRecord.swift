@@ -61,6 +61,8 @@ public struct ScannedRequest: Sendable, Hashable {
     public var expiration: Timestamp?
     /// Milliseconds to wait for a newer request before sending.
     public var collapseWindow: Int64?
+    /// How it leaves; nil for the default of the consumer service.
+    public var channel: ChannelName?
 
     /// A scanned request, for tests.
     public init(
@@ -69,7 +71,8 @@ public struct ScannedRequest: Sendable, Hashable {
         content: Range<Int>,
         trigger: NotificationTrigger = .push,
         expiration: Timestamp? = nil,
-        collapseWindow: Int64? = nil
+        collapseWindow: Int64? = nil,
+        channel: ChannelName? = nil
     ) {
         self.requestID = requestID
         self.version = version
@@ -77,6 +80,7 @@ public struct ScannedRequest: Sendable, Hashable {
         self.trigger = trigger
         self.expiration = expiration
         self.collapseWindow = collapseWindow
+        self.channel = channel
     }
 }
 

@@ -36,13 +36,15 @@ extension JSONScanner {
             case .collapseWindow:
                 let seconds = try scanner.decimal(in: 0...ModelLimits.collapseWindow)
                 request.collapseWindow = NotificationTrigger.milliseconds(seconds)
+            case .channel:
+                request.channel = try scanner.choice(ChannelName.self)
             case .remove:
                 try Self.refuse(origin, "use DELETE to remove")
                 scope = try scanner.choice(RemovalScope.self)
             }
         }
         if let scope {
-            let others: [RequestField] = [.content, .trigger, .expiration, .collapseWindow]
+            let others: [RequestField] = [.content, .trigger, .expiration, .collapseWindow, .channel]
             for field in others where seen.contains(field) {
                 throw ModelError(.invalid, field: field.name.text, "cannot be combined with remove")
             }

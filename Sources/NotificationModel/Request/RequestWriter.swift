@@ -1,6 +1,7 @@
 /// The fields of a request or removal; the reader and all writers take the names from here.
 package enum RequestField: UInt8 {
-    case requestId, application, recipient, identifier, version, content, trigger, expiration, collapseWindow, remove
+    case requestId, application, recipient, identifier, version, content, trigger, expiration, collapseWindow, channel,
+        remove
 
     @inline(__always)
     init?(named name: FieldName) {
@@ -14,6 +15,7 @@ package enum RequestField: UInt8 {
         case "trigger": self = .trigger
         case "expiration": self = .expiration
         case "collapseWindow": self = .collapseWindow
+        case "channel": self = .channel
         case "remove": self = .remove
         default: return nil
         }
@@ -30,6 +32,7 @@ package enum RequestField: UInt8 {
         case .trigger: "trigger"
         case .expiration: "expiration"
         case .collapseWindow: "collapseWindow"
+        case .channel: "channel"
         case .remove: "remove"
         }
     }

@@ -121,7 +121,7 @@ extension JSONScanner {
         case .gap: parts.gap = try choice(GapPolicy.self)
         case .overlap: parts.overlap = try choice(OverlapPolicy.self)
         case .missingDay: parts.missingDay = try choice(MissingDayPolicy.self)
-        case .region: parts.region = try region()
+        case .region: parts.region = try region(origin)
         case .notifyOnEntry: parts.onEntry = try boolean()
         case .notifyOnExit: parts.onExit = try boolean()
         }

@@ -1,17 +1,17 @@
 /// The occurrences of a trigger: instants that follow from the trigger, the request record's timestamp and, for a calendar
 /// trigger, the rules of its time zone alone, so that they do not drift whatever happens to the process.
 ///
-/// A trigger that this release runs has a schedule; where there is none, requests are refused where they come in.
+/// A trigger without times has no schedule.
 public enum Schedule: Hashable, Sendable {
     /// A time after the request, once or again and again.
     case interval(IntervalSchedule)
     /// Times on the wall clock of a zone. Indirect, so that a schedule stays as small as an interval.
     indirect case calendar(CalendarSchedule)
 
-    /// The schedule of a trigger; nil for one that is due at once.
+    /// The schedule of a trigger; nil for one without times: it is due at once, or when a device crosses a boundary.
     ///
-    /// Throws `unsupported-form` at `trigger.type` for a trigger that this release does not run; for a calendar trigger
-    /// `invalid` or `gap` at `trigger.dateComponents` when it has no occurrence, and at `trigger.timeZone` for an unknown zone.
+    /// Throws for a calendar trigger `invalid` or `gap` at `trigger.dateComponents` when it has no occurrence, and at
+    /// `trigger.timeZone` for an unknown zone.
     ///
     /// - Parameters:
     ///   - trigger: of the request.
@@ -19,7 +19,7 @@ public enum Schedule: Hashable, Sendable {
     ///   - zones: the time zones of calendar triggers.
     public init?(_ trigger: NotificationTrigger, anchor: Timestamp, zones: TimeZones) throws(ModelError) {
         switch trigger {
-        case .push: return nil
+        case .push, .location: return nil
         case .timeInterval(let trigger): self = .interval(IntervalSchedule(trigger, anchor: anchor))
         case .calendar(var trigger):
             do throws(ModelError) {
@@ -30,18 +30,11 @@ public enum Schedule: Hashable, Sendable {
             } catch {
                 throw error.inside("trigger")
             }
-        case .location: throw Self.unsupported
         }
     }
 
-    /// Checks that this release runs a trigger, so that nothing waits for one that never fires. Throws `unsupported-form` at
-    /// `trigger.type`.
-    public static func check(_ trigger: NotificationTrigger) throws(ModelError) {
-        if case .location = trigger { throw unsupported }
-    }
-
-    /// Checks also that a calendar trigger is not past. Costs no search. Throws `invalid` or `gap` at
-    /// `trigger.dateComponents`, or as ``check(_:)``.
+    /// Checks that a calendar trigger is not past. Costs no search. Throws `invalid` or `gap` at
+    /// `trigger.dateComponents`.
     ///
     /// - Parameters:
     ///   - trigger: the trigger.
@@ -52,7 +45,6 @@ public enum Schedule: Hashable, Sendable {
         at now: Timestamp,
         zones: TimeZoneDatabase
     ) throws(ModelError) {
-        try check(trigger)
         guard case .calendar(let trigger) = trigger else { return }
         do throws(ModelError) {
             var zone: TimeZoneRules?
@@ -64,12 +56,6 @@ public enum Schedule: Hashable, Sendable {
             throw error.inside("trigger")
         }
     }
-
-    private static let unsupported = ModelError(
-        .unsupportedForm,
-        field: "trigger.type",
-        "this release does not run location triggers; it runs push, timeInterval and calendar"
-    )
 
     // MARK: - What each kind of schedule answers
 

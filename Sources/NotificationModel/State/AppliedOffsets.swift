@@ -17,6 +17,7 @@ public struct AppliedOffsets: Sendable, Hashable {
     }
 
     private var requests = Place()
+    private var signals = Place()
 
     /// Nothing was applied.
     public init() {}
@@ -26,12 +27,38 @@ public struct AppliedOffsets: Sendable, Hashable {
         get {
             switch input {
             case .requests: requests
+            case .signals: signals
             }
         }
         set {
             switch input {
             case .requests: requests = newValue
+            case .signals: signals = newValue
             }
         }
+    }
+}
+
+extension AppliedOffsets.Place: JSONWritable {
+    private enum Field: FieldName {
+        case offset, life
+    }
+
+    init(_ scanner: inout JSONScanner) throws(ModelError) {
+        self.init()
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .offset: offset = try scanner.integer(in: -1...Int64.max)
+            case .life: life = try scanner.integer(in: 0...Int64.max)
+            case nil: try scanner.skipValue()
+            }
+        }
+    }
+
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.offset, offset, &out)
+        if life > 0 { object.member(Field.life, life, &out) }
+        object.end(&out)
     }
 }

@@ -5,24 +5,28 @@
 public struct RecipientRecord: Sendable, Hashable {
     /// Removals of all of the recipient's notifications, to recognize repeated records; the newest last.
     public var removals: [KnownRemoval] = []
-    /// How far each input topic was applied to it.
+    /// The regions that its notifications wait for, in the order of the requests.
+    public var regions: [WaitingRegion] = []
+    /// The devices whose fixes were applied to the regions; at most ``ModelLimits/locatedDevices``.
+    public var devices: [LocatedDevice] = []
+    /// How far `requests` was applied to it. Fixes are applied by their own time: one that is read again is late.
     public var applied = AppliedOffsets()
-    /// When a record was last applied to it.
+    /// When a record was last applied to it; the latest instant while it has regions, which are not forgotten.
     public var touched = Timestamp(rawValue: 0)
 
     /// An empty record.
     public init() {}
 
     /// True when the record holds nothing to keep.
-    public var isEmpty: Bool { removals.isEmpty }
+    public var isEmpty: Bool { removals.isEmpty && regions.isEmpty && devices.isEmpty }
 }
 
 extension RecipientRecord: StatePart {
     private enum Field: FieldName {
-        case form, touched, offset, life, removals
+        case form, touched, offset, life, removals, regions, devices
     }
 
-    var form: Int { removals.form }
+    var form: Int { max(removals.form, max(regions.form, devices.form)) }
 
     /// Reads a record; ignores unknown fields.
     ///
@@ -47,10 +51,19 @@ extension RecipientRecord: StatePart {
                 record.removals.removeAll()
                 try scanner.array { scanner, _ throws(ModelError) in record.removals.append(try KnownRemoval(&scanner))
                 }
+            case .regions:
+                record.regions.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in record.regions.append(try WaitingRegion(&scanner))
+                }
+            case .devices:
+                record.devices.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in record.devices.append(try LocatedDevice(&scanner))
+                }
             case nil: try scanner.skipValue()
             }
         }
         _ = try scanner.required(form, Field.form)
+        for index in record.regions.indices { record.regions[index].fit(devices: record.devices.count) }
         self = record
     }
 
@@ -62,6 +75,8 @@ extension RecipientRecord: StatePart {
         object.member(Field.offset, applied[.requests].offset, &out)
         if applied[.requests].life > 0 { object.member(Field.life, applied[.requests].life, &out) }
         if !removals.isEmpty { object.member(Field.removals, removals, &out) }
+        if !devices.isEmpty { object.member(Field.devices, devices, &out) }
+        if !regions.isEmpty { object.member(Field.regions, regions, &out) }
         object.end(&out)
     }
 

@@ -15,6 +15,8 @@ extension StateEntry {
         public var due: Timestamp?
         /// A former owner of the partition may have sent it.
         public var isInDoubt: Bool
+        /// The channel that the request names.
+        public var channel: ChannelName?
 
         /// A notification that waits until `due`.
         public init(
@@ -24,7 +26,8 @@ extension StateEntry {
             trace: CarriedTrace,
             timer: Timer,
             due: Timestamp?,
-            isInDoubt: Bool = false
+            isInDoubt: Bool = false,
+            channel: ChannelName? = nil
         ) {
             self.requestID = requestID
             self.content = content
@@ -33,22 +36,27 @@ extension StateEntry {
             self.timer = timer
             self.due = due
             self.isInDoubt = isInDoubt
+            self.channel = channel
         }
     }
 }
 
 extension StateEntry.Pending: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case requestId, due, timer, expiration, inDoubt, content
+        case requestId, due, timer, expiration, inDoubt, channel, content
     }
 
-    var form: Int { max(due == nil ? StateForm.withoutDue : StateForm.first, max(timer.form, trace.form)) }
+    var form: Int {
+        let form = max(timer.form, max(trace.form, channel.form))
+        return max(due == nil ? StateForm.withoutDue : StateForm.first, form)
+    }
 
     /// - Parameter source: what is scanned, for the slice of it that is kept.
     init(_ scanner: inout JSONScanner, of source: [UInt8], zones: TimeZoneDatabase?) throws(ModelError) {
         var (id, due, timer): (RequestID?, Timestamp?, StateEntry.Timer?)
         var (content, expiration): (ArraySlice<UInt8>?, Timestamp?)
         var isInDoubt = false
+        var channel: ChannelName?
         var trace = CarriedTrace.Scan()
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
@@ -57,6 +65,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
             case .timer: timer = try StateEntry.Timer(&scanner, zones: zones)
             case .expiration: expiration = try scanner.timestamp()
             case .inDoubt: isInDoubt = try scanner.boolean()
+            case .channel: channel = try scanner.choice(ChannelName.self)
             case .content: content = try scanner.object(of: source)
             case nil: try trace.read(name, &scanner)
             }
@@ -68,7 +77,8 @@ extension StateEntry.Pending: StatePart, JSONWritable {
             trace: trace.trace,
             timer: try scanner.required(timer, Field.timer),
             due: due,
-            isInDoubt: isInDoubt
+            isInDoubt: isInDoubt,
+            channel: channel
         )
     }
 
@@ -79,6 +89,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
         object.member(Field.timer, timer, &out)
         object.member(Field.expiration, expiration, &out)
         if isInDoubt { object.member(Field.inDoubt, true, &out) }
+        object.member(Field.channel, channel?.rawValue, &out)
         trace.write(&object, &out)
         object.begin(Field.content, &out)
         JSONWriter.append(raw: content, to: &out)

@@ -23,16 +23,20 @@ extension StateEntry {
         public var closes: Bool
         /// The number of the attempt, from 1.
         public var attempt: Int
+        /// Whether the channel did not try that attempt, so that the next one has its number.
+        public var isDeferred: Bool
         /// The progress of the send.
         public var phase: Phase
         /// When the first attempt began; nil until it has ended.
         public var begun: Timestamp?
-        /// A previous owner of the partition may have sent it.
+        /// An earlier attempt, perhaps of a previous owner of the partition, may have reached a device.
         public var isInDoubt: Bool
         /// A removal of pending notifications that arrived during the send; it is answered when the send ends.
         public var cancelledBy: RequestID?
         /// A removal of delivered notifications that arrived during the send; it is applied when the send ends.
         public var recalledBy: RequestID?
+        /// The channel that the request names.
+        public var channel: ChannelName?
 
         /// A new send.
         public init(
@@ -43,11 +47,13 @@ extension StateEntry {
             trace: CarriedTrace,
             closes: Bool,
             attempt: Int = 1,
+            isDeferred: Bool = false,
             phase: Phase,
             begun: Timestamp? = nil,
             isInDoubt: Bool = false,
             cancelledBy: RequestID? = nil,
-            recalledBy: RequestID? = nil
+            recalledBy: RequestID? = nil,
+            channel: ChannelName? = nil
         ) {
             self.requestID = requestID
             self.occurrence = occurrence
@@ -56,11 +62,13 @@ extension StateEntry {
             self.trace = trace
             self.closes = closes
             self.attempt = attempt
+            self.isDeferred = isDeferred
             self.phase = phase
             self.begun = begun
             self.isInDoubt = isInDoubt
             self.cancelledBy = cancelledBy
             self.recalledBy = recalledBy
+            self.channel = channel
         }
 
         /// Ends an attempt; the next one begins at that instant.
@@ -73,11 +81,11 @@ extension StateEntry {
 
 extension StateEntry.Sending: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case requestId, occurrence, attempt, since, until, begun, closes, expiration, inDoubt, cancelledBy, recalledBy,
-            content
+        case requestId, occurrence, attempt, deferred, since, until, begun, closes, expiration, inDoubt, cancelledBy,
+            recalledBy, channel, content
     }
 
-    var form: Int { trace.form }
+    var form: Int { max(trace.form, channel.form) }
 
     /// - Parameter source: the scanned bytes; the entry keeps a slice of them.
     init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
@@ -97,6 +105,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
             case .requestId: id = try scanner.requestID()
             case .occurrence: sending.occurrence = try scanner.timestamp()
             case .attempt: sending.attempt = Int(try scanner.integer(in: 1...Int64(Int32.max)))
+            case .deferred: sending.isDeferred = try scanner.boolean()
             case .since: phase = .inFlight(since: try scanner.timestamp())
             case .until: phase = .waiting(until: try scanner.timestamp())
             case .begun: sending.begun = try scanner.timestamp()
@@ -105,6 +114,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
             case .inDoubt: sending.isInDoubt = try scanner.boolean()
             case .cancelledBy: sending.cancelledBy = try scanner.requestID()
             case .recalledBy: sending.recalledBy = try scanner.requestID()
+            case .channel: sending.channel = try scanner.choice(ChannelName.self)
             case .content: sending.content = try scanner.object(of: source)
             case nil: try trace.read(name, &scanner)
             }
@@ -120,6 +130,8 @@ extension StateEntry.Sending: StatePart, JSONWritable {
         object.member(Field.requestId, requestID, &out)
         object.member(Field.occurrence, occurrence, &out)
         object.member(Field.attempt, Int64(attempt), &out)
+        // An older version counts it as an attempt.
+        if isDeferred { object.member(Field.deferred, true, &out) }
         switch phase {
         case .inFlight(let since): object.member(Field.since, since, &out)
         case .waiting(let until): object.member(Field.until, until, &out)
@@ -130,6 +142,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
         if isInDoubt { object.member(Field.inDoubt, true, &out) }
         object.member(Field.cancelledBy, cancelledBy, &out)
         object.member(Field.recalledBy, recalledBy, &out)
+        object.member(Field.channel, channel?.rawValue, &out)
         trace.write(&object, &out)
         if let content {
             object.begin(Field.content, &out)

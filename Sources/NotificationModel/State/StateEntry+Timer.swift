@@ -7,6 +7,24 @@ extension StateEntry {
         case turn
         /// The next occurrence of a schedule.
         case scheduled(Schedule, occurrence: Timestamp)
+        /// A device that crosses the boundary of a region. Indirect, so that a timer stays as small as the others.
+        indirect case region(RegionWait)
+    }
+
+    /// The wait for the next crossing of a region's boundary. The sides on which the devices are, are in the recipient's
+    /// record: a fix reads no entry before it crosses a boundary.
+    public struct RegionWait: Sendable, Hashable {
+        /// The region, and the directions that count.
+        public var trigger: LocationTrigger
+        /// The nominal instant of the last crossing that counted; nil before the first.
+        public var last: Timestamp?
+        /// That crossing is not sent yet: another send of the identifier is under way, or the backlog is being read.
+        public var isCrossed: Bool
+
+        /// A wait.
+        public init(trigger: LocationTrigger, last: Timestamp? = nil, isCrossed: Bool = false) {
+            (self.trigger, self.last, self.isCrossed) = (trigger, last, isCrossed)
+        }
     }
 }
 
@@ -16,6 +34,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         case .held, .turn: 1
         case .scheduled(.interval, _): 1
         case .scheduled(.calendar, _): StateForm.calendar
+        case .region: StateForm.location
         }
     }
 
@@ -24,15 +43,16 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         case held, turn
     }
 
-    /// The fields of a schedule's object: an interval with its policies, or a calendar trigger with the offset from UTC that
-    /// its occurrence was planned with; both with an anchor and an occurrence.
+    /// The fields of a timer's object: an interval with its policies, or a calendar trigger with the offset from UTC that
+    /// its occurrence was planned with, both with an anchor and an occurrence; or a location trigger with the last crossing.
     private enum ScheduleField: FieldName {
-        case interval, anchor, occurrence, repeats, misfire, jitter, trigger, offset
+        case interval, anchor, occurrence, repeats, misfire, jitter, trigger, offset, last, crossed
     }
 
     /// The parts of a schedule before its kind is known.
     private struct Parts {
-        var (interval, trigger): (Int64?, CalendarTrigger?)
+        var (interval, trigger, region): (Int64?, CalendarTrigger?, LocationTrigger?)
+        var (last, isCrossed): (Timestamp?, Bool) = (nil, false)
         var (anchor, occurrence): (Timestamp?, Timestamp?)
         var (repeats, misfire, jitter): (Bool, MisfirePolicy?, Int64) = (false, nil, 0)
         var offset: Int?
@@ -67,15 +87,21 @@ extension StateEntry.Timer: StatePart, JSONWritable {
             case .misfire: parts.misfire = try scanner.choice(MisfirePolicy.self)
             case .jitter: parts.jitter = try scanner.integer(in: 0...Int64.max)
             case .trigger:
-                guard case .calendar(let trigger) = try scanner.trigger(.state) else {
-                    throw scanner.value("must be a calendar trigger")
+                switch try scanner.trigger(.state) {
+                case .calendar(let trigger): parts.trigger = trigger
+                case .location(let trigger): parts.region = trigger
+                case .push, .timeInterval: throw scanner.value("must be a calendar or location trigger")
                 }
-                parts.trigger = trigger
             case .offset: parts.offset = Int(try scanner.integer(in: LocalTimeKind.offsets))
+            case .last: parts.last = try scanner.timestamp()
+            case .crossed: parts.isCrossed = try scanner.boolean()
             case nil: try scanner.skipValue()
             }
         }
         if let trigger = parts.trigger { return try calendar(trigger, parts, scanner, zones) }
+        if let trigger = parts.region {
+            return .region(.init(trigger: trigger, last: parts.last, isCrossed: parts.isCrossed))
+        }
         let schedule = IntervalSchedule(
             interval: try scanner.required(parts.interval, ScheduleField.interval),
             anchor: try scanner.required(parts.anchor, ScheduleField.anchor),
@@ -126,6 +152,13 @@ extension StateEntry.Timer: StatePart, JSONWritable {
             object.member(ScheduleField.anchor, schedule.anchor, &out)
             object.member(ScheduleField.occurrence, occurrence, &out)
             object.member(ScheduleField.offset, Int64(schedule.offset(of: occurrence)), &out)
+            object.end(&out)
+        case .region(let wait):
+            var object = JSONObjectWriter()
+            object.begin(ScheduleField.trigger, &out)
+            NotificationTrigger.location(wait.trigger).write(to: &out)
+            object.member(ScheduleField.last, wait.last, &out)
+            if wait.isCrossed { object.member(ScheduleField.crossed, true, &out) }
             object.end(&out)
         }
     }

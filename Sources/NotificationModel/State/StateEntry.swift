@@ -35,6 +35,16 @@ extension StateEntry {
         return due
     }
 
+    /// When a restore must consider the entry again, for the order in which stores keep entries: far in the future when it
+    /// waits without a time. Nil only when nothing is unfinished: such an entry may be forgotten.
+    public var storedDue: Timestamp? { dueAfterRestart ?? (isIdle ? nil : .latest) }
+
+    /// Whether it waits for a device to cross the boundary of a region, or for its turn after a crossing.
+    public var waitsForRegion: Bool {
+        guard let pending, case .region = pending.timer else { return false }
+        return true
+    }
+
     /// True when nothing is scheduled, held or being sent.
     public var isIdle: Bool { pending == nil && sending == nil }
 
@@ -46,7 +56,7 @@ extension StateEntry {
 
 extension StateEntry: StatePart {
     private enum Field: FieldName {
-        case form, touched, due, offset, life, version, pending, sending, delivered, known, knownTexts
+        case form, touched, due, offset, life, signals, version, pending, sending, delivered, known, knownTexts
     }
 
     var form: Int {
@@ -84,6 +94,7 @@ extension StateEntry: StatePart {
             case .touched: entry.touched = try scanner.timestamp()
             case .offset: entry.applied[.requests].offset = try scanner.integer(in: -1...Int64.max)
             case .life: entry.applied[.requests].life = try scanner.integer(in: 0...Int64.max)
+            case .signals: entry.applied[.signals] = try AppliedOffsets.Place(&scanner)
             case .version: entry.version = try Version(&scanner)
             case .pending: entry.pending = try Pending(&scanner, of: source, zones: zones)
             case .sending: entry.sending = try Sending(&scanner, of: source)
@@ -109,9 +120,10 @@ extension StateEntry: StatePart {
         var object = JSONObjectWriter()
         object.member(Field.form, Int64(form), &out)
         object.member(Field.touched, touched, &out)
-        object.member(Field.due, dueAfterRestart, &out)
+        object.member(Field.due, storedDue, &out)
         object.member(Field.offset, applied[.requests].offset, &out)
         if applied[.requests].life > 0 { object.member(Field.life, applied[.requests].life, &out) }
+        if applied[.signals] != .init() { object.member(Field.signals, applied[.signals], &out) }
         object.member(Field.version, version, &out)
         object.member(Field.pending, pending, &out)
         object.member(Field.sending, sending, &out)
@@ -139,7 +151,7 @@ extension StateEntry: StatePart {
     public struct Head: Sendable, Hashable {
         /// When it last changed.
         public var touched: Timestamp
-        /// When it has work after a restart; nil if it waits for nothing.
+        /// As ``StateEntry/storedDue``.
         public var due: Timestamp?
         /// Whether it may wait for a calendar trigger, as its form says.
         public var mayHaveCalendar = false

@@ -10,8 +10,12 @@ enum StateForm {
     static let withoutDue = 2
     /// The form from which a pending notification may wait for a calendar trigger.
     static let calendar = 3
+    /// The form from which a pending notification may wait for a device to cross the boundary of a region.
+    static let location = 4
+    /// The form from which a notification may name its channel.
+    static let channel = 5
     /// The newest form that this version reads, and the newest that it writes.
-    static let current = 3
+    static let current = 5
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.
     ///
@@ -33,6 +37,10 @@ enum StateForm {
 protocol StatePart {
     /// The oldest form that can say what the part holds now.
     var form: Int { get }
+}
+
+extension ChannelName: StatePart {
+    var form: Int { StateForm.channel }
 }
 
 extension Optional: StatePart where Wrapped: StatePart {

@@ -25,6 +25,9 @@ public struct StateMarker: Sendable, Hashable {
     /// The changelog's id: created with the partition's first marker and kept in all later ones. It shows whether a
     /// copy of the state belongs to this topic or to a deleted one.
     public var lineage: String?
+    /// The applications with location triggers in the partition, sorted: a fix that names none concerns them all. Without
+    /// such triggers it is not needed, so older versions may ignore and drop it.
+    public var locatedApplications: [String]
 
     /// A marker.
     public init(
@@ -36,7 +39,8 @@ public struct StateMarker: Sendable, Hashable {
         lineage: String? = nil,
         replay: [String: Int64] = [:],
         replayEnd: [String: Int64] = [:],
-        lives: [String: Int64] = [:]
+        lives: [String: Int64] = [:],
+        locatedApplications: [String] = []
     ) {
         self.offsets = offsets
         self.wallTime = wallTime
@@ -47,12 +51,14 @@ public struct StateMarker: Sendable, Hashable {
         self.replay = replay
         self.replayEnd = replayEnd
         self.lives = lives
+        self.locatedApplications = locatedApplications
     }
 }
 
 extension StateMarker: StatePart {
     private enum Field: FieldName {
         case form, offsets, replay, replayEnd, lives, wallTime, partitions, timeZoneDataVersion, firedThrough, lineage
+        case locatedApplications
     }
 
     /// The oldest form that can represent the marker; the marker is written in this form.
@@ -75,6 +81,7 @@ extension StateMarker: StatePart {
         var (wallTime, firedThrough): (Timestamp?, Timestamp?)
         var partitions: Int32?
         var (timeZoneDataVersion, lineage): (String?, String?)
+        var locatedApplications: [String] = []
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .form: form = try StateForm.read(&scanner, of: "marker")
@@ -87,6 +94,11 @@ extension StateMarker: StatePart {
             case .timeZoneDataVersion: timeZoneDataVersion = try Self.readText(&scanner)
             case .firedThrough: firedThrough = try scanner.timestamp()
             case .lineage: lineage = try Self.readText(&scanner)
+            case .locatedApplications:
+                locatedApplications.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in
+                    locatedApplications.append(try Self.readText(&scanner))
+                }
             case nil: try scanner.skipValue()
             }
         }
@@ -100,7 +112,8 @@ extension StateMarker: StatePart {
             lineage: lineage,
             replay: replay,
             replayEnd: replayEnd,
-            lives: lives
+            lives: lives,
+            locatedApplications: locatedApplications
         )
     }
 
@@ -129,6 +142,7 @@ extension StateMarker: StatePart {
         object.member(Field.timeZoneDataVersion, timeZoneDataVersion, &out)
         object.member(Field.firedThrough, firedThrough, &out)
         object.member(Field.lineage, lineage, &out)
+        if !locatedApplications.isEmpty { object.member(Field.locatedApplications, locatedApplications, &out) }
         object.end(&out)
     }
 

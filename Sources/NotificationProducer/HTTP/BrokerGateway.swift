@@ -15,6 +15,7 @@ struct BrokerGateway: Sendable {
     let publisher: NotificationPublisher
     let requests: String
     let businessEvents: String
+    let signals: String
     /// The record size limit.
     let ceiling: KafkaRecordCeiling
     /// How long a caller waits.
@@ -120,6 +121,22 @@ struct BrokerGateway: Sendable {
             // A single record, the usual case, need not wait for the producer's thread.
             if records.count == 1 { return [try await producer.send(records[0])] }
             return try await producer.send(inOrder: records)
+        }
+    }
+
+    /// Publishes a location.
+    func publish(_ location: LocationRecord) async throws -> KafkaAcknowledgement {
+        try await acknowledged {
+            let partitions = try await partitions(of: signals)
+            return try await producer.send(
+                KafkaProducerRecord(
+                    topic: signals,
+                    partition: KafkaPartitioner.partition(forKey: location.recipient, count: partitions),
+                    key: location.key,
+                    value: location.value,
+                    headers: location.headers
+                )
+            )
         }
     }
 

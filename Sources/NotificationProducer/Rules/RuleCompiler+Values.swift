@@ -245,6 +245,15 @@ extension RuleCompiler {
         return json
     }
 
+    /// nil also when null removes a default.
+    mutating func compileChannel(_ node: Node) -> ChannelName? {
+        if node.isNull { return nil }
+        if case .scalar(let scalar) = node, let channel = ChannelName(rawValue: scalar.string) { return channel }
+        let names = ChannelName.allCases.map(\.rawValue).joined(separator: ", ")
+        note(node.mark, "`channel` must be one of \(names), without variables")
+        return nil
+    }
+
     // MARK: Checks without an event
 
     mutating func checkConstant(_ template: Text?, at path: String) {

@@ -29,7 +29,7 @@ struct RuleCompiler {
     /// The keys that cannot be combined with `cancel`.
     static let notificationKeys: Set<String> = [
         "identifier", "content", "localizations", "locale", "fallbackLocale", "trigger", "expiration",
-        "collapseWindow",
+        "collapseWindow", "channel",
     ]
 
     mutating func compile(_ root: Node) -> [WrittenRule] {
@@ -181,6 +181,10 @@ struct RuleCompiler {
             rest.append(bytes: RequestWriter.nameOfLaterMember(.collapseWindow))
             rest.append(window)
         }
+        if let channel = fields["channel"].map({ compileChannel($0) }) ?? defaults.channel {
+            rest.append(bytes: RequestWriter.nameOfLaterMember(.channel))
+            rest.append("\"\(channel.rawValue)\"")
+        }
         guard let content else {
             _ = compileLocalizations(fields, base: ContentFields())
             return nil
@@ -247,7 +251,8 @@ struct RuleCompiler {
     // MARK: Defaults
 
     static let defaultKeys: Set<String> = [
-        "application", "locale", "fallbackLocale", "content", "expiration", "collapseWindow", "recipients",
+        "application", "locale", "fallbackLocale", "content", "expiration", "collapseWindow", "channel",
+        "recipients",
     ]
 
     private mutating func compileDefaults(_ node: Node) -> RuleDefaults {
@@ -263,6 +268,7 @@ struct RuleCompiler {
         }
         defaults.expiration = fields["expiration"].flatMap { compileExpiration($0) }
         defaults.collapseWindow = fields["collapseWindow"].flatMap { compileCollapseWindow($0) }
+        defaults.channel = fields["channel"].flatMap { compileChannel($0) }
         if let recipients = fields["recipients"].flatMap({ members(of: $0, at: "`recipients`", allowed: ["limit"]) }) {
             defaults.recipientLimit = recipients["limit"].flatMap { recipientLimit($0) }
         }
@@ -278,5 +284,6 @@ struct RuleDefaults {
     var content = ContentFields()
     var expiration: RuleCompiler.Expiration?
     var collapseWindow: Template<VariablePath>?
+    var channel: ChannelName?
     var recipientLimit: Int?
 }

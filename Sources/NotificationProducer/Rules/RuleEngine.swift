@@ -151,10 +151,9 @@ package struct RuleEngine: Sendable {
                 JSONWriter.append(number: version, to: &value)
             }
             request.end(&value)
-            guard case .request(let scanned) = try RequestRecord.scan(value, key: key) else {
+            guard case .request = try RequestRecord.scan(value, key: key) else {
                 throw ModelError(.invalid, "the rule did not produce a request")
             }
-            try Schedule.check(scanned.trigger)
             return Output(key: key, requestID: id, isRemoval: false, value: value)
         case .cancel(let scope):
             let version = try version(of: rule, context, scratch: &value)

@@ -32,7 +32,7 @@ package struct ProducerMetrics: Sendable {
             .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .unsupportedForm, .notFound,
             .methodNotAllowed,
             .unsupportedMediaType, .unauthenticated, .forbidden, .receiveTimeout, .overloaded, .unavailable,
-            .internalError,
+            .internalError, .inFuture,
         ]
     )
 

@@ -17,6 +17,7 @@ extension ProducerService {
             publisher: publisher,
             requests: configuration.topics.requests,
             businessEvents: configuration.topics.businessEvents,
+            signals: configuration.topics.signals,
             ceiling: ceiling,
             deadline: configuration.http.deadline,
             metrics: metrics,
@@ -32,6 +33,13 @@ extension ProducerService {
             zones: zones,
             makeRequestID: makeRequestID
         )
-        return events.routes + notifications.routes
+        let locations = LocationsHandler(
+            broker: broker,
+            defaultApplication: configuration.defaultApplication,
+            source: configuration.source,
+            now: now,
+            makeRequestID: makeRequestID
+        )
+        return events.routes + notifications.routes + locations.routes
     }
 }

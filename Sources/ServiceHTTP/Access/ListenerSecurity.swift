@@ -1,14 +1,6 @@
 import NIOCore
 package import NIOSSL
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 /// An invalid setting of a listener, found before it listens.
 public struct ListenerSettingsError: Error, Sendable, Hashable, CustomStringConvertible {
     enum Key: String {
@@ -59,7 +51,7 @@ package struct ListenerSecurity: Sendable {
         tlsCertificate: String?,
         tlsKey: String?
     ) throws(ListenerSettingsError) {
-        exposedFiles = [tokensFile, tlsKey].compactMap(\.self).filter(Self.isExposed)
+        exposedFiles = [tokensFile, tlsKey].compactMap(\.self).filter(SecretFile.isExposed)
         tls = try Self.tls(certificate: tlsCertificate, key: tlsKey)
         let isLoopback = Self.isLoopback(host)
         guard let tokensFile else {
@@ -78,15 +70,8 @@ package struct ListenerSecurity: Sendable {
         exposesTokens = tls == nil && !isLoopback
     }
 
-    /// Whether users other than owner and group may read it. A group is a deliberate way to share secrets with a
-    /// service.
-    private static func isExposed(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IROTH != 0
-    }
-
     /// Only names that certainly mean this machine: others may resolve to anything.
-    static func isLoopback(_ host: String) -> Bool {
+    package static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" { return true }
         // Normalize the spelling of the address.
         guard let address = (try? SocketAddress(ipAddress: host, port: 0))?.ipAddress else { return false }

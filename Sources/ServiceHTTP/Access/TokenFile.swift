@@ -19,17 +19,12 @@ enum TokenFile {
     static let shortestToken = 16
 
     static func load(path: String) throws(ListenerSettingsError) -> BearerTokens {
-        func failure(_ why: String) -> ListenerSettingsError { ListenerSettingsError(.tokensFile, "\(path) \(why)") }
-        let bytes: Data
-        do {
-            bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let text: String
+        do throws(SecretFile.Problem) {
+            text = try SecretFile.text(path: path, maximumBytes: maximumBytes, what: "a token file")
         } catch {
-            throw failure("cannot be read: \(error.localizedDescription)")
+            throw ListenerSettingsError(.tokensFile, "\(path) \(error.text)")
         }
-        guard bytes.count <= maximumBytes else {
-            throw failure("has \(bytes.count) bytes; a token file may have at most \(maximumBytes)")
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw failure("is not UTF-8") }
         return try parse(text, file: path)
     }
 

@@ -122,6 +122,17 @@ extension ServiceSettings {
         }
     }
 
+    /// A set of an enumeration's raw values: a list in the file, or `a,b`.
+    public mutating func choices<Value>(_ key: String, about: String = "") -> Set<Value>
+    where Value: RawRepresentable & CaseIterable & Hashable, Value.RawValue == String {
+        let texts = list(key, default: [], about: about)
+        for text in texts where Value(rawValue: text) == nil {
+            let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
+            reject(key, "`\(text.prefix(60))` is none of \(allowed)")
+        }
+        return Set(texts.compactMap { Value(rawValue: $0) })
+    }
+
     /// Names with values: a map in the file, whose names may contain dots, or `a=b,c=d` in the variable (`\,` is a
     /// comma in a value).
     ///

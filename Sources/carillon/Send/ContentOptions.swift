@@ -61,6 +61,12 @@ struct ContentOptions: ParsableArguments {
     var collapseWindow: SpanArgument?
 
     @Option(
+        help:
+            "How it leaves the consumer service, which must have this channel. Default: the one that its settings name."
+    )
+    var channel: ChannelName?
+
+    @Option(
         help: ArgumentHelp("Orders requests: one with a smaller number arrives too late.", valueName: "n")
     )
     var versionNumber: Int64?
@@ -86,7 +92,8 @@ struct ContentOptions: ParsableArguments {
     var isGiven: Bool {
         let texts = [title, subtitle, body, sound, category, thread, triggerJSON, requestID]
         return texts.contains { $0 != nil } || [badge, versionNumber].contains { $0 != nil }
-            || [delay, collapseWindow].contains { $0 != nil } || at != nil || repeats || expiration != nil
+            || [delay, collapseWindow].contains { $0 != nil } || channel != nil || at != nil || repeats
+            || expiration != nil
             || !userInfo.isEmpty
     }
 
@@ -104,7 +111,7 @@ struct ContentOptions: ParsableArguments {
         case "collapseWindow": "--collapse-window"
         case "version": "--version-number"
         case "requestId": "--request-id"
-        case "expiration", "recipient", "identifier", "application": "--\(field)"
+        case "expiration", "channel", "recipient", "identifier", "application": "--\(field)"
         default: nil
         }
     }

@@ -104,7 +104,8 @@ struct SendNotification: AsyncParsableCommand {
             content: try content.content(number),
             trigger: try content.trigger(at: now),
             expiration: content.expiration?.after(now),
-            collapseWindow: content.collapseWindow?.seconds
+            collapseWindow: content.collapseWindow?.seconds,
+            channel: content.channel
         )
         return try messages.message(request, at: now)
     }

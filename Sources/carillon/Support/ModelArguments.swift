@@ -10,3 +10,5 @@ extension Timestamp: ExpressibleByArgument {
 }
 
 extension RemovalScope: ExpressibleByArgument {}
+
+extension ChannelName: ExpressibleByArgument {}

@@ -82,7 +82,10 @@ enum RecordLine {
         if let new = value["by"]?.stringValue { pieces.append("by \(new.prefix(8))") }
         if let other = value["into"]?.stringValue { pieces.append("into \(other.prefix(8))") }
         if value["inDoubt"]?.boolValue == true { pieces.append("in doubt") }
-        if !pieces.isEmpty, let id = value["requestId"]?.stringValue { pieces.append("request \(id.prefix(8))") }
+        // An event may have nothing else to say: one of a notification that waits for a region has no date.
+        if !pieces.isEmpty || value["closes"] != nil, let id = value["requestId"]?.stringValue {
+            pieces.append("request \(id.prefix(8))")
+        }
         return pieces
     }
 

@@ -59,7 +59,14 @@ enum StateNote {
     /// What is kept of a recipient.
     private static func pieces(_ record: RecipientRecord) -> [String] {
         let count = record.removals.count
-        return ["\(count) removal\(count == 1 ? "" : "s") of everything known", "touched \(moment(record.touched))"]
+        var pieces = ["\(count) removal\(count == 1 ? "" : "s") of everything known"]
+        for region in record.regions {
+            let sides = zip(record.devices, region.sides).map { "\($0.device) \($1.map { "\($0)" } ?? "unknown")" }
+            pieces.append("region of \(region.identifier): \(sides.isEmpty ? "no fix" : sides.joined(separator: ", "))")
+        }
+        // One with regions has no instant at which it was touched.
+        if record.regions.isEmpty { pieces.append("touched \(moment(record.touched))") }
+        return pieces
     }
 
     private static func wait(of pending: StateEntry.Pending) -> String {
@@ -72,6 +79,11 @@ enum StateNote {
             return "\(due), every \(Double(schedule.interval) / 1_000) s"
         case .scheduled(.calendar(let schedule), _):
             return "\(due), calendar \(schedule.zone.name)\(schedule.repeats ? ", repeats" : "")"
+        case .region(let wait):
+            let region = wait.trigger.region
+            let place = "\(region.radius) m around \(region.latitude), \(region.longitude)"
+            let repeats = wait.trigger.repeats ? ", repeats" : ""
+            return "\(wait.isCrossed ? "crossed" : "waits for") a region, \(place)\(repeats)"
         }
     }
 

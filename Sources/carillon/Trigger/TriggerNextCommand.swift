@@ -13,7 +13,8 @@ struct TriggerNextCommand: AsyncParsableCommand {
 
             Without a trigger it reads triggers from standard input, one a line, and writes a line of JSON for each: the \
             array of --json. For a trigger that is invalid or never fires that is an empty array, standard error has the \
-            number of the line and the reason, and the status at the end is 65.
+            number of the line and the reason, and the status at the end is 65. The array of a location trigger is empty \
+            too: it has no times.
 
             Examples:
 
@@ -103,7 +104,9 @@ struct TriggerNextCommand: AsyncParsableCommand {
     /// One line for each occurrence, or one for their array.
     func lines(of trigger: String, from anchor: Timestamp, _ zones: TimeZones) throws(CommandFailure) -> [String] {
         guard !json else { return [try array(of: trigger, from: anchor, zones)] }
-        guard let schedule = try schedule(of: trigger, from: anchor, zones) else { return ["at once"] }
+        let (trigger, schedule) = try read(trigger, from: anchor, zones)
+        if case .location(let trigger) = trigger { return [Self.line(of: trigger)] }
+        guard let schedule else { return ["at once"] }
         return occurrences(of: schedule).map { instant in
             if case .calendar(let calendar) = schedule, let explained = calendar.explain(instant) {
                 "\(explained)"
@@ -113,21 +116,23 @@ struct TriggerNextCommand: AsyncParsableCommand {
         }
     }
 
-    /// The occurrences as a JSON array. A trigger that is due at once has one.
+    /// The occurrences as a JSON array. A trigger that is due at once has one, a location trigger none.
     private func array(of trigger: String, from anchor: Timestamp, _ zones: TimeZones) throws(CommandFailure) -> String
     {
-        let schedule = try schedule(of: trigger, from: anchor, zones)
-        let instants = schedule.map(occurrences) ?? [anchor]
+        let (trigger, schedule) = try read(trigger, from: anchor, zones)
+        let isOfRegion = if case .location = trigger { true } else { false }
+        let instants = schedule.map(occurrences) ?? (isOfRegion ? [] : [anchor])
         return "[\(instants.map { "\"\($0.rfc3339)\"" }.joined(separator: ","))]"
     }
 
-    private func schedule(
-        of trigger: String,
+    private func read(
+        _ text: String,
         from anchor: Timestamp,
         _ zones: TimeZones
-    ) throws(CommandFailure) -> Schedule? {
+    ) throws(CommandFailure) -> (NotificationTrigger, Schedule?) {
         do throws(ModelError) {
-            return try Schedule(NotificationTrigger(json: Array(trigger.utf8)), anchor: anchor, zones: zones)
+            let trigger = try NotificationTrigger(json: Array(text.utf8))
+            return (trigger, try Schedule(trigger, anchor: anchor, zones: zones))
         } catch {
             throw CommandFailure("\(error)", status: ExitStatus.badData)
         }
@@ -140,5 +145,11 @@ struct TriggerNextCommand: AsyncParsableCommand {
             next = schedule.next(after: instant)
         }
         return instants
+    }
+
+    /// A location trigger has no times.
+    private static func line(of trigger: LocationTrigger) -> String {
+        let edges = (trigger.notifyOnEntry ? ["enters"] : []) + (trigger.notifyOnExit ? ["leaves"] : [])
+        return "\(trigger.repeats ? "each time" : "when") a device \(edges.joined(separator: " or ")) the region"
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct SendingTests {
     private static let rules = LifecycleRules(
         retention: 7 * 24 * 3600 * 1000,
-        handover: .bySend(channel: "push")
+        channels: ChannelRules(.test)
     )
 
     private static func bench() -> Bench { Bench(rules) }
@@ -26,7 +26,7 @@ struct SendingTests {
         #expect(bench.apply(request("a")).isEmpty)
         #expect(Self.kinds(bench) == ["deliver a 1"] && bench.center.inFlight == 1)
         let events = try bench.answer(.accepted, 5)
-        #expect(events.summary == ["delivered a!"] && events[0].channel == "push")
+        #expect(events.summary == ["delivered a!"] && events[0].channel == "test")
         #expect(bench.entry(key("order"))?.delivered?.at == at(5) && bench.center.inFlight == 0)
     }
 
@@ -139,6 +139,92 @@ struct SendingTests {
         #expect(Self.kinds(bench).last == "deliver b 1")
     }
 
+    // MARK: - Without an answer
+
+    @Test func `a delivery after an attempt without an answer is in doubt; after a refused one it is not`() throws {
+        for (result, isInDoubt) in [
+            (ChannelOutcome.Result.unanswered(retryAfter: nil), true), (.failed(retryAfter: nil), false),
+            (.deferred(retryAfter: nil), false),
+        ] {
+            var bench = Self.bench()
+            bench.apply(request("a"))
+            try bench.answer(result)
+            bench.fire(1000)
+            #expect(bench.sends.count == 2 && bench.sends[1].isInDoubt == isInDoubt)
+            // A later answer does not make the first attempt certain.
+            try bench.answer(.failed(retryAfter: nil), 1000)
+            bench.fire(3000)
+            let events = try bench.answer(.accepted, 3000)
+            #expect(events.summary == ["delivered a!"] && events[0].inDoubt == isInDoubt)
+        }
+    }
+
+    @Test func `a notification that is removed after an attempt without an answer is recalled`() throws {
+        var between = Self.bench()
+        between.apply(request("a"))
+        try between.answer(.unanswered(retryAfter: nil))
+        let events = between.apply(removal("r", key("order"), .pending), 10)
+        #expect(events.summary == ["cancelled a!"] && events[0].inDoubt)
+        #expect(Self.kinds(between).last == "recall 1")
+        var during = Self.bench()
+        during.apply(request("a"))
+        during.apply(removal("r", key("order"), .pending), 1)
+        let later = try during.answer(.unanswered(retryAfter: nil), 2)
+        #expect(later.summary == ["cancelled a!"] && later[0].inDoubt)
+        #expect(Self.kinds(during).last == "recall 1")
+    }
+
+    @Test func `a notification that expires or is given up after an attempt without an answer is recalled`() throws {
+        var expired = Self.bench()
+        expired.apply(request("a", expiration: at(90_000)))
+        try expired.answer(.unanswered(retryAfter: 3_000_000))
+        #expect(expired.entry(key("order"))?.due == at(90_000))
+        let end = expired.fire(90_000)
+        #expect(end.summary == ["expired a!"] && end[0].inDoubt)
+        #expect(Self.kinds(expired) == ["deliver a 1", "recall 1"])
+        var rules = Self.rules
+        rules.retry.attempts = 1
+        var givenUp = Bench(rules)
+        givenUp.apply(request("a"))
+        let last = try givenUp.answer(.unanswered(retryAfter: nil), 1)
+        #expect(last.summary == ["failed a!"] && last[0].inDoubt && last[0].reason == .gaveUp)
+        #expect(Self.kinds(givenUp).last == "recall 1")
+    }
+
+    @Test func `a recall without an answer is repeated, and nothing else`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        try bench.answer(.accepted)
+        bench.apply(removal("r", key("order"), .delivered), 1)
+        #expect(try bench.answer(.unanswered(retryAfter: nil), 2).isEmpty)
+        bench.fire(1002)
+        #expect(Self.kinds(bench) == ["deliver a 1", "recall 1", "recall 2"] && bench.sends.last?.isInDoubt == false)
+    }
+
+    @Test func `what the channel did not try is not counted as an attempt`() throws {
+        var rules = Self.rules
+        rules.retry.attempts = 2
+        var bench = Bench(rules)
+        bench.apply(request("a"))
+        var now: Int64 = 0
+        func next() throws {
+            now = try #require(bench.entry(key("order"))?.due).rawValue - at(0).rawValue
+            bench.fire(now)
+        }
+        for _ in 0..<5 {
+            #expect(try bench.answer(.deferred(retryAfter: nil), now).isEmpty)
+            try next()
+        }
+        #expect(try bench.answer(.failed(retryAfter: nil), now).isEmpty)
+        try next()
+        for _ in 0..<5 {
+            #expect(try bench.answer(.deferred(retryAfter: nil), now).isEmpty)
+            try next()
+        }
+        #expect(try bench.answer(.failed(retryAfter: nil), now).summary == ["failed a!"])
+        #expect(bench.sends.map(\.attempt) == [1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+    }
+
     @Test func `a permanent rejection closes as failed, with the channel's reason`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
@@ -180,6 +266,17 @@ struct SendingTests {
         #expect(events.map(\.name) == [.delivered, .cancellationMissed, .removed])
         #expect(Self.kinds(bench).last == "recall 1")
         #expect(bench.entry(key("order"))?.delivered == nil)
+    }
+
+    @Test func `what is removed during a newer send is recalled when that send fails`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a"))
+        try bench.answer(.accepted)
+        bench.apply(request("b"), 1)
+        #expect(bench.apply(removal("r", key("order"), .all), 2).summary == ["removed a"])
+        let events = try bench.answer(.failed(retryAfter: nil), 3)
+        #expect(events.summary == ["cancelled b!", "cancellation.missed r"])
+        #expect(Self.kinds(bench) == ["deliver a 1", "deliver b 1", "recall 1"])
     }
 
     @Test func `a repeated or late outcome has no effect`() throws {
@@ -255,6 +352,21 @@ struct SendingTests {
         var later = try Self.restarted(&other, firedThrough: 60_500, at: 59_000)
         later.apply(request("b", interval(600)), 59_001)
         #expect(Self.kinds(later) == ["recall 1"])
+    }
+
+    @Test func `a send that has expired between two attempts is not sent again; what may have been sent is recalled`()
+        throws
+    {
+        for (pause, isInDoubt) in [(10_000 as Int64, true), (80_000, false)] {
+            var bench = Self.bench()
+            bench.apply(request("a", expiration: at(90_000)))
+            try bench.answer(.failed(retryAfter: pause))
+            var next = try Self.restarted(&bench, firedThrough: 60_500, at: 3_600_000)
+            try next.center.refill(at: at(3_600_000))
+            let events = next.fire(3_600_000)
+            #expect(events.summary == ["expired a!"] && events[0].inDoubt == isInDoubt)
+            #expect(Self.kinds(next) == (isInDoubt ? ["recall 1"] : []))
+        }
     }
 
     @Test func `a send in flight is repeated first, with the same ids`() throws {

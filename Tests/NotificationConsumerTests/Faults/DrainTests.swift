@@ -26,7 +26,7 @@ struct DrainTests {
         let commits = lane.commits
         lane.drain()
         #expect(
-            lane.commits > commits && broker.committed == [InputPartition(.requests, 0): 1] && channel.sends.count == 1
+            lane.commits > commits && broker.committed[InputPartition(.requests, 0)] == 1 && channel.sends.count == 1
         )
         lane.close()
         #expect(channel.cancelled == 1)

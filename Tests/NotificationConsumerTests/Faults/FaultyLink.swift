@@ -21,7 +21,7 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         switch record.topic {
         case .state: before(record.key == StateMarker.key ? .marker : .entry)
         case .deliveries: before(.event)
-        case .deadLetters: break
+        case .deadLetters, .signals: break
         }
         try base.enqueue(record)
     }

@@ -1,8 +1,9 @@
 @testable import NotificationConsumer
+import NotificationModel
 
 /// A channel that collects sends, and answers when the test requests it.
 final class HeldChannel: DeliveryChannel {
-    let name = "held"
+    let name = ChannelName.test
     /// The unanswered sends, in the order of their start.
     private(set) var sends: [ChannelSend] = []
     private(set) var replies: [ChannelReply] = []

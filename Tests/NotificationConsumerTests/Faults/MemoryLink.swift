@@ -12,11 +12,15 @@ final class MemoryBroker {
     struct Log {
         var low: Int64 = 0
         var records: [(key: [UInt8]?, value: [UInt8]?)] = []
+        /// Of records that have another timestamp than `at(0)`.
+        var timestamps: [Int64: Timestamp] = [:]
         var high: Int64 { low + Int64(records.count) }
     }
 
     let topics = TopicNames()
     var requests: [Log]
+    /// All of them are locations.
+    var signals: [Log]
     var state: [Log]
     var deliveries: [[UInt8]] = []
     /// The group's offsets.
@@ -32,6 +36,7 @@ final class MemoryBroker {
 
     init(partitions: Int) {
         requests = Array(repeating: Log(), count: partitions)
+        signals = requests
         state = Array(repeating: Log(), count: partitions)
         now = .now
         busyUntil = now
@@ -39,7 +44,12 @@ final class MemoryBroker {
 
     func addPartitions(_ count: Int) {
         requests += Array(repeating: Log(), count: count - requests.count)
+        signals += Array(repeating: Log(), count: count - signals.count)
         state += Array(repeating: Log(), count: count - state.count)
+    }
+
+    func log(of place: InputPartition) -> Log {
+        place.input == .requests ? requests[Int(place.partition)] : signals[Int(place.partition)]
     }
 
     func marker(in partition: Int32, of count: Int32, firedThrough: Timestamp? = nil) {
@@ -107,6 +117,10 @@ final class MemoryLink: LaneLink {
     /// Called while the lane waits.
     var whileWaiting: () -> Void = {}
     var isReadingPaused = false
+    /// The order in which a poll looks for a record in the inputs of a partition.
+    var order = InputTopic.allCases
+    /// The inputs for which the broker has not told the end yet.
+    var unknownEnds: Set<InputTopic> = []
 
     var wake: @Sendable () -> Void { { [bell] in bell.isRung.store(true, ordering: .relaxed) } }
 
@@ -137,11 +151,11 @@ final class MemoryLink: LaneLink {
             assigned = share
             isReadingPaused = false
         }
-        for partition in assigned where !isReadingPaused {
-            let (log, position) = (broker.requests[Int(partition)], position(of: partition))
+        for place in assigned.flatMap({ number in order.map { InputPartition($0, number) } }) where !isReadingPaused {
+            let (log, position) = (broker.log(of: place), positions[place] ?? 0)
             guard position < log.high else { continue }
-            positions[InputPartition(.requests, partition)] = position + 1
-            try apply(record(partition, position)) { fatalRecord(partition, position) }
+            positions[place] = position + 1
+            try apply(record(place, position)) { fatalRecord(place, position) }
             return true
         }
         waitUntilWoken(time)
@@ -153,25 +167,28 @@ final class MemoryLink: LaneLink {
         assigned = []
     }
 
-    private func record(_ partition: Int32, _ offset: Int64) -> Intake.Record {
-        let log = broker.requests[Int(partition)]
+    private func record(_ place: InputPartition, _ offset: Int64) -> Intake.Record {
+        let log = broker.log(of: place)
         let (key, value) = log.records[Int(offset - log.low)]
+        var signal = SignalHeaders()
+        if place.input == .signals { signal.kind = .known(.location) }
         return .init(
-            .requests,
-            partition: partition,
+            place.input,
+            partition: place.partition,
             offset: offset,
-            timestamp: at(0).rawValue,
+            timestamp: (log.timestamps[offset] ?? at(0)).rawValue,
             key: key,
             value: value,
-            trace: .none
+            trace: .none,
+            signal: signal
         )
     }
 
-    private func fatalRecord(_ partition: Int32, _ offset: Int64) -> KafkaConsumerRecord {
-        let read = record(partition, offset)
+    private func fatalRecord(_ place: InputPartition, _ offset: Int64) -> KafkaConsumerRecord {
+        let read = record(place, offset)
         return KafkaConsumerRecord(
-            topic: broker.topics.requests,
-            partition: partition,
+            topic: broker.topics[place.input],
+            partition: place.partition,
             offset: offset,
             timestamp: read.timestamp,
             key: read.key,
@@ -187,7 +204,7 @@ final class MemoryLink: LaneLink {
         of partitions: [InputPartition],
         within: Duration
     ) throws -> [InputPartition: OffsetBounds] {
-        Dictionary(uniqueKeysWithValues: partitions.map { ($0, bounds(broker.requests[Int($0.partition)])) })
+        Dictionary(uniqueKeysWithValues: partitions.map { ($0, bounds(broker.log(of: $0))) })
     }
 
     private func bounds(_ log: MemoryBroker.Log) -> OffsetBounds { (log.low, log.high) }
@@ -197,7 +214,7 @@ final class MemoryLink: LaneLink {
     }
 
     func lag(of partition: InputPartition, after position: Int64) -> Int64? {
-        broker.requests[Int(partition.partition)].high - position
+        unknownEnds.contains(partition.input) ? nil : broker.log(of: partition).high - position
     }
 
     func stateBounds(of partitions: [Int32], within: Duration) throws -> [Int32: OffsetBounds] {
@@ -224,7 +241,7 @@ final class MemoryLink: LaneLink {
         _ apply: (Intake.Record) throws -> Void
     ) throws {
         for (partition, range) in ranges.sorted(by: { $0.key < $1.key }) {
-            for offset in range { try apply(record(partition.partition, offset)) }
+            for offset in range { try apply(record(partition, offset)) }
         }
     }
 
@@ -233,12 +250,14 @@ final class MemoryLink: LaneLink {
     // MARK: - Publishing
 
     func countPartitions(within time: Duration) throws -> PartitionCounts {
-        PartitionCounts(state: Int32(broker.state.count)) { _ in Int32(broker.requests.count) }
+        PartitionCounts(state: Int32(broker.state.count)) { input in
+            Int32(input == .requests ? broker.requests.count : broker.signals.count)
+        }
     }
 
     var maximumRecordBytes: Int { 1_000_000 }
 
-    func partitionCount(of topic: LaneTopic) -> Int32 { topic == .state ? inputPartitions : 1 }
+    func partitionCount(of topic: LaneTopic) -> Int32 { topic == .state || topic == .signals ? inputPartitions : 1 }
 
     func enqueue(_ record: LinkRecord<LaneTopic>) throws(KafkaError) {
         var outgoing = Outgoing(record: record, writtenAt: now)
@@ -290,6 +309,7 @@ final class MemoryLink: LaneLink {
         switch record.topic {
         case .state: broker.state[Int(record.partition)].records.append((record.key, record.value))
         case .deliveries, .deadLetters: broker.deliveries.append(record.value ?? [])
+        case .signals: broker.signals[Int(record.partition)].records.append((record.key, record.value))
         }
     }
 
@@ -338,11 +358,13 @@ extension Lane {
         logger: Logger = quiet
     ) -> Lane {
         let began = link.now
+        var configuration = configuration
+        if let channel { configuration.channel = channel.name }
         let context = LaneContext(
             configuration: configuration,
             guarantee: guarantee,
             stores: MemoryEntryStores(),
-            channel: channel,
+            channels: channel.map { [$0] } ?? [],
             clock: { at((link.now - began).milliseconds) },
             zones: zones,
             newLineage: { "test" },

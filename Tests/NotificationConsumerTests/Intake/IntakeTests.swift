@@ -58,8 +58,8 @@ struct IntakeTests {
         ),
         (
             "shop/ana/a",
-            #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":1,"longitude":1,"radius":1},"notifyOnEntry":true}}"#,
-            .unsupportedForm, "trigger.type"
+            #"{"content":{"title":"T"},"trigger":{"type":"location","region":{"latitude":1,"longitude":1,"radius":1}}}"#,
+            .invalid, "trigger.notifyOnEntry"
         ),
         calendar(#"{"month":2,"hour":9}"#, .invalid, "trigger.dateComponents.day"),
         calendar(#"{"year":1970,"month":2,"day":30,"hour":9}"#, .invalid, "trigger.dateComponents.day"),

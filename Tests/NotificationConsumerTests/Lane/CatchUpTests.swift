@@ -19,7 +19,7 @@ struct CatchUpTests {
             lineage: "l",
             firedThrough: at(60_000),
             hasMarker: true,
-            catchUp: CatchUp(ends: PerInput { _ in 12 }, deadline: start + CatchUp.bound)
+            catchUp: CatchUp(ends: PerInput { $0 == .requests ? 12 : 10 }, deadline: start + CatchUp.bound)
         )
     }
 
@@ -84,7 +84,7 @@ struct CatchUpTests {
     }
 
     @Test func `with a channel, only the last immediate request of the backlog is sent, after it is read`() throws {
-        var bench = Bench(LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push")))
+        var bench = Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test)))
         bench.center.holdsTimers = true
         #expect(bench.apply(request("a")).isEmpty)
         #expect(bench.apply(request("b"), 1).summary == ["superseded a!"])
@@ -97,7 +97,7 @@ struct CatchUpTests {
     @Test func `a notification that a device may show is recalled if the backlog replaced it with one due later`()
         throws
     {
-        var bench = Bench(LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push")))
+        var bench = Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test)))
         bench.apply(request("a", interval(5)), 0)
         try bench.commit()
         bench.center = try PartitionCenter(
@@ -118,7 +118,7 @@ struct CatchUpTests {
     @Test func `a channel gets a send only after a marker covers it, so that a removal after a crash recalls it`()
         throws
     {
-        let rules = LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "push"))
+        let rules = LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test))
         var partition = OwnedPartition(
             center: Bench(rules).center,
             inputs: .at(10),

@@ -99,7 +99,7 @@ struct SideWorkLaneTests {
         #expect(link.waits.count == before + 2 && link.now == began, "no time has passed")
         #expect(link.outstanding == 1, "the event is on its way")
         try settle(lane)
-        #expect(try events() == ["a held"])
+        #expect(try events() == ["a test"])
         lane.close()
     }
 
@@ -130,7 +130,7 @@ struct SideWorkLaneTests {
         #expect(metric("carillon_sends_timed_out_total") == "1")
         channel.accept()
         try settle(lane)
-        #expect(try events() == ["a held"])
+        #expect(try events() == ["a test"])
         lane.close()
     }
 
@@ -149,7 +149,7 @@ struct SideWorkLaneTests {
         }
         try settle(lane)
         #expect(health.notReady.isEmpty && !link.isReadingPaused)
-        #expect(try events() == ["a", "b", "c", "d", "e"].map { "\($0) held" })
+        #expect(try events() == ["a", "b", "c", "d", "e"].map { "\($0) test" })
         lane.close()
     }
 
@@ -169,7 +169,7 @@ struct SideWorkLaneTests {
         #expect(channel.sends.map(\.key) == [key("a")])
         channel.accept()
         try settle(lane)
-        #expect(try events().sorted() == ["a held", "b ", "first held"] && channel.begun == 2)
+        #expect(try events().sorted() == ["a test", "b ", "first test"] && channel.begun == 2)
         lane.close()
     }
 
@@ -188,7 +188,7 @@ struct SideWorkLaneTests {
         #expect(try events().isEmpty && metric("carillon_channel_outcomes_late_total") == "1")
         channel.accept()
         try settle(lane)
-        #expect(try events() == ["a held"])
+        #expect(try events() == ["a test"])
         lane.close()
     }
 
@@ -277,7 +277,7 @@ struct SideWorkLaneTests {
         #expect(channel.sends.map(\.key) == [key("long")])
         channel.accept()
         try settle(lane)
-        #expect(try events().sorted() == ["first held", "long held", "second held", "short "] && channel.begun == 3)
+        #expect(try events().sorted() == ["first test", "long test", "second test", "short "] && channel.begun == 3)
         lane.close()
     }
 }

@@ -88,7 +88,7 @@ struct PageTests {
         #expect(bench.center.residentCount == resident)
     }
 
-    @Test("one notification: what waits with its next dates, what is delivered, what a channel has")
+    @Test("one notification: what waits with its next dates or for a region, what is delivered, what a channel has")
     func one() throws {
         var bench = Bench()
         bench.apply(request("p", interval(60, repeats: true)))
@@ -119,7 +119,19 @@ struct PageTests {
         #expect(try text { $0.states = [.delivered] } == "\(head),\(delivered)}")
         #expect(try text(key("other")) == nil)
 
-        var sending = Bench(LifecycleRules(retention: 1_000_000, handover: .bySend(channel: "test")))
+        let entry = LocationTrigger(
+            region: CircularRegion(latitude: 1, longitude: 1, radius: 100),
+            notifyOnEntry: true,
+            notifyOnExit: false,
+            repeats: false
+        )
+        let waiting = key("near")
+        bench.apply(request("w", waiting, .region(entry), expiration: at(900_000)))
+        let near = #"{"application":"shop","recipient":"ana","identifier":"near","pending":{"requestId":"\#(id("w"))","#
+        let expiration = #""expiration":"\#(at(900_000).rfc3339)","content":{"title":"T"}"#
+        #expect(try text(waiting) { $0.occurrences = 2 } == "\(near)\(expiration)}}")
+
+        var sending = Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test)))
         sending.apply(request("s"))
         try sending.answer(.failed(retryAfter: nil))
         bench = sending

@@ -15,7 +15,8 @@ enum RandomRequest {
             content: content(&generator),
             trigger: trigger(&generator),
             expiration: chance(&generator) ? instant(&generator) : nil,
-            collapseWindow: chance(&generator) ? Double(Int.random(in: 0...86_400_000, using: &generator)) / 1000 : nil
+            collapseWindow: chance(&generator) ? Double(Int.random(in: 0...86_400_000, using: &generator)) / 1000 : nil,
+            channel: chance(&generator) ? ChannelName.allCases.randomElement(using: &generator) : nil
         )
     }
 

@@ -7,13 +7,15 @@ enum RandomState {
         entry.touched = instant(&generator)
         entry.applied[.requests].offset = Int64.random(in: -1...Int64.max, using: &generator)
         if chance(&generator) { entry.applied[.requests].life = Int64.random(in: 0...9, using: &generator) }
+        if chance(&generator) { entry.applied[.signals].offset = Int64.random(in: -1...Int64.max, using: &generator) }
         if chance(&generator) { entry.pending = try pending(&generator) }
         if chance(&generator) { entry.sending = try sending(&generator) }
         if chance(&generator) {
             entry.delivered = .init(
                 requestID: try id(&generator),
                 occurrence: maybe(&generator, instant),
-                at: instant(&generator)
+                at: instant(&generator),
+                channel: channel(&generator)
             )
         }
         if chance(&generator) { entry.version = .init(number: count(&generator), by: try id(&generator)) }
@@ -33,7 +35,29 @@ enum RandomState {
                 closed: instant(&generator)
             )
         }
+        record.devices = (0..<Int.random(in: 0...4, using: &generator)).map { _ in
+            .init(device: word(&generator), at: instant(&generator))
+        }
+        for _ in 0..<Int.random(in: 0...4, using: &generator) {
+            _ = record.wait(for: region(&generator), word(&generator), try id(&generator))
+        }
+        if let device = record.devices.randomElement(using: &generator)?.device {
+            _ = record.locate(.init(device: device, latitude: 0, longitude: 0, at: .latest))
+        }
         return record
+    }
+
+    private static func region(_ generator: inout SeededGenerator) -> LocationTrigger {
+        LocationTrigger(
+            region: CircularRegion(
+                latitude: Double.random(in: -90...90, using: &generator),
+                longitude: Double.random(in: -180...180, using: &generator),
+                radius: Double.random(in: 1...20_000_000, using: &generator)
+            ),
+            notifyOnEntry: true,
+            notifyOnExit: chance(&generator),
+            repeats: chance(&generator)
+        )
     }
 
     static func marker(using generator: inout SeededGenerator) -> StateMarker {
@@ -64,6 +88,10 @@ enum RandomState {
     /// Small numbers and large ones.
     private static func count(_ generator: inout SeededGenerator) -> Int64 {
         Int64.random(in: 0...Int64.max, using: &generator) >> Int64.random(in: 0...62, using: &generator)
+    }
+
+    private static func channel(_ generator: inout SeededGenerator) -> ChannelName? {
+        chance(&generator) ? ChannelName.allCases.randomElement(using: &generator) : nil
     }
 
     private static func instant(_ generator: inout SeededGenerator) -> Timestamp {
@@ -153,7 +181,8 @@ enum RandomState {
             trace: trace(&generator),
             timer: try timer(&generator),
             due: maybe(&generator, instant),
-            isInDoubt: chance(&generator)
+            isInDoubt: chance(&generator),
+            channel: channel(&generator)
         )
     }
 
@@ -166,12 +195,14 @@ enum RandomState {
             trace: trace(&generator),
             closes: chance(&generator),
             attempt: Int.random(in: 1...Int(Int32.max), using: &generator),
+            isDeferred: chance(&generator),
             phase: chance(&generator)
                 ? .inFlight(since: instant(&generator)) : .waiting(until: instant(&generator)),
             begun: maybe(&generator, instant),
             isInDoubt: chance(&generator),
             cancelledBy: try maybe(&generator, id),
-            recalledBy: try maybe(&generator, id)
+            recalledBy: try maybe(&generator, id),
+            channel: channel(&generator)
         )
     }
 

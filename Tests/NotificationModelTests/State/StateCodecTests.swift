@@ -22,7 +22,7 @@ struct StateCodecTests {
             #expect(text(sample.entry.json) == text(line), "\(sample.name)")
             let head = try StateEntry.head(of: line)
             #expect(head.touched == sample.entry.touched, "\(sample.name)")
-            #expect(head.due == sample.entry.dueAfterRestart, "\(sample.name)")
+            #expect(head.due == sample.entry.storedDue, "\(sample.name)")
         }
     }
 
@@ -74,7 +74,7 @@ struct StateCodecTests {
         #expect(read == entry)
         #expect(read.json == entry.json)
         let head = try StateEntry.head(of: entry.json)
-        #expect(head.touched == entry.touched && head.due == entry.dueAfterRestart)
+        #expect(head.touched == entry.touched && head.due == entry.storedDue)
     }
 
     @Test("a recipient's record with any contents reads back equal", arguments: 0..<50 as Range<UInt64>)
@@ -90,7 +90,7 @@ struct StateCodecTests {
     @Test(
         "a recipient's missing field and newer form are named",
         arguments: [
-            (#"{"form":4,"removals":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":99,"removals":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
             (#"{"form":1,"removals":[{"id":"a","offset":1}]}"#, .invalid, "removals.0.closed"),
             (#"{"form":1,"life":-1}"#, .invalid, "life"),
@@ -112,7 +112,30 @@ struct StateCodecTests {
             $0.pending?.due = nil
         }
         #expect(text(timeless.json).hasPrefix(#"{"form":2,"#))
-        #expect(try StateEntry.head(of: timeless.json).due == nil)
+        // Without a time it is unfinished all the same, and must not be forgotten.
+        #expect(try StateEntry.head(of: timeless.json).due == .latest)
+    }
+
+    @Test("a named channel is written in a form that older versions refuse, and the default is not written")
+    func channel() throws {
+        let parts: [(inout StateEntry, ChannelName?) -> Void] = [
+            {
+                $0.pending = StateSamples.pending(.held); $0.pending?.channel = $1
+            },
+            {
+                $0.sending = StateSamples.sending(.inFlight(since: .earliest)); $0.sending?.channel = $1
+            },
+            { $0.delivered = .init(requestID: .uuid(UUIDValue(high: 1, low: 2)), at: .earliest, channel: $1) },
+        ]
+        for part in parts {
+            for channel in ChannelName.allCases {
+                let entry = StateSamples.entry { part(&$0, channel) }
+                #expect(text(entry.json).hasPrefix(#"{"form":5,"#))
+                #expect(text(entry.json).contains(#""channel":"\#(channel.rawValue)""#))
+                #expect(try StateEntry(json: entry.json, zones: nil) == entry)
+            }
+            #expect(text(StateSamples.entry { part(&$0, nil) }.json).hasPrefix(#"{"form":1,"#))
+        }
     }
 
     @Test("a calendar trigger is written with its zone and offset, in a form that older versions refuse")
@@ -182,7 +205,7 @@ struct StateCodecTests {
     @Test(
         "a missing field and a newer form are named",
         arguments: [
-            (#"{"form":4,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":99,"touched":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"touched":"2026-11-21T09:00:00.000Z"}"#, .invalid, "form"),
             (#"{"form":1,"version":{"by":"a"}}"#, .invalid, "version.number"),
             (#"{"form":1,"version":{"number":1}}"#, .invalid, "version.by"),
@@ -211,7 +234,7 @@ struct StateCodecTests {
     @Test(
         "a marker's missing field and newer form are named",
         arguments: [
-            (#"{"form":4,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
+            (#"{"form":99,"offsets":7}"#, ReasonCode.unsupportedForm, "form"),
             (#"{"form":0}"#, .invalid, "form"),
             (#"{"offsets":{}}"#, .invalid, "form"),
             (#"{"form":1}"#, .invalid, "offsets"),

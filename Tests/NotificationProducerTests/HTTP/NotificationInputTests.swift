@@ -100,11 +100,10 @@ struct NotificationInputTests {
         .calendar("{\"year\":2020,\"month\":2,\"day\":29}", zone: nil, "trigger.dateComponents"),
         .calendar("{\"hour\":9}", zone: "Asia/Beijing", "trigger.timeZone"),
         .body(
-            "{\(content),\"trigger\":{\"type\":\"location\",\"region\":{\"latitude\":31.2,\"longitude\":121.4,\"radius\":200},"
+            "{\(content),\"trigger\":{\"type\":\"location\",\"region\":{\"latitude\":31.2,\"longitude\":121.4,\"radius\":0},"
                 + "\"notifyOnEntry\":true,\"notifyOnExit\":false}}",
-            "unsupported-form",
-            "trigger.type",
-            status: 422
+            "invalid",
+            "trigger.region.radius"
         ),
         .body(
             #"{"content":{"userInfo":"# + String(repeating: "[", count: 100_000) + "}}",

@@ -93,6 +93,23 @@ struct RequestMembersTests {
         #expect(try Rules.failure(variable, event(#"{"w":"10"}"#)).field == "collapseWindow")
     }
 
+    @Test("A channel is a constant of the rule or the defaults, which a rule removes with null")
+    func channel() throws {
+        let file = "defaults: {channel: webhook}"
+        for (fields, channel) in [("", "webhook"), ("\nchannel: events", "events"), ("\nchannel: null", nil)] {
+            let engine = try Rules.rule("content: {body: x}\(fields)", file: file)
+            #expect(try Rules.request(engine, event("{}"))["channel"]?.stringValue == channel)
+        }
+        for wrong in ["pigeon", "\"{{data.channel}}\"", "[events]", "1"] {
+            let problems = Rules.problems(Rules.text("content: {body: x}\nchannel: \(wrong)"))
+            #expect(
+                problems.count == 1 && problems[0].message.contains("`channel` must be one of events, webhook, test")
+            )
+        }
+        let cancel = Rules.problems(Rules.text("channel: events").replacing("identifier: i", with: "cancel: i"))
+        #expect(cancel.count == 1 && cancel[0].message.contains("cannot be combined with `cancel`"))
+    }
+
     // MARK: Attachments
 
     @Test("Attachments are templates, and their results are validated")

@@ -171,15 +171,17 @@ struct RuleEngineTests {
         #expect(error.field == field)
     }
 
-    @Test("An unsupported trigger is refused when it comes from a variable")
-    func unsupportedTrigger() throws {
+    @Test("A location trigger from variables is checked as in a request")
+    func locationTrigger() throws {
         let engine = try Rules.rule(
-            "content: {body: x}\ntrigger: {type: \"{{data.type}}\", "
-                + "region: {latitude: 1, longitude: 1, radius: 1}, notifyOnEntry: true}"
+            "content: {body: x}\ntrigger: {type: location, "
+                + "region: {latitude: \"{{data.latitude}}\", longitude: 1, radius: 1}, notifyOnEntry: true}"
         )
-        let error = try #require(Rules.apply(engine, .sample(data: #"{"type":"location"}"#)).failures.first).error
-        #expect(error.reason == .unsupportedForm)
-        #expect(error.field == "trigger.type")
+        let output = try #require(Rules.apply(engine, .sample(data: #"{"latitude":31.5}"#)).outputs.first)
+        #expect(String(decoding: output.value, as: UTF8.self).contains(#""latitude":31.5"#))
+        let error = try #require(Rules.apply(engine, .sample(data: #"{"latitude":91}"#)).failures.first).error
+        #expect(error.reason == .invalid)
+        #expect(error.field == "trigger.region.latitude")
     }
 
     @Test("Every content property can be written in a rule")

@@ -52,7 +52,10 @@ final class ProducerHarness: Sendable {
 
     static func makeBroker() throws -> LocalBroker {
         try LocalBroker(
-            topics: [topics.businessEvents: partitions, topics.requests: partitions, topics.deadLetters: partitions]
+            topics: [
+                topics.businessEvents: partitions, topics.requests: partitions, topics.signals: partitions,
+                topics.deadLetters: partitions,
+            ]
         )
     }
 

@@ -1,4 +1,6 @@
 import Foundation
+import NotificationModel
+import ServiceHTTP
 
 extension ConsumerServiceConfiguration {
     /// The channel `webhook`.
@@ -102,19 +104,19 @@ extension ConsumerServiceConfiguration {
         )
         webhook.url = url ?? ""
         webhook.keysFile = keysFile ?? ""
-        if channel == .webhook { checkWebhook(&settings, url, keysFile) }
+        if channels.contains(.webhook) { checkWebhook(&settings, url, keysFile) }
     }
 
     private func checkWebhook(_ settings: inout ServiceSettings, _ url: String?, _ keysFile: String?) {
         if let url {
             if let problem = webhook.problem(ofURL: url) { settings.reject("webhook.url", problem) }
         } else {
-            settings.reject("webhook.url", "is required by `channel: webhook`: an https URL")
+            settings.reject("webhook.url", "is required by the channel `webhook`: an https URL")
         }
         if keysFile == nil {
             settings.reject(
                 "webhook.keys.file",
-                "is required by `channel: webhook`: a file with a key, such as the output of "
+                "is required by the channel `webhook`: a file with a key, such as the output of "
                     + "`echo whsec_$(openssl rand -base64 32)`"
             )
         }
@@ -126,6 +128,8 @@ extension ConsumerServiceConfiguration {
 
 extension ConsumerServiceConfiguration.Webhook {
     private static let longestURL = 2048
+    /// Around an address of IPv6.
+    private static let brackets = CharacterSet(charactersIn: "[]")
 
     /// What is wrong with a URL; never contains the URL, which may have a password or a token in it.
     func problem(ofURL text: String) -> String? {
@@ -140,17 +144,10 @@ extension ConsumerServiceConfiguration.Webhook {
         }
         guard parts.fragment == nil else { return "must not contain a fragment" }
         if let port = parts.port, !(1...65535).contains(port) { return "has an invalid port" }
-        if scheme == "http", !allowsPlainHTTP, !Self.isThisMachine(host) {
+        if scheme == "http", !allowsPlainHTTP, !ListenerSecurity.isLoopback(host.trimmingCharacters(in: Self.brackets))
+        {
             return "must begin with https://; allow http to another machine with `webhook.plain-http: true`"
         }
         return nil
-    }
-
-    /// Only names that certainly mean this machine.
-    private static func isThisMachine(_ host: String) -> Bool {
-        let name = host.lowercased()
-        if name == "localhost" || name == "[::1]" || name == "::1" { return true }
-        let bytes = name.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
-        return bytes.count == 4 && bytes[0] == 127 && bytes.allSatisfy { $0 != nil }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+public import NotificationModel
 
 /// The settings of the consumer service.
 ///
@@ -22,16 +23,6 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
         case `continue`
     }
 
-    /// How notifications leave.
-    public enum Channel: String, CaseIterable, Sendable {
-        /// In the `delivered` event.
-        case events
-        /// To nobody, as a channel that sends would: for trying out pipelines.
-        case test
-        /// As signed POSTs to one URL.
-        case webhook
-    }
-
     /// How the channel `test` answers.
     public struct TestAnswers: Sendable {
         /// From the begin of a send to its answer.
@@ -42,7 +33,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
         public var timeouts = 0
     }
 
-    /// The settings of both services. The service uses the topics `requests`, `deliveries`, `state` and `deadLetters`.
+    /// The settings of both services. The service uses the topics `requests`, `signals`, `deliveries`,
+    /// `state` and `deadLetters`.
     public var shared: SharedConfiguration
     /// The consumer group.
     public var groupID = "carillon-consumer"
@@ -64,8 +56,12 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var checkpointEntries = 20_000
     /// Events of a lane that may wait for the broker.
     public var outstandingRecords = 50_000
-    /// How notifications leave.
-    public var channel = Channel.events
+    /// How notifications leave that name no channel.
+    public var channel = ChannelName.events
+    /// What else notifications may name.
+    public var furtherChannels: Set<ChannelName> = []
+    /// All channels of the service.
+    public var channels: Set<ChannelName> { furtherChannels.union([channel]) }
     /// For the channel `test`.
     public var testChannel = TestAnswers()
     /// For the channel `webhook`.
@@ -96,6 +92,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var maximumEntries = 1_000_000
     /// Entries of a partition that stay in memory without a timer that is due soon.
     public var residentEntries = 20_000
+    /// Notifications of a recipient in an application that may wait for a region.
+    public var regionsPerRecipient = 100
     /// Entries that a removal of all of a recipient's notifications changes before a checkpoint may interrupt it.
     package var entriesPerPiece = 1000
     /// Slots of entries of a partition whose memory is kept after a burst.
@@ -117,7 +115,7 @@ extension ConsumerServiceConfiguration {
         self = defaults
         shared = SharedConfiguration(
             settings: &settings,
-            topics: ["requests", "deliveries", "state", "deadLetters"],
+            topics: ["requests", "signals", "deliveries", "state", "deadLetters"],
             guarantee: """
                 The guarantee for events and state on Kafka. With `exactly-once`, events, changelog and offsets \
                 of a checkpoint are one transaction, so `read_committed` readers see no repeat. The default is \
@@ -240,6 +238,20 @@ extension ConsumerServiceConfiguration {
                 recently used go to the store.
                 """
         )
+        readRegions(&settings, defaults)
+    }
+
+    private mutating func readRegions(_ settings: inout ServiceSettings, _ defaults: ConsumerServiceConfiguration) {
+        regionsPerRecipient = settings.int(
+            "center.regions",
+            default: defaults.regionsPerRecipient,
+            in: 1...1000,
+            about: """
+                Notifications of a recipient, in an application, that wait for a region; at the limit a new request with a \
+                location trigger is `suppressed` as `capped`. Each location of a device rewrites what is kept of its \
+                recipient, about 250 bytes a region.
+                """
+        )
     }
 
     private mutating func readQueries(_ settings: inout ServiceSettings) {
@@ -257,9 +269,16 @@ extension ConsumerServiceConfiguration {
             "channel",
             default: defaults.channel,
             about: """
-                How notifications leave. With `events` the `delivered` event carries the notification, for your own \
+                How notifications leave whose request names no channel. With `events` the `delivered` event carries the notification, for your own \
                 gateway. `webhook` posts it to a URL. `test` sends to nobody and answers as a channel to devices does: \
                 for trying out pipelines and for load tests.
+                """
+        )
+        furtherChannels = settings.choices(
+            "channels",
+            about: """
+                Further channels that a request, or its rule, may name as its `channel`. What names one that the service \
+                does not have goes to the dead letters.
                 """
         )
         readRetry(&settings, defaults.retry)

@@ -51,7 +51,7 @@ extension ProducerServiceConfiguration {
         self = defaults
         shared = SharedConfiguration(
             settings: &settings,
-            topics: ["businessEvents", "requests", "deadLetters"],
+            topics: ["businessEvents", "requests", "signals", "deadLetters"],
             guarantee: """
                 The guarantee for what business events become on `requests` and `dead-letters`. With \
                 `exactly-once` an event's records and its offset are one transaction, so `read_committed` \

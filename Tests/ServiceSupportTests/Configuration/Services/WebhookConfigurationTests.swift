@@ -1,3 +1,4 @@
+import NotificationModel
 import Testing
 
 @testable import ServiceSupport
@@ -26,6 +27,10 @@ struct WebhookConfigurationTests {
     @Test func `the channel needs a URL and a file of keys`() throws {
         #expect(problems("channel: webhook") == ["webhook.url", "webhook.keys.file"])
         #expect(problems("channel: events") == [])
+        #expect(problems("channels: [webhook]") == ["webhook.url", "webhook.keys.file"])
+        #expect(problems("channels: [pigeon, events]") == ["channels"])
+        let several = try read("channels: [test]")
+        #expect(several.channel == .events && several.channels == [.events, .test])
         let webhook = try read(
             """
             channel: webhook

@@ -1,17 +1,29 @@
 package import Logging
 package import NotificationConsumer
+import NotificationModel
 package import ServiceSupport
 
 extension ConsumerServiceConfiguration {
-    /// The channel that the settings name; nil for `events`, which is the consumer service's own.
+    /// The channels that the settings name, in the order of their names; without `events`, which is the consumer service's own.
     ///
     /// - Throws: `WebhookSettingsError` for invalid signing keys.
-    package func makeChannel(
+    package func makeChannels(
+        health: Health,
+        registry: PrometheusRegistry,
+        logger: Logger
+    ) throws -> [any DeliveryChannel & Sendable] {
+        try channels.sorted { $0.rawValue < $1.rawValue }.compactMap {
+            try makeChannel($0, health: health, registry: registry, logger: logger)
+        }
+    }
+
+    private func makeChannel(
+        _ name: ChannelName,
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger
     ) throws -> (any DeliveryChannel & Sendable)? {
-        switch channel {
+        switch name {
         case .events: return nil
         case .test:
             return TestChannel(

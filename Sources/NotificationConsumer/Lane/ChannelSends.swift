@@ -1,0 +1,97 @@
+package import NotificationModel
+import ServiceSupport
+
+/// The sends of a lane: side work for each of its channels.
+package struct ChannelSends {
+    package typealias Work = SideWork<ChannelSend, ChannelOutcome.Result>
+
+    private struct Desk {
+        let channel: any DeliveryChannel
+        let name: ChannelName
+        var work: Work
+    }
+
+    private var desks: [Desk] = []
+
+    /// - Parameter makeWork: the side work for a channel.
+    package init(_ channels: [any DeliveryChannel], _ makeWork: (any DeliveryChannel) -> Work) {
+        desks = channels.map { Desk(channel: $0, name: $0.name, work: makeWork($0)) }
+    }
+
+    /// Sends without an outcome.
+    var count: Int { desks.reduce(0) { $0 + $1.work.count } }
+
+    /// Sends without an outcome of the channel that has most of them.
+    var largest: Int { desks.reduce(0) { max($0, $1.work.count) } }
+
+    /// How many sends every channel has room for.
+    var room: Int { desks.reduce(.max) { min($0, $1.work.room) } }
+
+    /// When the next send times out, or the rate of its channel allows it to begin.
+    mutating func nextInstant(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        var next: ContinuousClock.Instant?
+        for index in desks.indices {
+            guard let instant = desks[index].work.nextInstant(at: now) else { continue }
+            next = next.map { min($0, instant) } ?? instant
+        }
+        return next
+    }
+
+    /// Queues a send, and begins it if the channel has room.
+    package mutating func add(
+        _ send: ChannelSend,
+        to name: ChannelName,
+        within time: Duration,
+        at now: ContinuousClock.Instant,
+        _ clock: () -> Timestamp
+    ) {
+        // The lifecycle names only channels that the lane has.
+        guard let index = desks.firstIndex(where: { $0.name == name }) else { return }
+        desks[index].work.add(send, within: time, priority: send.priority)
+        begin(index, at: now, clock)
+    }
+
+    private mutating func begin(_ index: Int, at now: ContinuousClock.Instant, _ clock: () -> Timestamp) {
+        let channel = desks[index].channel
+        desks[index].work.begin(at: now) { send, reply in
+            // It may have waited for long. The center finds that it has expired.
+            guard send.expiration.map({ $0 > clock() }) ?? true else { return reply(.deferred(retryAfter: nil)) }
+            channel.begin(send, reply)
+        }
+    }
+
+    /// Begins what the channels have room for again.
+    package mutating func beginWaiting(at now: ContinuousClock.Instant, _ clock: () -> Timestamp) {
+        for index in desks.indices where desks[index].work.mayBegin { begin(index, at: now, clock) }
+    }
+
+    /// Withdraws a send that has not begun.
+    mutating func withdraw(_ id: SendID, of key: NotificationKey) {
+        for index in desks.indices { desks[index].work.withdraw { $0.key == key && $0.id == id } }
+    }
+
+    /// The outcomes since the last call. The channel of a send that took too long must stop.
+    package mutating func take(at now: ContinuousClock.Instant) -> [(outcome: ChannelOutcome, isTimedOut: Bool)] {
+        var outcomes: [(outcome: ChannelOutcome, isTimedOut: Bool)] = []
+        for index in desks.indices {
+            for (send, ending) in desks[index].work.take(at: now) {
+                switch ending {
+                case .answered(let result): outcomes.append((ChannelOutcome(send: send, result: result), false))
+                case .withdrawn:
+                    outcomes.append((ChannelOutcome(send: send, result: .deferred(retryAfter: nil)), false))
+                case .timedOut(let reply):
+                    desks[index].channel.cancel(reply)
+                    outcomes.append((ChannelOutcome(send: send, result: .unanswered(retryAfter: nil)), true))
+                }
+            }
+        }
+        return outcomes
+    }
+
+    /// Gives up matching sends: the channels stop, and outcomes that arrive later are late.
+    mutating func cancel(where isNeedless: (ChannelSend) -> Bool) {
+        for index in desks.indices {
+            for reply in desks[index].work.cancel(where: isNeedless) { desks[index].channel.cancel(reply) }
+        }
+    }
+}
