@@ -19,6 +19,7 @@ struct KilledConsumerTests {
         let cluster = try Cluster.inProcess()
         let clients = RequestClients(cluster)
         let state = try ByteTopics(cluster, "state")
+        let requests = cluster.topic("requests")
         var consumer: ServiceProcess?
         do {
             try await clients.publish(.init(name: "far", count: 100, due: .seconds(14 * 86_400)))
@@ -30,9 +31,9 @@ struct KilledConsumerTests {
                 switch number % 4 {
                 case 0:
                     // While it works: its checkpoints continue after those of the previous process.
-                    let before = Self.positions(state)
+                    let before = Self.positions(state, of: requests)
                     try await eventually("it makes progress", orSay: { next.child.lastWords }) {
-                        !next.child.isRunning || Self.positions(state) >= before + 20
+                        !next.child.isRunning || Self.positions(state, of: requests) >= before + 20
                     }
                 case 1:
                     // While it restores, or right after it.
@@ -48,7 +49,7 @@ struct KilledConsumerTests {
                 #expect(try await next.child.ended() == -SIGKILL)
             }
             // At least so many requests are below the markers that the last one finds.
-            let done = Self.positions(state)
+            let done = Self.positions(state, of: requests)
             #expect(done > 0)
             let last = try start(cluster, 20)
             consumer = last
@@ -62,7 +63,7 @@ struct KilledConsumerTests {
             // Each process had its own group without an offset: reading from the beginning would have read these too.
             let read = try await last.metrics.split(separator: "\n").filter { $0.hasPrefix("carillon_requests_total{") }
                 .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
-            try await eventually("it reads on from the markers") { Self.positions(state) - done >= read }
+            try await eventually("it reads on from the markers") { Self.positions(state, of: requests) - done >= read }
             #expect(last.child.errorText.contains("\"restored\""))
         } catch {
             Issue.record(error, "\(consumer?.child.lastWords ?? "")")
@@ -73,12 +74,12 @@ struct KilledConsumerTests {
         try await cluster.stop()
     }
 
-    /// How many requests are below the last markers.
-    private static func positions(_ state: ByteTopics) -> Int {
+    /// How many requests are below the last markers, which have the offsets of the other inputs, too.
+    private static func positions(_ state: ByteTopics, of requests: String) -> Int {
         var last: [Int: Int] = [:]
         for record in state.records where record.key == Data("marker".utf8) {
             let offsets = record.value.flatMap(JSONText.object)?["offsets"] as? [String: Int]
-            last[record.partition] = offsets?.values.first
+            last[record.partition] = offsets?[requests]
         }
         return last.values.reduce(0, +)
     }
