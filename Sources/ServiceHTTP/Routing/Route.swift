@@ -11,6 +11,8 @@ package struct Route: Sendable {
     let method: HTTPRequest.Method
     let path: RoutePath
     let role: TokenRole?
+    /// Whether everybody may call it, without a token and under every host name.
+    let isPublic: Bool
     let handler: Handler
 
     /// Declares a route.
@@ -19,11 +21,19 @@ package struct Route: Sendable {
     ///   - method: A GET route also answers HEAD.
     ///   - path: Its segments; a segment in braces is a parameter and matches any text, also an empty one.
     ///   - role: The required role of the caller's token; nil for any token.
+    ///   - isPublic: Whether everybody may call it, without a token and under every host name.
     ///   - handler: Handles the call.
-    package init(_ method: HTTPRequest.Method, _ path: String, role: TokenRole?, handler: @escaping Handler) {
+    package init(
+        _ method: HTTPRequest.Method,
+        _ path: String,
+        role: TokenRole?,
+        isPublic: Bool = false,
+        handler: @escaping Handler
+    ) {
         self.method = method
         self.path = RoutePath(path)
         self.role = role
+        self.isPublic = isPublic
         self.handler = handler
     }
 }

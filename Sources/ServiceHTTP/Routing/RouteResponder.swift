@@ -68,11 +68,17 @@ package struct RouteResponder: HTTPResponder {
         _ body: inout CallBody
     ) async throws -> Response {
         try checkBytes(of: request.headers)
-        let roles = try access.roles(of: request.head)
+        if resource?.isPublic != true { try authorize(request, resource) }
         guard let resource else { throw Problem.notFound }
         let route = try resource.route(for: request.method)
-        if let roles, let role = route.role, !roles.allow(role) { throw Problem.forbidden(role) }
         return try await route.handler(Call(request: request, target: target, path: route.path), &body)
+    }
+
+    /// A caller without access does not learn which routes there are.
+    private func authorize(_ request: Request, _ resource: RouteTable.Resource?) throws {
+        let roles = try access.roles(of: request.head)
+        guard let roles, let route = try resource?.route(for: request.method), let role = route.role else { return }
+        guard roles.allow(role) else { throw Problem.forbidden(role) }
     }
 
     /// Refuses header bytes that are not UTF-8. The decoder replaces them with U+FFFD, so that different texts look the

@@ -12,6 +12,8 @@ struct RouteTable: Sendable {
         let routes: [Route]
         /// In the order of declaration, HEAD after GET.
         let methods: [HTTPRequest.Method]
+        /// Whether all of its routes are public.
+        var isPublic: Bool { routes.allSatisfy(\.isPublic) }
         fileprivate let durations: [HTTPRequest.Method: Timer]
         fileprivate let otherDurations: Timer
 

@@ -1,0 +1,112 @@
+import COpenSSL
+
+/// The addresses under which clients get stored media:
+///
+///     <base>/media/<digest>.<extension>
+///     <base>/media/<digest>.<extension>?expires=<seconds since 1970>&signature=<base64url>
+///
+/// The second form where keys are configured: who does not have the link does not get the medium, and the link ends.
+/// The signature is the HMAC-SHA-256 of `<file name>\n<expires>`, in base64url without padding (RFC 4648, 5).
+package struct MediaLinks: Sendable {
+    /// The result of a check.
+    package enum Verdict: Hashable, Sendable {
+        /// No keys are configured: every link is valid.
+        case open
+        /// - Parameter seconds: The rest of the link's life, at least 1.
+        case valid(seconds: Int64)
+        case expired
+        /// The link has no signature, or none that one of the keys made for this medium and instant.
+        case wrong
+    }
+
+    private let base: String
+    /// Never shown.
+    private let keys: [[UInt8]]
+
+    /// - Parameters:
+    ///   - base: The address of the service for clients, `https://media.example.com`; a slash at the end is dropped.
+    ///   - keys: The first one signs, all verify: the next or the previous key comes second during a rotation. Without
+    ///     keys links are open.
+    package init(base: String, keys: [[UInt8]]) {
+        var base = base
+        while base.hasSuffix("/") { base.removeLast() }
+        self.base = base
+        self.keys = keys
+    }
+
+    /// The address of a medium.
+    ///
+    /// - Parameters:
+    ///   - media: The medium.
+    ///   - until: Until when the link is valid, in milliseconds since 1970; rounded up to a second. Without keys it
+    ///     does not matter.
+    package func url(of media: StoredMedia, until: Int64) -> String {
+        let name = media.fileName
+        let address = "\(base)/media/\(name)"
+        guard let key = keys.first else { return address }
+        let until = until.clamped(to: OwnedDescriptor.latest)
+        let expires = until / 1000 + (until % 1000 == 0 ? 0 : 1)
+        return "\(address)?expires=\(expires)&signature=\(Self.signature(of: name, expires: expires, key))"
+    }
+
+    /// Checks the link of a request, in a time that does not depend on where signatures differ.
+    ///
+    /// - Parameters:
+    ///   - fileName: As in the address.
+    ///   - expires: The parameter of the query.
+    ///   - signature: The parameter of the query.
+    ///   - now: Milliseconds since 1970.
+    package func verify(_ fileName: String, expires: String?, signature: String?, at now: Int64) -> Verdict {
+        guard !keys.isEmpty else { return .open }
+        // The signature covers the text, so only the text that `url` writes is valid.
+        guard let expires, let signature, let end = Int64(expires), end >= 0, "\(end)" == expires else { return .wrong }
+        var isSigned = false
+        for key in keys where Self.isEqual(Self.signature(of: fileName, expires: end, key), signature) {
+            isSigned = true
+        }
+        guard isSigned else { return .wrong }
+        let seconds = end - now.clamped(to: OwnedDescriptor.latest) / 1000
+        return seconds > 0 ? .valid(seconds: seconds) : .expired
+    }
+
+    private static func isEqual(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        return one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
+    }
+
+    private static func signature(of fileName: String, expires: Int64, _ key: [UInt8]) -> String {
+        let signed = Array("\(fileName)\n\(expires)".utf8)
+        let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { code, count in
+            var length: UInt32 = 0
+            HMAC(EVP_sha256(), key, Int32(key.count), signed, signed.count, code.baseAddress, &length)
+            count = Int(length)
+        }
+        return base64URL(code)
+    }
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var (bits, count): (UInt32, Int) = (0, 0)
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+            }
+        }
+        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension MediaLinks: CustomStringConvertible, CustomReflectable {
+    /// Nothing of the keys.
+    package var description: String { "\(base)/media, \(keys.count) keys" }
+
+    /// Nothing of the keys.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
