@@ -1,0 +1,94 @@
+import NIOCore
+import Synchronization
+
+/// The bytes of one download on their way to the store: checked and written. Its calls block: only on a thread pool.
+final class MediaBody: AnswerBody {
+    struct Stored: Hashable, Sendable {
+        var media: StoredMedia
+        var facts: MediaFacts
+    }
+
+    private struct Contents {
+        var inspector: MediaInspector
+        /// Nil before the first bytes, and when the download has ended.
+        var writer: MediaWriter?
+        var isOver = false
+    }
+
+    private let store: MediaStore
+    private let freshness: HTTPFreshness
+    private let neededUntil: Int64
+    private let contents: Mutex<Contents>
+
+    /// - Parameters:
+    ///   - inspector: for these bytes.
+    ///   - freshness: of the answer that has them.
+    ///   - store: where they go.
+    ///   - neededUntil: in milliseconds since 1970.
+    init(_ inspector: MediaInspector, _ freshness: HTTPFreshness, store: MediaStore, neededUntil: Int64) {
+        (self.freshness, self.store, self.neededUntil) = (freshness, store, neededUntil)
+        contents = Mutex(Contents(inspector: inspector))
+    }
+
+    /// Checks and writes the next bytes.
+    ///
+    /// - Throws: what is wrong with them; then nothing remains of the download.
+    func append(_ bytes: ByteBuffer) throws(FetchFailure) {
+        _ = try orClean { contents in try append(bytes, &contents) }
+    }
+
+    /// Checks and writes the last bytes, and stores the medium.
+    ///
+    /// - Throws: as `append`.
+    func finish(_ bytes: ByteBuffer) throws(FetchFailure) -> FetchAnswer {
+        try orClean { contents in
+            let writer = try append(bytes, &contents)
+            let facts = try contents.inspector.finish()
+            let media = try writer.finish(facts.type, neededUntil: neededUntil)
+            (contents.writer, contents.isOver) = (nil, true)
+            return .media(Stored(media: media, facts: facts), freshness)
+        }
+    }
+
+    /// Removes what was written, if the medium is not stored yet.
+    func abandon() { contents.withLock { Self.clean(&$0) } }
+
+    @discardableResult
+    private func append(_ bytes: ByteBuffer, _ contents: inout Contents) throws -> MediaWriter {
+        guard !contents.isOver else { throw FetchFailure.cancelled }
+        return try bytes.withUnsafeReadableBytes { bytes in
+            // First, so that what is refused at once costs no file.
+            try contents.inspector.consume(bytes)
+            let writer = try contents.writer ?? store.write()
+            contents.writer = writer
+            try writer.append(bytes)
+            return writer
+        }
+    }
+
+    private func orClean<Value>(_ body: (inout Contents) throws -> Value) throws(FetchFailure) -> Value {
+        try contents.withLock { contents throws(FetchFailure) in
+            do {
+                return try body(&contents)
+            } catch {
+                Self.clean(&contents)
+                throw FetchFailure(ofBody: error)
+            }
+        }
+    }
+
+    private static func clean(_ contents: inout Contents) {
+        contents.writer?.abandon()
+        (contents.writer, contents.isOver) = (nil, true)
+    }
+}
+
+extension FetchFailure {
+    fileprivate init(ofBody error: any Error) {
+        switch error {
+        case let problem as MediaProblem: self.init(problem)
+        case let error as MediaStoreError: self.init(error)
+        default: self = error as? FetchFailure ?? .cancelled
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import NIOCore
+import NIOHTTP1
+import ServiceHTTP
+
+/// One download: from the URL through its redirects to the stored medium.
+struct MediaDownload: Sendable {
+    /// With the origin for the fetch that began the download.
+    typealias Fetched = (stored: MediaBody.Stored, origin: FetchedMedia.Origin)
+
+    let hosts: GuardedHosts
+    let connections: FetchConnections
+    let known: KnownMedia
+    let keeper: MediaKeeper
+    let limits: MediaLimits
+    let mostRedirects: Int
+
+    /// - Parameters:
+    ///   - first: that the policy allows.
+    ///   - key: of the first URL.
+    ///   - neededUntil: in milliseconds since 1970.
+    ///   - progress: of this download.
+    func run(
+        _ first: EgressURL,
+        _ key: MediaKey,
+        neededUntil: Int64,
+        progress: DownloadProgress
+    ) async throws(FetchFailure) -> Fetched {
+        var (url, key) = (first, key)
+        var visited: Set = [first.text]
+        while true {
+            // For the first URL the fetch has looked before.
+            if visited.count > 1, let entry = known.fresh(key), try await keeper.keep(entry.stored, neededUntil) {
+                progress.report(.cached(entry.stored.media))
+                return (entry.stored, .cached)
+            }
+            let addresses = try await hosts.addresses(of: url, progress)
+            let entry = known.entry(key)
+            switch try await answer(url, key, addresses, entry?.validators, neededUntil, progress) {
+            case .media(let stored, let freshness):
+                known.store(stored, freshness, for: key)
+                progress.report(.checked(stored.facts))
+                progress.report(.stored(stored.media))
+                return (stored, .downloaded)
+            case .notModified(let freshness):
+                if let entry, try await keeper.keep(entry.stored, neededUntil) {
+                    known.store(entry.stored, freshness, for: key, after: entry)
+                    progress.report(.revalidated(entry.stored.media))
+                    return (entry.stored, .revalidated)
+                }
+                // The store has evicted it since: the next request is not conditional.
+                known.remove(key)
+            case .redirect(let status, let location):
+                url = try redirect(location, from: url, first, &visited)
+                key.url = url.text
+                progress.report(.redirected(status: status, origin: url.origin))
+            case .collected:
+                throw FetchFailure(.invalidResponse, "\(url.host): no medium")
+            }
+        }
+    }
+
+    private func answer(
+        _ url: EgressURL,
+        _ key: MediaKey,
+        _ addresses: [IPAddress],
+        _ validators: HTTPFreshness.Validators?,
+        _ neededUntil: Int64,
+        _ progress: DownloadProgress
+    ) async throws(FetchFailure) -> FetchAnswer {
+        let response = MediaResponse(
+            url: url,
+            isConditional: validators?.isEmpty == false,
+            limits: limits,
+            makeBody: { [store = keeper.store, limits] mimeType, freshness in
+                // Who shares the download may have other type hints: each is compared with the facts at the end.
+                let inspector = MediaInspector(MediaExpectation(typeHint: key.typeHint, mimeType: mimeType), limits)
+                return MediaBody(inspector, freshness, store: store, neededUntil: neededUntil)
+            }
+        )
+        let exchange = FetchExchange(
+            .GET,
+            url,
+            at: addresses,
+            fields: validators?.fields ?? [],
+            progress: progress,
+            judge: { response.judge($0) }
+        )
+        return try await exchange.answer(by: connections)
+    }
+
+    private func redirect(
+        _ location: String,
+        from url: EgressURL,
+        _ first: EgressURL,
+        _ visited: inout Set<String>
+    ) throws(FetchFailure) -> EgressURL {
+        let next: EgressURL
+        do {
+            next = try hosts.policy.check(location: location, from: url)
+        } catch {
+            throw FetchFailure(error)
+        }
+        guard visited.insert(next.text).inserted else {
+            throw FetchFailure(.redirectRefused, "\(first.origin) redirects in a loop")
+        }
+        guard visited.count <= mostRedirects + 1 else {
+            throw FetchFailure(.redirectRefused, "\(first.origin) redirects more than \(mostRedirects) times")
+        }
+        return next
+    }
+}
