@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// The fields of one `content:` of a rule file, in order.
 struct ContentFields {
     struct Field {

@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// Reads the expression of a `when`.
 ///
 ///     condition  = all {"or" all}

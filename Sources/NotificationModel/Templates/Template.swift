@@ -1,14 +1,15 @@
-import NotificationModel
-
-/// Text or JSON with variables, split into pieces once when the rules are read: constant bytes, and variables for each
-/// event's values.
+/// Text or JSON with variables, split into pieces once when it is read: constant bytes, and variables for the values of
+/// each rendering.
 ///
 /// Rendering never parses a value as a template, so a value that contains `{{` is unchanged.
 ///
-/// `Variable` is a ``VariablePath`` in the parsed rule, and a ``BoundVariable`` once its location is known.
-struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
-    enum Piece: Hashable, Sendable {
-        /// A part of ``bytes``.
+/// `Variable` is what a user of templates knows about a variable: its path as written, or where its value is found.
+@usableFromInline
+package struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
+    /// A part of a template.
+    @usableFromInline
+    package enum Piece: Hashable, Sendable {
+        /// A part of the template's constant bytes.
         case bytes(Range<Int>)
         /// The variable's plain text.
         case text(Variable)
@@ -18,11 +19,15 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         case json(Variable)
     }
 
-    private(set) var pieces: [Piece] = []
+    @usableFromInline package private(set) var pieces: [Piece] = []
     /// All constants, one after another: iterating over the pieces then needs no reference counting.
-    private var bytes: [UInt8] = []
+    @usableFromInline package private(set) var bytes: [UInt8] = []
 
-    mutating func append(bytes more: some Sequence<UInt8>) {
+    /// A template without pieces.
+    package init() {}
+
+    /// Appends constant bytes.
+    package mutating func append(bytes more: some Sequence<UInt8>) {
         let start = bytes.count
         bytes.append(contentsOf: more)
         guard bytes.count > start else { return }
@@ -33,17 +38,18 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         }
     }
 
-    mutating func append(_ fragment: String) {
+    /// Appends constant text.
+    package mutating func append(_ fragment: String) {
         append(bytes: fragment.utf8)
     }
 
     /// Appends a variable's JSON value.
-    mutating func append(json variable: Variable) {
+    package mutating func append(json variable: Variable) {
         pieces.append(.json(variable))
     }
 
     /// Appends a text template as one JSON string with quotes.
-    mutating func append(string text: Template) {
+    package mutating func append(string text: Template) {
         append("\"")
         for piece in text.pieces {
             switch piece {
@@ -58,14 +64,15 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
         append("\"")
     }
 
-    mutating func append(_ other: Template) {
+    /// Appends the pieces of another template.
+    package mutating func append(_ other: Template) {
         for piece in other.pieces {
             if case .bytes(let range) = piece { append(bytes: other.bytes[range]) } else { pieces.append(piece) }
         }
     }
 
     /// The template as its source text, with each variable converted by the closure.
-    func text(_ variable: (Variable) -> String) -> String {
+    package func text(_ variable: (Variable) -> String) -> String {
         pieces.map { piece in
             if case .bytes(let range) = piece { return String(decoding: bytes[range], as: UTF8.self) }
             return piece.variable.map(variable) ?? ""
@@ -73,24 +80,26 @@ struct Template<Variable: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// The bytes of a template without variables, else nil.
-    var constantBytes: [UInt8]? {
+    package var constantBytes: [UInt8]? {
         variables.isEmpty ? bytes : nil
     }
 
     /// The variable, if the template is only one variable.
-    var soleVariable: Variable? {
+    package var soleVariable: Variable? {
         guard pieces.count == 1 else { return nil }
         return pieces[0].variable
     }
 
-    var variables: [Variable] {
+    /// The variables in their order, repeated as they are in the template.
+    package var variables: [Variable] {
         pieces.compactMap(\.variable)
     }
 
-    /// Its approximate size in memory.
-    var weight: Int { bytes.count + pieces.count * 32 }
+    /// Its approximate size in memory, in bytes.
+    package var weight: Int { bytes.count + pieces.count * 32 }
 
-    func map<Other>(_ transform: (Variable) -> Other) -> Template<Other> {
+    /// The same template with other variables.
+    package func map<Other>(_ transform: (Variable) -> Other) -> Template<Other> {
         var other = Template<Other>()
         other.bytes = bytes
         other.pieces = pieces.map { piece in
@@ -114,9 +123,11 @@ extension Template.Piece {
     }
 }
 
-extension Template<VariablePath> {
+extension Template where Variable: TemplateVariable {
     /// Reads text with `{{path}}` variables.
-    init(_ text: String) throws(TemplateError) {
+    ///
+    /// - Throws: An unpaired `{{` or `}}`, or a variable that is invalid for this kind of template.
+    package init(_ text: String) throws(TemplateError) {
         var rest = Substring(text)
         while let open = rest.firstRange(of: "{{") {
             append(bytes: rest[..<open.lowerBound].utf8)
@@ -124,7 +135,8 @@ extension Template<VariablePath> {
             guard let close = inner.firstRange(of: "}}") else {
                 throw TemplateError("a `{{` without a `}}`", at: String(rest[open.lowerBound...]))
             }
-            pieces.append(.text(try VariablePath(inner[..<close.lowerBound].trimmingSpaces())))
+            let path = try TemplatePath(inner[..<close.lowerBound].trimmingSpaces())
+            pieces.append(.text(try Variable(path)))
             rest = inner[close.upperBound...]
         }
         guard rest.firstRange(of: "}}") == nil else {
@@ -134,17 +146,24 @@ extension Template<VariablePath> {
     }
 }
 
-extension Template<BoundVariable> {
-    /// Appends the result for one event.
-    func render(_ context: borrowing RuleContext, into out: inout [UInt8]) throws(ModelError) {
+extension Template {
+    /// Appends the result for one set of values.
+    ///
+    /// - Throws: `missing-variable` for a variable without a value, `invalid` for a list or an object where text is
+    ///   needed.
+    @inlinable
+    package func render<Values: TemplateValues>(
+        _ values: Values,
+        into out: inout [UInt8]
+    ) throws(ModelError) where Values.Variable == Variable {
         for piece in pieces {
             switch piece {
             case .bytes(let range):
                 // A slice of the array would need reference counting.
                 bytes.withUnsafeBytes { out.append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[range])) }
-            case .text(let variable): try context.appendText(of: variable, to: &out)
-            case .escaped(let variable): try context.appendEscapedText(of: variable, to: &out)
-            case .json(let variable): try context.appendJSON(of: variable, to: &out)
+            case .text(let variable): try values.appendText(of: variable, to: &out)
+            case .escaped(let variable): try values.appendEscapedText(of: variable, to: &out)
+            case .json(let variable): try values.appendJSON(of: variable, to: &out)
             }
         }
     }
