@@ -81,7 +81,7 @@ let package = Package(
             name: "ServiceHTTP",
             dependencies: [
                 "COpenSSL", "NotificationModel", log, metrics, coreMetrics, hummingbird, hummingbirdCore,
-                hummingbirdTLS, httpTypes, nioCore, nioHTTP1, nioSSL, nioTLS,
+                hummingbirdTLS, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]
         ),
         .target(
@@ -114,11 +114,20 @@ let package = Package(
                 deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]
         ),
+        // What gets media from the web and modifies contents, so that none of it enters the core.
+        .target(
+            name: "NotificationEnrichment",
+            dependencies: [
+                "COpenSSL", "NotificationConsumer", "NotificationModel", "ServiceHTTP", "ServiceSupport",
+                deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, yams,
+            ]
+        ),
         .target(
             name: "CarillonBench",
             dependencies: [
-                "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer", "NotificationModel",
-                "NotificationPublisher", "ServiceSupport", log, argumentParser, hummingbird, unixSignals,
+                "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
+                "NotificationModel", "NotificationPublisher", "ServiceHTTP", "ServiceSupport", log, argumentParser,
+                hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioPosix, nioSSL, unixSignals,
             ],
             resources: [.copy("Resources")]
         ),
@@ -143,26 +152,32 @@ let package = Package(
         .executableTarget(name: "carillon-producer", dependencies: ["NotificationProducer", "ServiceSupport"]),
         .executableTarget(
             name: "carillon-consumer",
-            dependencies: ["NotificationChannels", "NotificationConsumer", "ServiceSupport"]
+            dependencies: [
+                "NotificationChannels", "NotificationConsumer", "NotificationEnrichment", "ServiceSupport",
+            ]
         ),
         .executableTarget(
             name: "carillon",
             dependencies: [
                 "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher",
-                "NotificationProducer", "NotificationChannels", "NotificationConsumer", "ServiceHTTP", "ServiceSupport",
-                hummingbird, httpTypes, metrics, log, lifecycle, unixSignals, argumentParser,
+                "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
+                "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle, unixSignals,
+                argumentParser,
             ]
         ),
         // For the comparison of calendar triggers with Python.
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),
         // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
         .target(name: "HTTPTesting", dependencies: ["LocalBroker", nioCore], path: "Tests/HTTPTesting"),
-        .testTarget(name: "CarillonBenchTests", dependencies: ["CarillonBench", "ServiceSupport", argumentParser]),
+        .testTarget(
+            name: "CarillonBenchTests",
+            dependencies: ["CarillonBench", "NotificationEnrichment", "ServiceSupport", argumentParser]
+        ),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "carillon", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher", "ServiceSupport", log,
-                argumentParser,
+                "carillon", "Kafka", "LocalBroker", "NotificationEnrichment", "NotificationModel",
+                "NotificationPublisher", "ServiceHTTP", "ServiceSupport", log, argumentParser,
             ]
         ),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
@@ -208,7 +223,14 @@ let package = Package(
             name: "NotificationChannelsTests",
             dependencies: [
                 "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
-                "NotificationModel", "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "NotificationModel", "ServiceHTTP", "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ]
+        ),
+        .testTarget(
+            name: "NotificationEnrichmentTests",
+            dependencies: [
+                "HTTPTesting", "NotificationConsumer", "NotificationEnrichment", "NotificationModel", "ServiceHTTP",
+                "ServiceSupport", log, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),
         .testTarget(

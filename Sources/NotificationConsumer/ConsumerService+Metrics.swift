@@ -35,6 +35,7 @@ extension ConsumerService {
         )
         registry.describe("sends.timed.out", "Sends that the channel did not answer in time; they are retried.")
         registry.describe("channel.outcomes.late", "Late or duplicate answers of channels.")
+        registry.describe("enrichments.late", "Results of enrichments that nothing waits for any more.")
         registry.collect { page in
             for (code, count) in KafkaClientErrors.counts {
                 page.counter(

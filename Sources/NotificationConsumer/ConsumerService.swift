@@ -3,6 +3,7 @@ import Foundation
 import Kafka
 public import Logging
 public import NotificationModel
+package import ServiceHTTP
 public import ServiceLifecycle
 public import ServiceSupport
 import Synchronization
@@ -30,6 +31,8 @@ public struct ConsumerService: Service {
     private let laneHealth: [HealthComponent]
     /// The channels that send; `events` needs none, because it uses the `delivered` event itself.
     private let channels: [any DeliveryChannel & Sendable]
+    /// Enriches contents; nil where nothing is enriched.
+    private let enrichment: (any EnrichmentWorker & Sendable)?
 
     /// The service with only the channel `events`.
     ///
@@ -58,11 +61,21 @@ public struct ConsumerService: Service {
         )
     }
 
-    /// - Parameter channels: those of `configuration.channels`, without `events`.
+    /// - Parameters:
+    ///   - configuration: checked.
+    ///   - channels: those of `configuration.channels`, without `events`.
+    ///   - enrichment: enriches contents; nil where nothing is enriched.
+    ///   - routes: what the HTTP port of the service answers besides queries.
+    ///   - health: where each lane reports its readiness.
+    ///   - registry: receives gauges and counters.
+    ///   - logger: labelled for the service.
+    ///   - clock: the owner's wall clock; no timer fires earlier by this clock.
     /// - Throws: as above, and `ChannelMismatch` for others.
     package init(
         configuration: ConsumerServiceConfiguration,
         channels: [any DeliveryChannel & Sendable],
+        enrichment: (any EnrichmentWorker & Sendable)? = nil,
+        routes: [Route] = [],
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,
@@ -70,7 +83,7 @@ public struct ConsumerService: Service {
     ) throws {
         let (wanted, given) = (configuration.channels.subtracting([.events]), Set(channels.map(\.name)))
         guard wanted == given else { throw ChannelMismatch(wanted: wanted, given: given) }
-        self.channels = channels
+        (self.channels, self.enrichment) = (channels, enrichment)
         try configuration.groupConsumer(lane: 0).check()
         let producer = configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0)
         try producer.check(leastRecordBytes: RecordBound.least)
@@ -81,8 +94,8 @@ public struct ConsumerService: Service {
         )
         zones = try TimeZones(TimeZoneDatabase.loaded(logger: logger), standard: configuration.timeZone)
         queries =
-            try configuration.answersQueries
-            ? QueryService(configuration, health: health, metrics: registry, logger: logger) : nil
+            try configuration.answersQueries || !routes.isEmpty
+            ? QueryService(configuration, and: routes, health: health, metrics: registry, logger: logger) : nil
         self.configuration = configuration
         self.health = health
         self.metrics = registry
@@ -115,8 +128,26 @@ public struct ConsumerService: Service {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await queries.run() }
             group.addTask { try await runCenters() }
+            if enrichment != nil, !configuration.media.isShared {
+                group.addTask { try await cancelWhenGracefulShutdown { try await watchInstances() } }
+            }
             // The first failure stops the other.
             while try await group.next() != nil {}
+        }
+    }
+
+    /// Watches that no other instance is in the group, until it is cancelled.
+    private func watchInstances() async throws {
+        // After a crash the group waits for the session of the former member.
+        var sole = SoleInstance(patience: configuration.sessionTimeout * 2 + .seconds(30))
+        while !Task.isCancelled {
+            let lanes = statuses.map(\.snapshot)
+            try sole.check(
+                assigned: lanes.reduce(0) { $0 + $1.assigned },
+                of: lanes.reduce(0) { max($0, $1.partitions) },
+                at: .now
+            )
+            try? await Task.sleep(for: .seconds(1))
         }
     }
 
@@ -149,6 +180,7 @@ public struct ConsumerService: Service {
 
     private func closeChannels() async {
         for channel in channels { await channel.close() }
+        await enrichment?.close()
     }
 
     private func makeStores(_ cluster: Cluster) -> any EntryStores {
@@ -225,6 +257,7 @@ public struct ConsumerService: Service {
                         guarantee: cluster.guarantee,
                         stores: stores,
                         channels: channels,
+                        enrichment: enrichment,
                         clock: clock,
                         zones: zones,
                         newLineage: { UUID().uuidString.lowercased() },
@@ -233,7 +266,7 @@ public struct ConsumerService: Service {
                         metrics: metrics,
                         logger: logger,
                         fenced: fenced,
-                        queries: queries?.router
+                        queries: configuration.answersQueries ? queries?.router : nil
                     )
                     let lane = KafkaLane(context: context, link: link)
                     var memory = FreedMemory()

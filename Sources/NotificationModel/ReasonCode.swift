@@ -38,6 +38,8 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case rejected = "rejected"
     /// All attempts or the available time are used up.
     case gaveUp = "gave-up"
+    /// An enricher whose failure forbids the delivery did not succeed.
+    case notEnriched = "not-enriched"
     /// Held until the end of its collapse window.
     case collapseWindow = "collapse-window"
     /// A rule's list of recipients is longer than the rule allows.

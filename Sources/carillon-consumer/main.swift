@@ -1,5 +1,6 @@
 import NotificationChannels
 import NotificationConsumer
+import NotificationEnrichment
 import ServiceSupport
 
 #if canImport(Glibc)
@@ -23,9 +24,16 @@ let status = await service.run { settings in
             registry: here.registry,
             logger: here.logger
         )
+        let enrichment = try ConfiguredEnrichment.ifEnabled(
+            configuration,
+            registry: here.registry,
+            logger: here.logger
+        )
         let consumer = try ConsumerService(
             configuration: configuration,
             channels: channels,
+            enrichment: enrichment?.worker,
+            routes: enrichment?.routes ?? [],
             health: here.health,
             registry: here.registry,
             logger: here.logger

@@ -111,6 +111,10 @@ struct Bench {
     var channels: [ChannelName] = []
     /// Sends that must not begin any more.
     var withdrawn: [SendID] = []
+    /// Enrichments that began.
+    var enrichments: [EnrichmentRequest] = []
+    /// The requests whose enrichment is not needed any more.
+    var stopped: [RequestID] = []
     var outcomes: [CenterInput.Outcome] = []
     /// Of the next input.
     var offset: Int64 = 0
@@ -180,6 +184,31 @@ struct Bench {
         return take()
     }
 
+    /// Ends the newest enrichment.
+    ///
+    /// - Returns: the events; nil when nothing waits for the result.
+    @discardableResult
+    mutating func enrich(
+        _ verdict: EnrichedContent.Verdict,
+        _ milliseconds: Int64 = 0,
+        number: Int? = nil
+    ) throws -> [DeliveryEvent]? {
+        let asked = try #require(number.map { enrichments[$0] } ?? enrichments.last)
+        let work = EnrichmentWork(
+            key: asked.key,
+            requestID: asked.requestID,
+            occurrence: asked.occurrence,
+            content: asked.content,
+            end: asked.end,
+            time: .seconds(1),
+            assignmentID: 1,
+            partition: 0
+        )
+        let result = EnrichedContent(verdict, report: Array(#"{"milliseconds":5}"#.utf8)[...])
+        guard try center.apply(result, to: work, at: at(milliseconds)) else { return nil }
+        return take()
+    }
+
     /// Makes a cut, and passes the committed changes to the store.
     mutating func commit() throws {
         let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(0))
@@ -192,6 +221,8 @@ struct Bench {
         sends += taken.sends
         channels += taken.channels
         withdrawn += taken.withdrawn
+        enrichments += taken.enrichments
+        stopped += taken.stopped
         return taken.events
     }
 
@@ -211,6 +242,8 @@ struct TakenEffects {
     var sends: [ChannelSend] = []
     var channels: [ChannelName] = []
     var withdrawn: [SendID] = []
+    var enrichments: [EnrichmentRequest] = []
+    var stopped: [RequestID] = []
 }
 
 extension PartitionCenter {
@@ -226,6 +259,8 @@ extension PartitionCenter {
                 taken.sends.append(ChannelSend(attempt, assignmentID: 1, partition: 0))
                 taken.channels.append(attempt.channel)
             case .withdraw(let id, _): taken.withdrawn.append(id)
+            case .enrich(let request): taken.enrichments.append(request)
+            case .stopEnrichment(let id, _): taken.stopped.append(id)
             }
         }
         return taken

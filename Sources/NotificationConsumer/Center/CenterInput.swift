@@ -34,6 +34,8 @@ enum CenterInput: Sendable {
         var trace: CarriedTrace
         /// The record's timestamp.
         var timestamp: Timestamp
+        /// Whether its content is enriched before it is sent.
+        var isEnriched = false
     }
 
     /// When to deliver, derived from the trigger.
@@ -94,8 +96,8 @@ enum CenterInput: Sendable {
         }
     }
 
-    /// Whether the log and the entry alone determine the outcome. With a trigger, a collapse window or an expiration,
-    /// the outcome depends on the clock.
+    /// Whether the log and the entry alone determine the outcome. With a trigger, a collapse window, an expiration or an
+    /// enrichment, the outcome depends on the clock.
     var isTimeless: Bool {
         switch self {
         case .request(let request): request.isTimeless
@@ -108,7 +110,7 @@ enum CenterInput: Sendable {
 
 extension CenterInput.Request {
     var isTimeless: Bool {
-        if case .immediate(collapseWindow: 0) = plan { return expiration == nil }
+        if case .immediate(collapseWindow: 0) = plan { return expiration == nil && !isEnriched }
         return false
     }
 }

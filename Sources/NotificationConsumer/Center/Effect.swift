@@ -6,6 +6,10 @@ enum Effect: Sendable {
     case publish(DeliveryEvent, CarriedTrace)
     /// Start one attempt on the channel.
     case send(SendAttempt)
+    /// Start an enrichment, whose result is applied later.
+    case enrich(EnrichmentRequest)
+    /// Nobody waits for the enrichment of this request any more.
+    case stopEnrichment(RequestID, NotificationKey)
     /// Cancel an attempt that is still queued; an attempt that has started continues.
     case withdraw(SendID, NotificationKey)
 }

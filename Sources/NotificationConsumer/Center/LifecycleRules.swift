@@ -9,6 +9,8 @@ struct LifecycleRules: Sendable {
     /// Whether a crash can leave an event published whose entry does not know it: in `at-least-once`.
     var repeatsEvents = true
     var retry = RetryPolicy()
+    /// The times of enrichments; nil where nothing is enriched.
+    var enrichment: EnrichmentTimes?
     /// The maximum bytes of content that fit events and entries.
     var contentBytes = Int.max
 

@@ -44,8 +44,9 @@ extension PartitionCenter {
             slot = try bringIn(key, stored.value, at: now)
         }
         guard let slot else { return false }
-        return inUse.update(slot, at: now, from: .clock) { entry in
+        return inUse.update(slot, at: now, from: .clock) { [rules] entry in
             let isMoved = entry.replan()
+            if isMoved { entry.planPreparation(rules) }
             return (isMoved, changed: isMoved)
         }
     }

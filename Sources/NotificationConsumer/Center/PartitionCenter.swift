@@ -129,8 +129,9 @@ struct PartitionCenter {
     /// sent by the previous owner and its outcome is lost: `firedThrough` covers timers only.
     @discardableResult
     mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
-        let entry = try StateEntry(json: json, zones: zones)
+        var entry = try StateEntry(json: json, zones: zones)
         note(missingZoneOf: entry)
+        entry.planPreparation(rules)
         let slot = inUse.load(key, entry)
         let isDue = entry.pending?.due.map { $0 <= now } ?? false
         if let pending = entry.pending, pending.content.count > rules.contentBytes, !isDue {
@@ -141,7 +142,7 @@ struct PartitionCenter {
                 return ((), changed: true)
             }
         }
-        if let sending = entry.sending, case .inFlight = sending.phase {
+        if let sending = entry.sending, sending.isInFlight || sending.isBeingEnriched {
             inUse.update(slot, at: now, from: .clock) { [rules] entry in
                 entry.putInDoubt(through: .earliest, at: now, rules)
                 return ((), changed: true)
@@ -282,6 +283,15 @@ struct PartitionCenter {
         return isCurrent
     }
 
+    /// Applies the result of an enrichment.
+    ///
+    /// - Returns: false when nothing waits for it.
+    mutating func apply(_ result: EnrichedContent, to work: EnrichmentWork, at now: Timestamp) throws -> Bool {
+        // What waits for an enrichment stays in memory.
+        guard inUse.slot(of: work.key) != nil else { return false }
+        return try turn(of: work.key, at: now, from: .clock) { $0.apply(result, of: work.requestID) }
+    }
+
     // MARK: - Time
 
     /// When the next timer is due; nil when no timer is in memory.
@@ -352,9 +362,11 @@ extension StateEntry {
         {
             self.pending?.isInDoubt = true
         }
-        guard sending != nil else { return }
-        sending?.isInDoubt = true
-        if case .inFlight = sending?.phase { sending?.wait(until: now) }
+        guard let sending else { return }
+        // The enrichment may have ended, and the notification may have been handed over.
+        let mayHaveBeenSent = !sending.isBeingEnriched || rules.mayHaveBeenHandedOver(sending.channel)
+        self.sending?.isInDoubt = sending.isInDoubt || mayHaveBeenSent
+        if sending.isInFlight || sending.isBeingEnriched { self.sending?.wait(until: now) }
     }
 
     /// Whether what was due may have been sent: until a boundary is crossed, only the expiration is due.

@@ -78,7 +78,9 @@ extension Turn {
                 if rules.channels.isSent(delivered.channel) { doubt = Doubt(channel: delivered.channel) }
                 // Until the send has ended the device shows what is removed: treat it as in doubt, so that the device
                 // shows nothing if it is not delivered.
-                if entry.sending?.content != nil { entry.sending?.isInDoubt = true }
+                if let sending = entry.sending, sending.content != nil, rules.channels.isSent(sending.channel) {
+                    entry.sending?.isInDoubt = true
+                }
             }
             // The end of the send answers one removal only: the next finds nothing left to recall.
             if let sending = entry.sending, sending.content != nil, case .inFlight = sending.phase,
@@ -100,6 +102,7 @@ extension Turn {
                 $0.by = removal.id
             }
             close(pending.requestID)
+            stopEnrichment(of: pending)
             entry.pending = nil
             found = true
             if isInDoubt(pending) { doubt = Doubt(channel: pending.channel) }

@@ -65,6 +65,7 @@ extension Turn {
                 request.trace
             ) { $0.by = request.id }
             close(replaced.requestID)
+            stopEnrichment(of: replaced)
             entry.pending = nil
             if isInDoubt(replaced) { doubt = Doubt(channel: replaced.channel) }
         }
@@ -98,24 +99,23 @@ extension Turn {
     ///
     /// - Parameter leavesDoubt: the device may show the superseded notification.
     private mutating func send(_ request: CenterInput.Request, leavesDoubt: Bool) {
-        var waits = holdSend(by: request.channel)
+        var waits = holdSend(by: request.channel) || request.isEnriched && holdsTimers
         if let sending = entry.sending { waits = waits || !isReplaced(sending, by: request.channel) }
         guard !waits else {
             return wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent || leavesDoubt)
         }
-        deliver(
-            .init(
-                requestID: request.id,
-                occurrence: nil,
-                content: request.content,
-                expiration: request.expiration,
-                trace: request.trace,
-                closes: true,
-                phase: .inFlight(since: now),
-                isInDoubt: mayHaveBeenSent,
-                channel: request.channel
-            )
+        let sending = StateEntry.Sending(
+            requestID: request.id,
+            occurrence: nil,
+            content: request.content,
+            expiration: request.expiration,
+            trace: request.trace,
+            closes: true,
+            phase: .inFlight(since: now),
+            isInDoubt: mayHaveBeenSent,
+            channel: request.channel
         )
+        if request.isEnriched { enrich(sending) } else { handOver(sending) }
     }
 
     /// Whether a newer send ends the send: neither one in flight, nor a recall by another channel.
@@ -179,5 +179,6 @@ extension Turn {
             isInDoubt: isInDoubt,
             channel: request.channel
         )
+        if request.isEnriched { planPreparation() }
     }
 }

@@ -2,8 +2,8 @@ import NotificationModel
 
 /// The hand-over: in an event at once, or by a channel that answers later.
 extension Turn {
-    /// Hands a notification over.
-    mutating func deliver(_ sending: StateEntry.Sending) {
+    /// Hands a notification over, with its content as it is.
+    mutating func handOver(_ sending: StateEntry.Sending) {
         switch rules.channels.handover(of: sending.channel) {
         case .inEvent: delivered(sending)
         case .bySend: begin(sending)
@@ -62,11 +62,13 @@ extension Turn {
         }
         if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }
         if sending.closes { close(sending.requestID) }
+        stopEnrichment(of: sending)
         entry.sending = nil
     }
 
-    /// Starts the next attempt after the pause.
+    /// Starts the next attempt after the pause, or the first one after the enrichment.
     mutating func retry(_ sending: StateEntry.Sending) {
+        if case .until(let end)? = sending.enrichment { return continueEnrichment(of: sending, until: end) }
         if let expiration = sending.expiration, expiration <= now {
             entry.sending = nil
             return endUnlessCancelled(.expired, sending)
@@ -77,7 +79,7 @@ extension Turn {
         entry.sending = nil
         // The settings have changed since the attempt before.
         if rules.channels.handover(of: next.channel) == .inEvent { return accepted(next) }
-        deliver(next)
+        handOver(next)
     }
 
     /// Applies the answer of a channel.
@@ -176,7 +178,7 @@ extension Turn {
     }
 
     /// Ends a send without a delivery. A removal that waited for this end has cancelled it.
-    private mutating func endUnlessCancelled(
+    mutating func endUnlessCancelled(
         _ name: DeliveryEventName,
         _ sending: StateEntry.Sending,
         _ fill: (inout DeliveryEvent) -> Void = { _ in }
@@ -216,6 +218,7 @@ extension Turn {
             $0.occurrence = sending.occurrence
             $0.channel = channel.rawValue
             $0.content = sending.content
+            if case .ended(let report)? = sending.enrichment { $0.enrichment = report }
             $0.replaces = replaced
         }
         if let replaced { close(replaced) }

@@ -19,15 +19,17 @@ extension Turn {
         guard pending.content.count <= rules.contentBytes else { return refuseTooLarge(pending) }
         // A notification in doubt is sent again under the same ids even if it is expired: the device may show it.
         if let expiration = pending.expiration, expiration <= now, !pending.isInDoubt {
+            stopEnrichment(of: pending)
             entry.pending = nil
             return expire(pending.requestID, pending.trace)
         }
+        if case .at? = pending.preparation, let due = pending.due, due > now { return prepare(pending) }
         switch pending.timer {
         case .held, .turn:
             entry.pending = nil
             deliver(pending, occurrence: nil, closes: true)
         case .scheduled(let schedule, let occurrence):
-            fire(pending, schedule, from: occurrence, due: due, through: end ?? now)
+            fire(pending, schedule, from: occurrence, due: pending.due ?? due, through: end ?? now)
         case .region(let wait): fire(pending, wait)
         }
     }
@@ -69,7 +71,11 @@ extension Turn {
         let next = schedule.next(after: last)
         entry.pending = nil
         if let next { rearm(pending, schedule, at: next) }
-        if sendsLast { deliver(pending, occurrence: last, closes: next == nil) }
+        if sendsLast {
+            deliver(pending, occurrence: last, closes: next == nil)
+        } else {
+            stopEnrichment(of: pending)
+        }
         // Nothing is left to wait for: the policy drops the last occurrence, or the next one is after the expiration.
         if entry.pending == nil, next != nil || !sendsLast { expire(pending.requestID, pending.trace) }
     }
@@ -90,7 +96,9 @@ extension Turn {
         if let expiration = pending.expiration, expiration <= due { return }
         var next = pending
         (next.timer, next.due, next.isInDoubt) = (.scheduled(schedule, occurrence: occurrence), due, false)
+        next.preparation = nil
         entry.pending = next
+        if pending.preparation != nil { planPreparation() }
     }
 
     mutating func deliver(_ pending: StateEntry.Pending, occurrence: Timestamp?, closes: Bool) {
@@ -105,7 +113,8 @@ extension Turn {
                 phase: .inFlight(since: now),
                 isInDoubt: pending.isInDoubt,
                 channel: pending.channel
-            )
+            ),
+            preparedBy: pending.preparation
         )
     }
 }

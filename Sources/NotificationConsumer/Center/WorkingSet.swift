@@ -205,7 +205,8 @@ struct WorkingSet {
             let place = Int(slot)
             standings[place].state.remove(.cut)
             guard standings[place].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
-            if entries[place].isEmpty || standings[place].due.map({ $0 > reach }) == true { remove(slot) }
+            let isLater = standings[place].due.map { $0 > reach } ?? false
+            if entries[place].isEmpty || isLater && !entries[place].isBeingEnriched { remove(slot) }
         }
     }
 

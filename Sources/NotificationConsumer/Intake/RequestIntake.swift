@@ -12,6 +12,8 @@ struct RequestIntake: Sendable {
     var channels = ChannelRules()
     /// The size limit of the events and entries created from a request.
     var bound = RecordBound(.max)
+    /// Whether contents that ask for it are enriched.
+    var enriches = false
     /// How many contents an entry can hold at the same time.
     var contents = 1
     /// The maximum bytes of content of a request.
@@ -86,7 +88,10 @@ struct RequestIntake: Sendable {
                     expiration: scanned.expiration,
                     channel: scanned.channel,
                     trace: record.trace,
-                    timestamp: anchor
+                    timestamp: anchor,
+                    // What was sent at once then is not enriched now.
+                    isEnriched: enriches && !isReadAgain
+                        && NotificationContent.asksForEnrichment(value[scanned.content])
                 )
             )
         }

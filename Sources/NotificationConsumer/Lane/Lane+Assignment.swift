@@ -11,7 +11,7 @@ extension Lane {
         assignmentID = context.newAssignmentID()
         owned.beginAssignment()
         heldSignals.dropAll()
-        cancelSends()
+        cancelSideWork()
         try checkCounts(numbers)
         let began = link.now
         let stores = try context.stores.take(numbers)
@@ -91,6 +91,7 @@ extension Lane {
         rules.channels = intake.requests.channels
         rules.repeatsEvents = context.guarantee == .atLeastOnce
         rules.retry = RetryPolicy(configuration.retry)
+        if context.enrichment != nil { rules.enrichment = EnrichmentTimes(configuration.enrichment) }
         rules.contentBytes = intake.requests.contentBytes
         // An event in a transaction that was not committed was not sent.
         let isDoubtful = rules.repeatsEvents || rules.channels.hasSends
@@ -198,6 +199,7 @@ extension Lane {
             mustRestart = lost ? .assignmentLost : .notCheckpointedBeforeRevoke
         }
         cancelSends { numbers.contains($0.partition) }
+        cancelEnrichments { numbers.contains($0.partition) }
         for number in numbers { release(number, isStoreSound: true) }
         context.health.notReady(
             lost
@@ -250,6 +252,11 @@ extension Lane {
         }
     }
 
+    private func cancelSideWork() {
+        cancelSends()
+        cancelEnrichments()
+    }
+
     /// Leaves the group and frees everything.
     ///
     /// - Parameter error: the error of a turn; uncommitted work is discarded.
@@ -257,7 +264,7 @@ extension Lane {
         if error != nil {
             hasFailed = true
             abortTransaction()
-            cancelSends()
+            cancelSideWork()
         }
         var isStoreSound = true
         if case .storeFailed = error as? LaneEnd {
@@ -265,7 +272,7 @@ extension Lane {
             for number in owned.numbers { release(number, isStoreSound: false) }
         }
         link.close(within: configuration.drainTimeout / 2)
-        cancelSends()
+        cancelSideWork()
         for number in owned.numbers { release(number, isStoreSound: isStoreSound) }
         queries?.close()
         context.metrics.flush()

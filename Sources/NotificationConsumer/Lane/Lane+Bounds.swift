@@ -21,6 +21,16 @@ extension Lane {
         return hold
     }
 
+    /// How much more side work of each kind may be added.
+    var roomForSideWork: Int { min(sends.room, enrichments.room) }
+
+    /// When side work times out, or queued work may begin.
+    func nextSideWork() -> ContinuousClock.Instant? {
+        let now = link.now
+        guard let send = sends.nextInstant(at: now) else { return enrichments.nextInstant(at: now) }
+        return enrichments.nextInstant(at: now).map { min($0, send) } ?? send
+    }
+
     /// A new assignment begins: reading is not paused.
     func resetBackPressure() { backPressure = BackPressure() }
 
@@ -33,6 +43,7 @@ extension Lane {
             unwritten: unwritten,
             storeTrouble: unwritten >= configuration.unwrittenChanges / 2 ? owned.storeTrouble : nil,
             sends: sends.largest,
+            enrichments: enrichments.count,
             isNextCheckpointFull: isUnderWay && ledger.budget.isFull,
             isNextCheckpointOverfull: isUnderWay && ledger.budget.isOverfull,
             uncommittedSince: uncommittedSince,
@@ -47,6 +58,7 @@ extension Lane {
             checkpointEntries: configuration.checkpointEntries,
             unwrittenChanges: configuration.unwrittenChanges,
             sends: configuration.outstandingSends,
+            enrichments: enrichments.bound,
             sessionTimeout: configuration.sessionTimeout,
             transactionTimeout: configuration.transactionTimeout
         )

@@ -26,6 +26,7 @@ extension Lane {
         context.health.remark(owned.storeTrouble.map { "\($0); entries are kept in memory" })
         context.status.update { status in
             status = LaneStatus.Snapshot()
+            status.partitions = Int(partitions)
             status.outstanding = link.outstanding
             status.sends = sends.count
             for number in owned.numbers {

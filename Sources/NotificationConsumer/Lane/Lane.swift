@@ -47,6 +47,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     let heldSignals = HeldSignals()
     /// The sends of the channels; none where the `delivered` event is the only hand-over.
     var sends: ChannelSends
+    /// The enrichments of contents.
+    var enrichments: Enrichments
     /// The queries that wait for this lane; nil where nobody asks.
     let queries: QueryInbox?
     var backPressure = BackPressure()
@@ -84,8 +86,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 zones: context.zones,
                 channels: ChannelRules(configuration.channel, and: configuration.channels),
                 bound: RecordBound(link.maximumRecordBytes),
-                // A channel can have one content of an entry while another waits.
-                contents: context.channels.isEmpty ? 1 : 2,
+                enriches: context.enrichment != nil,
+                // A channel or an enrichment can have one content of an entry while another waits.
+                contents: context.channels.isEmpty && context.enrichment == nil ? 1 : 2,
                 partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
             ),
             signals: SignalIntake(partition: { recipient in
@@ -94,6 +97,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
         sends = Self.sends(of: context, waking: link)
+        enrichments = Self.enrichments(of: context, waking: link)
         queries = context.queries.map { _ in QueryInbox(wake: link.wake) }
         let now = link.now
         (nextCheckpoint, nextStatus) = (now, now)
@@ -128,11 +132,12 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
                 // A record causes one send at most, except a removal of all. At the bound `poll` still serves the group.
-                let limit = min(Self.recordsPerTurn, max(1, sends.room))
+                let limit = min(Self.recordsPerTurn, max(1, roomForSideWork))
                 try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
                 try applyReadySignals()
             }
             if let mustRestart { throw mustRestart }
+            try takeEnrichments()
             try takeOutcomes()
             owned.endCatchUps(isReadingHeld: isHeld, at: link.now) { link.lag(of: $0, after: $1) }
             if held != .everything { try fireTimers() }
@@ -154,7 +159,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             return .milliseconds(2)
         }
         var wait: Int64 = 100
-        if let deadline = sends.nextInstant(at: link.now) {
+        if let deadline = nextSideWork() {
             // Rounded up: before the deadline there is nothing to do.
             wait = min(wait, max(0, (deadline - link.now).milliseconds + 1))
         }
@@ -288,7 +293,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
 
     /// Fires as many timers at a time as the checkpoint has room for if their contents are large.
     private func fireTimers(of number: Int32, at now: Timestamp) throws {
-        var left = min(Self.timersPerTurn, sends.room)
+        var left = min(Self.timersPerTurn, roomForSideWork)
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
             let fired = owned[number]?.fireDue(at: now, limit: limit) {
@@ -320,6 +325,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                     context.metrics.record(latency: now.rawValue - written)
                 }
             case .send(let attempt): send(attempt, of: number)
+            case .enrich(let request): enrich(request, of: number, at: now)
+            case .stopEnrichment(let id, let key): cancelEnrichments { $0.key == key && $0.requestID == id }
             case .withdraw(let id, let key): sends.withdraw(id, of: key)
             }
         }

@@ -10,6 +10,8 @@ package struct LaneContext {
     package var stores: any EntryStores
     /// The channels that send notifications, each with another name; none where the `delivered` event is the only hand-over.
     package var channels: [any DeliveryChannel]
+    /// Enriches contents; nil where nothing is enriched.
+    package var enrichment: (any EnrichmentWorker)?
     /// The owner's wall clock; no timer fires earlier by this clock.
     package var clock: () -> Timestamp
     /// The time zones of calendar triggers.
@@ -34,6 +36,7 @@ package struct LaneContext {
         guarantee: DeliveryGuarantee,
         stores: any EntryStores,
         channels: [any DeliveryChannel] = [],
+        enrichment: (any EnrichmentWorker)? = nil,
         clock: @escaping () -> Timestamp,
         zones: TimeZones,
         newLineage: @escaping () -> String,
@@ -49,6 +52,7 @@ package struct LaneContext {
         self.guarantee = guarantee
         self.stores = stores
         self.channels = channels
+        self.enrichment = enrichment
         self.clock = clock
         self.zones = zones
         self.newLineage = newLineage

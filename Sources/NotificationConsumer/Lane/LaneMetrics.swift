@@ -17,6 +17,8 @@ package final class LaneMetrics {
     private let aborts: Counter
     /// Counts a late or duplicate outcome; from any thread.
     let lateOutcomeCount: @Sendable () -> Void
+    /// Counts a late result of an enrichment; from any thread.
+    let lateEnrichmentCount: @Sendable () -> Void
     private let timedOutSends: Counter
     private let keylessState: Counter
     private let missingZones: Counter
@@ -73,6 +75,8 @@ package final class LaneMetrics {
         aborts = counter("transactions.aborted")
         let lateOutcomes = counter("channel.outcomes.late")
         lateOutcomeCount = { lateOutcomes.increment() }
+        let lateEnrichments = counter("enrichments.late")
+        lateEnrichmentCount = { lateEnrichments.increment() }
         timedOutSends = counter("sends.timed.out")
         keylessState = counter("state.records.without.key")
         missingZones = counter("schedule.zones.missing")

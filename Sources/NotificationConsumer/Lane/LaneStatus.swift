@@ -4,6 +4,8 @@ import Synchronization
 package final class LaneStatus: Sendable {
     package struct Snapshot: Sendable {
         package internal(set) var assigned = 0
+        /// The partitions of each input topic; 0 before they are known.
+        var partitions = 0
         package internal(set) var pending = 0
         var entries = 0
         /// The entries in memory.

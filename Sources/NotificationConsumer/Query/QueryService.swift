@@ -4,18 +4,25 @@ import NotificationModel
 import ServiceHTTP
 import ServiceSupport
 
-/// The HTTP API for queries of what recipients have.
+/// The HTTP API of the consumer service: queries of what recipients have, and what other parts of the service answer.
 struct QueryService: Sendable {
     /// Where lanes say what they own.
     let router = QueryRouter()
     private let http: HTTPInterface
     private let metrics: ConnectionMetrics
-    private let handler: QueryHandler
+    private let routes: [Route]
     private let drainTimeout: Duration
 
+    /// - Parameters:
+    ///   - configuration: Of the service.
+    ///   - further: Routes besides those of queries, which are there only if the settings enable them.
+    ///   - health: Where it reports its readiness.
+    ///   - factory: Receives its metrics.
+    ///   - logger: The service's logger.
     /// - Throws: `ListenerSettingsError` that names the problem of the address, the tokens or the certificate.
     init(
         _ configuration: ConsumerServiceConfiguration,
+        and further: [Route] = [],
         health: Health,
         metrics factory: any MetricsFactory,
         logger: Logger
@@ -28,18 +35,19 @@ struct QueryService: Sendable {
         )
         metrics = ConnectionMetrics(
             name: "queries",
-            statuses: [200, 400, 401, 403, 404, 405, 408, 414, 421, 431, 500, 503],
+            statuses: [200, 206, 304, 400, 401, 403, 404, 405, 408, 414, 416, 421, 431, 500, 503],
             reasons: [
                 .invalid, .unknownField, .tooLarge, .notUTF8, .notFound, .methodNotAllowed, .misrouted,
                 .unauthenticated, .forbidden, .receiveTimeout, .overloaded, .unavailable, .internalError,
             ],
             factory: factory
         )
-        handler = QueryHandler(
+        let handler = QueryHandler(
             router: router,
             topic: configuration.topics.requests,
             defaultApplication: configuration.defaultApplication
         )
+        routes = (configuration.answersQueries ? handler.routes : []) + further
         drainTimeout = configuration.drainTimeout
     }
 
@@ -54,7 +62,7 @@ struct QueryService: Sendable {
 
     /// Serves until the graceful shutdown.
     func run() async throws {
-        try await http.serve(handler.routes, unanswered: .unanswered, metrics, drainTimeout: drainTimeout)
+        try await http.serve(routes, unanswered: .unanswered, metrics, drainTimeout: drainTimeout)
     }
 
     /// The service ends: nobody waits for the port any more.

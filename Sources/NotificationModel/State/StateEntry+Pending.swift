@@ -17,6 +17,8 @@ extension StateEntry {
         public var isInDoubt: Bool
         /// The channel that the request names.
         public var channel: ChannelName?
+        /// Its enrichment ahead of the due time; nil without one. Not written.
+        public var preparation: Preparation?
 
         /// A notification that waits until `due`.
         public init(
@@ -37,6 +39,22 @@ extension StateEntry {
             self.due = due
             self.isInDoubt = isInDoubt
             self.channel = channel
+        }
+    }
+}
+
+extension StateEntry.Pending {
+    /// When it has work: it is due, or its enrichment starts.
+    var alarm: Timestamp? {
+        guard let due, case .at(let start)? = preparation else { return due }
+        return min(start, due)
+    }
+
+    /// Whether an enrichment is under way, or its result waits for the due time.
+    var isPrepared: Bool {
+        switch preparation {
+        case .until?, .ended?: true
+        case .at?, nil: false
         }
     }
 }

@@ -37,6 +37,8 @@ extension StateEntry {
         public var recalledBy: RequestID?
         /// The channel that the request names.
         public var channel: ChannelName?
+        /// Its enrichment, which comes before the first attempt; nil without one. Until it has ended, the send waits.
+        public var enrichment: Enrichment?
 
         /// A new send.
         public init(
@@ -71,6 +73,16 @@ extension StateEntry {
             self.channel = channel
         }
 
+        /// Whether an attempt has no answer yet.
+        public var isInFlight: Bool {
+            if case .inFlight = phase { true } else { false }
+        }
+
+        /// Whether it waits for its enrichment: no attempt has begun.
+        public var isBeingEnriched: Bool {
+            if case .until? = enrichment { true } else { false }
+        }
+
         /// Ends an attempt; the next one begins at that instant.
         public mutating func wait(until next: Timestamp) {
             if begun == nil, case .inFlight(let since) = phase { begun = since }
@@ -82,7 +94,7 @@ extension StateEntry {
 extension StateEntry.Sending: StatePart, JSONWritable {
     private enum Field: FieldName {
         case requestId, occurrence, attempt, deferred, since, until, begun, closes, expiration, inDoubt, cancelledBy,
-            recalledBy, channel, content
+            recalledBy, channel, content, enrichUntil, enrichment
     }
 
     var form: Int { max(trace.form, channel.form) }
@@ -116,6 +128,8 @@ extension StateEntry.Sending: StatePart, JSONWritable {
             case .recalledBy: sending.recalledBy = try scanner.requestID()
             case .channel: sending.channel = try scanner.choice(ChannelName.self)
             case .content: sending.content = try scanner.object(of: source)
+            case .enrichUntil: sending.enrichment = .until(try scanner.timestamp())
+            case .enrichment: sending.enrichment = .ended(report: try scanner.object(of: source))
             case nil: try trace.read(name, &scanner)
             }
         }
@@ -144,6 +158,14 @@ extension StateEntry.Sending: StatePart, JSONWritable {
         object.member(Field.recalledBy, recalledBy, &out)
         object.member(Field.channel, channel?.rawValue, &out)
         trace.write(&object, &out)
+        switch enrichment {
+        // An older version sends it as requested, at the end of that time.
+        case .until(let end)?: object.member(Field.enrichUntil, end, &out)
+        case .ended(let report)?:
+            object.begin(Field.enrichment, &out)
+            JSONWriter.append(raw: report, to: &out)
+        case nil: break
+        }
         if let content {
             object.begin(Field.content, &out)
             JSONWriter.append(raw: content, to: &out)

@@ -22,22 +22,27 @@ public struct StateEntry: Sendable, Hashable {
 }
 
 extension StateEntry {
-    /// When the entry has work: send the pending notification, or try again. Nil while a send is in flight.
+    /// When the entry has work: enrich or send the pending notification, or try again. Nil while a send is in flight.
     public var due: Timestamp? {
-        guard let sending else { return pending?.due }
+        guard let sending else { return pending?.alarm }
         if case .waiting(let until) = sending.phase { return until }
         return nil
     }
 
-    /// When the entry has work after a restart: a send that was in flight is then in doubt, and goes first.
+    /// When the entry has work after a restart: a send that was in flight is then in doubt, and an enrichment starts again;
+    /// both go first.
     public var dueAfterRestart: Timestamp? {
         if let sending, case .inFlight(let since) = sending.phase { return since }
+        if let sending, sending.isBeingEnriched { return touched }
         return due
     }
 
     /// When a restore must consider the entry again, for the order in which stores keep entries: far in the future when it
     /// waits without a time. Nil only when nothing is unfinished: such an entry may be forgotten.
     public var storedDue: Timestamp? { dueAfterRestart ?? (isIdle ? nil : .latest) }
+
+    /// Whether an enrichment is under way, or has ended before the due time: only the memory knows it.
+    public var isBeingEnriched: Bool { sending?.isBeingEnriched ?? false || pending?.isPrepared ?? false }
 
     /// Whether it waits for a device to cross the boundary of a region, or for its turn after a crossing.
     public var waitsForRegion: Bool {

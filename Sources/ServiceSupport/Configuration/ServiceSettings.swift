@@ -89,7 +89,23 @@ public struct ServiceSettings: Sendable {
     ///
     /// - Throws: One ``ServiceSettingsError`` with every unknown key, unknown variable and invalid value.
     public func finish() throws(ServiceSettingsError) {
-        let all = problems + unknownEntries() + unknownVariables()
+        try finish { _ in true }
+    }
+
+    /// The same for a reader of some sections: the other keys and variables are not checked.
+    ///
+    /// - Parameter sections: The first words of keys: `egress`.
+    /// - Throws: As ``finish()``.
+    package func finish(sections: [String]) throws(ServiceSettingsError) {
+        let variables = sections.map(Self.variableName)
+        try finish { problem in
+            sections.contains { problem.key == $0 || problem.key.hasPrefix("\($0).") }
+                || variables.contains { problem.key == $0 || problem.key.hasPrefix("\($0)_") }
+        }
+    }
+
+    private func finish(_ matters: (ServiceSettingsError.Problem) -> Bool) throws(ServiceSettingsError) {
+        let all = (problems + unknownEntries() + unknownVariables()).filter(matters)
         if !all.isEmpty {
             throw ServiceSettingsError(problems: all)
         }

@@ -14,6 +14,7 @@ struct BackPressureTests {
             checkpointEntries: 100,
             unwrittenChanges: 100,
             sends: 100,
+            enrichments: 100,
             sessionTimeout: .seconds(45),
             transactionTimeout: .seconds(10)
         )
@@ -31,9 +32,10 @@ struct BackPressureTests {
     static let loads: [(load: @Sendable (Int) -> BackPressure.Load, bound: Int, hold: BackPressure.Hold)] = [
         ({ .init(outstanding: $0) }, 100, .everything), ({ .init(dirty: $0) }, 200, .everything),
         ({ .init(unwritten: $0) }, 100, .reading), ({ .init(sends: $0) }, 100, .everything),
+        ({ .init(enrichments: $0) }, 100, .everything),
     ]
 
-    @Test(arguments: 0..<4)
+    @Test(arguments: loads.indices)
     func `at a limit it holds, and below half of it continues`(number: Int) throws {
         let (load, bound, expected) = Self.loads[number]
         var pressure = BackPressure()

@@ -9,6 +9,8 @@ extension ConsumerServiceConfiguration {
         public var url = ""
         /// Whether plain HTTP may leave this machine.
         public var allowsPlainHTTP = false
+        /// Whether the endpoint is inside the network: neither its host nor its addresses are judged.
+        public var isInternal = false
         /// The file of the signing keys.
         public var keysFile = ""
         /// From the begin of a request to the end of its answer.
@@ -41,6 +43,11 @@ extension ConsumerServiceConfiguration {
             "webhook.plain-http",
             default: defaults.allowsPlainHTTP,
             about: "Allows an `http` URL to another machine: its content can be read on the way."
+        )
+        webhook.isInternal = settings.bool(
+            "webhook.internal",
+            default: defaults.isInternal,
+            about: "Whether the endpoint is inside your network: neither its host nor its addresses are judged."
         )
         let keysFile = settings.optionalString(
             "webhook.keys.file",
@@ -109,7 +116,9 @@ extension ConsumerServiceConfiguration {
 
     private func checkWebhook(_ settings: inout ServiceSettings, _ url: String?, _ keysFile: String?) {
         if let url {
-            if let problem = webhook.problem(ofURL: url) { settings.reject("webhook.url", problem) }
+            if let problem = webhook.problem(ofURL: url) ?? refusal(ofURL: url) {
+                settings.reject("webhook.url", problem)
+            }
         } else {
             settings.reject("webhook.url", "is required by the channel `webhook`: an https URL")
         }
@@ -122,6 +131,25 @@ extension ConsumerServiceConfiguration {
         }
         if webhook.timeout >= sendTimeout {
             settings.reject("webhook.timeout", "must be less than consumer.send.timeout")
+        }
+    }
+
+    /// Why `egress.*` refuses the endpoint, and what to do.
+    private func refusal(ofURL url: String) -> String? {
+        // What is wrong with `egress.*` itself was reported there.
+        guard !webhook.isInternal, let policy = try? egress.policy() else { return nil }
+        do throws(EgressRefusal) {
+            _ = try policy.check(url)
+            return nil
+        } catch {
+            let inside = "set `webhook.internal: true`, or add the origin to `egress.internal-origins`"
+            switch error.code {
+            case .urlMalformed: return error.detail
+            case .schemeRefused, .portRefused:
+                return "\(error.detail), or add the origin to `egress.origins`; if it is inside your network, \(inside)"
+            case .addressRefused, .hostRefused:
+                return "\(error.detail); if it is inside your network, \(inside)"
+            }
         }
     }
 }

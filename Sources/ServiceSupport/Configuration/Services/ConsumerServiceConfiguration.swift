@@ -66,6 +66,12 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var testChannel = TestAnswers()
     /// For the channel `webhook`.
     public var webhook = Webhook()
+    /// The enrichment of notifications.
+    public var enrichment = Enrichment()
+    /// Fetched media.
+    public var media = Media()
+    /// Which addresses the service may connect to.
+    public var egress = Egress()
     /// When failed sends are tried again.
     public var retry = Retry()
     /// Sends of a lane that may have no outcome.
@@ -207,6 +213,7 @@ extension ConsumerServiceConfiguration {
         )
         readChannel(&settings, defaults)
         readQueries(&settings)
+        checkMediaAddress(&settings)
         timeZone = settings.timeZone(
             "schedule.time-zone",
             default: defaults.timeZone,
@@ -319,7 +326,9 @@ extension ConsumerServiceConfiguration {
             in: .milliseconds(10) ... .seconds(600),
             about: "How long the channel has to answer a send; then it has failed, and is tried again after a pause."
         )
+        readEgress(&settings)
         readWebhook(&settings, defaults.webhook)
+        readEnrichment(&settings, defaults.enrichment)
         testChannel.latency = settings.duration(
             "test-channel.latency",
             default: defaults.testChannel.latency,

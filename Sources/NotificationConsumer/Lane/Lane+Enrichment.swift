@@ -1,0 +1,78 @@
+import Kafka
+import NotificationModel
+import ServiceSupport
+
+/// Enrichments: side work of the lane.
+extension Lane {
+    typealias Enrichments = SideWork<EnrichmentWork, EnrichedContent>
+
+    static func enrichments(of context: LaneContext, waking link: Link) -> Enrichments {
+        let settings = context.configuration.enrichment
+        return SideWork(
+            concurrency: max(1, settings.concurrency / context.configuration.lanes),
+            bound: max(1, settings.outstanding / context.configuration.lanes),
+            mailbox: .init(wake: link.wake, onLate: context.metrics.lateEnrichmentCount)
+        )
+    }
+
+    /// Begins an enrichment, or queues it until another one has ended. The time in the queue is a part of its time.
+    func enrich(_ request: EnrichmentRequest, of number: Int32, at now: Timestamp) {
+        let time = Duration.milliseconds(max(0, request.end.rawValue - now.rawValue))
+        enrichments.add(
+            EnrichmentWork(
+                key: request.key,
+                requestID: request.requestID,
+                occurrence: request.occurrence,
+                content: request.content,
+                end: request.end,
+                time: time,
+                assignmentID: assignmentID,
+                partition: number
+            ),
+            within: time
+        )
+        beginEnrichments()
+    }
+
+    private func beginEnrichments() {
+        guard let worker = context.enrichment else { return }
+        let clock = context.clock
+        enrichments.begin(at: link.now) { work, reply in
+            var work = work
+            work.time = .milliseconds(work.end.rawValue - clock().rawValue)
+            // The center has sent the notification by then.
+            guard work.time > .zero else { return reply(.gaveUp) }
+            worker.begin(work, reply)
+        }
+    }
+
+    /// Applies the results of enrichments since the last turn.
+    func takeEnrichments() throws {
+        guard let worker = context.enrichment, enrichments.count > 0 else { return }
+        for (work, ending) in enrichments.take(at: link.now) {
+            switch ending {
+            case .answered(let result): try apply(result, to: work)
+            case .timedOut(let reply):
+                worker.cancel(reply)
+                try apply(.gaveUp, to: work)
+            case .withdrawn: break
+            }
+        }
+        beginEnrichments()
+    }
+
+    private func apply(_ result: EnrichedContent, to work: EnrichmentWork) throws {
+        let now = context.clock()
+        let isCurrent =
+            try work.assignmentID == assignmentID
+            && usingStore { try owned[work.partition]?.center.apply(result, to: work, at: now) } == true
+        if !isCurrent { context.metrics.lateEnrichmentCount() }
+        try carryOut(of: work.partition, at: now)
+    }
+
+    /// Gives up enrichments: of what is no longer sent, or of revoked partitions.
+    func cancelEnrichments(where isNeedless: (EnrichmentWork) -> Bool = { _ in true }) {
+        guard let worker = context.enrichment else { return }
+        for reply in enrichments.cancel(where: isNeedless) { worker.cancel(reply) }
+    }
+}

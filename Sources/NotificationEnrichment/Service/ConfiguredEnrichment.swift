@@ -1,0 +1,132 @@
+package import Logging
+package import NIOSSL
+import NIOPosix
+import NotificationConsumer
+import NotificationModel
+package import ServiceHTTP
+package import ServiceSupport
+
+/// Enrichment as the settings describe it: the worker of the lanes, and the route under which media are served.
+package struct ConfiguredEnrichment {
+    package let worker: StagedEnrichment
+    package let routes: [Route]
+
+    /// - Parameters:
+    ///   - configuration: checked.
+    ///   - registry: receives counters and gauges.
+    ///   - logger: the service's logger.
+    ///   - roots: the certificate authorities.
+    /// - Throws: `EnrichmentSettingsError`, `EgressPolicyError`, and errors of TLS for roots that cannot be read.
+    package init(
+        _ configuration: ConsumerServiceConfiguration,
+        registry: PrometheusRegistry,
+        logger: Logger,
+        trusting roots: NIOSSLTrustRoots = .default
+    ) throws {
+        let media = configuration.media
+        let file =
+            try configuration.enrichment.chainsFile.isEmpty
+            ? ChainsFile() : ChainsFile.load(path: configuration.enrichment.chainsFile)
+        let keys = media.keysFile.isEmpty ? [] : try Self.keys(path: media.keysFile, of: .mediaKeys)
+        let store = try MediaStore(media)
+        let fetcher = try MediaFetcher(
+            .init(media),
+            policy: configuration.egress.policy(),
+            store: store,
+            roots: roots
+        )
+        let links = MediaLinks(base: configuration.mediaBase, keys: keys)
+        let now: @Sendable () -> Int64 = { SystemClock.now().rawValue }
+        let attachments = AttachmentsEnricher(
+            fetching: StoredAttachments(
+                fetcher: fetcher,
+                links: links,
+                linkLifetime: media.linkLifetime.milliseconds,
+                now: now
+            )
+        )
+        let stage: EnrichmentStage
+        do {
+            stage = try EnrichmentStage(
+                chains: file.chains,
+                enrichers: [attachments] + Self.enrichers(file, fetcher)
+            )
+        } catch let error as EnrichmentChainError {
+            throw EnrichmentSettingsError(.chainsFile, error.message)
+        }
+        worker = StagedEnrichment(
+            stage,
+            kept: media.kept.milliseconds,
+            metrics: EnrichmentMetrics(registry, fetcher: fetcher, store: store),
+            logger: logger,
+            whenClosed: { fetcher.close() }
+        )
+        routes = MediaHandler(store: store, links: links, threads: .singleton, now: now).routes
+    }
+
+    /// Enrichment if the settings enable it; errors as for `init`.
+    ///
+    /// - Parameters:
+    ///   - configuration: checked.
+    ///   - registry: receives counters and gauges.
+    ///   - logger: the service's logger.
+    package static func ifEnabled(
+        _ configuration: ConsumerServiceConfiguration,
+        registry: PrometheusRegistry,
+        logger: Logger
+    ) throws -> ConfiguredEnrichment? {
+        guard configuration.enrichment.isEnabled else { return nil }
+        return try ConfiguredEnrichment(configuration, registry: registry, logger: logger)
+    }
+
+    private static func keys(
+        path: String,
+        of key: EnrichmentSettingsError.Key
+    ) throws(EnrichmentSettingsError) -> [[UInt8]] {
+        do throws(SigningKeyError) {
+            return try SigningKeyFile.keys(path: path)
+        } catch {
+            throw EnrichmentSettingsError(key, error.message)
+        }
+    }
+
+    private static func enrichers(
+        _ file: ChainsFile,
+        _ fetcher: MediaFetcher
+    ) throws -> [any Enricher] {
+        var enrichers: [any Enricher] = []
+        for (name, description) in file.enrichers.sorted(by: { $0.key < $1.key }) {
+            switch description {
+            case .template(let templates):
+                do throws(TemplateSettingsError) {
+                    enrichers.append(try TemplateEnricher(name: name, templates: templates))
+                } catch {
+                    throw EnrichmentSettingsError(.chainsFile, "the enricher `\(name)`: \(error)")
+                }
+            case .webhook(let url, let keysFile):
+                let signer = RequestSigner(keys: try keys(path: keysFile, of: .chainsFile))
+                let posting: any EnrichmentPosting
+                do throws(EgressRefusal) {
+                    posting = try fetcher.posting(to: url, of: name)
+                } catch {
+                    let remedy = "a URL inside your network must be among `egress.internal-origins`"
+                    throw EnrichmentSettingsError(.chainsFile, "the enricher `\(name)`: \(error.detail); \(remedy)")
+                }
+                enrichers.append(
+                    WebhookEnricher(name: name, posting: posting, signatures: { signer.signatures(of: $0) })
+                )
+            }
+        }
+        return enrichers
+    }
+}
+
+extension ConsumerServiceConfiguration {
+    /// Where clients reach the HTTP port: as the settings say, or the address on which the service listens.
+    fileprivate var mediaBase: String {
+        guard media.baseURL.isEmpty else { return media.baseURL }
+        let scheme = queries.tlsCertificate == nil ? "http" : "https"
+        let host = queries.host.contains(":") ? "[\(queries.host)]" : queries.host
+        return "\(scheme)://\(host):\(queries.port)"
+    }
+}

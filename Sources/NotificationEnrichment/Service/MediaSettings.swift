@@ -1,0 +1,35 @@
+import NIOCore
+import NotificationConsumer
+import NotificationModel
+package import ServiceSupport
+
+extension MediaFetcher.Settings {
+    /// The bounds and times of the configuration.
+    package init(_ media: ConsumerServiceConfiguration.Media) {
+        self.init()
+        (connections, connectionsPerHost) = (media.connections, media.connectionsPerHost)
+        redirects = media.redirects
+        connectTimeout = .nanoseconds(media.connectTimeout.nanoseconds)
+        firstByteTimeout = .nanoseconds(media.firstByteTimeout.nanoseconds)
+        wholeTimeout = .nanoseconds(media.timeout.nanoseconds)
+        limits.audioBytes = Int64(media.audioBytes)
+        limits.imageBytes = Int64(media.imageBytes)
+        limits.movieBytes = Int64(media.movieBytes)
+    }
+}
+
+extension MediaStore {
+    /// Opens the directory of the configuration.
+    ///
+    /// - Throws: `EnrichmentSettingsError`.
+    package convenience init(_ media: ConsumerServiceConfiguration.Media) throws(EnrichmentSettingsError) {
+        do throws(MediaStoreError) {
+            try self.init(
+                Settings(directory: media.directory, bytes: Int64(media.megabytes) << 20),
+                now: { SystemClock.now().rawValue }
+            )
+        } catch {
+            throw EnrichmentSettingsError(.mediaDirectory, "\(error)")
+        }
+    }
+}

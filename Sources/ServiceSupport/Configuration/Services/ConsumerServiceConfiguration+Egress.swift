@@ -1,0 +1,97 @@
+package import ServiceHTTP
+
+extension ConsumerServiceConfiguration.Egress {
+    /// The policy of these settings.
+    ///
+    /// - Throws: `EgressPolicyError` that names the entry.
+    package func policy() throws(EgressPolicyError) -> EgressPolicy {
+        try EgressPolicy(
+            allowedHosts: allowedHosts,
+            deniedHosts: deniedHosts,
+            deniedNetworks: deniedNetworks,
+            origins: origins,
+            internalOrigins: internalOrigins,
+            allowsNAT64: allowsNAT64
+        )
+    }
+}
+
+extension EgressPolicyError.List {
+    /// The setting.
+    fileprivate var key: String {
+        switch self {
+        case .allowedHosts: "egress.hosts.allowed"
+        case .deniedHosts: "egress.hosts.denied"
+        case .deniedNetworks: "egress.networks.denied"
+        case .origins: "egress.origins"
+        case .internalOrigins: "egress.internal-origins"
+        }
+    }
+}
+
+extension ConsumerServiceConfiguration {
+    /// Which addresses the service may connect to for media and webhooks.
+    public struct Egress: Sendable {
+        /// Patterns of hosts; empty for all.
+        public var allowedHosts: [String] = []
+        /// Patterns of hosts that are refused.
+        public var deniedHosts: [String] = []
+        /// Networks that are refused, in CIDR notation.
+        public var deniedNetworks: [String] = []
+        /// Origins that are allowed in spite of their scheme or port.
+        public var origins: [String] = []
+        /// Origins whose host and addresses are not judged.
+        public var internalOrigins: [String] = []
+        /// Whether translated addresses of a NAT64 network are allowed.
+        public var allowsNAT64 = false
+    }
+
+    mutating func readEgress(_ settings: inout ServiceSettings) {
+        egress.allowedHosts = settings.list(
+            "egress.hosts.allowed",
+            default: [],
+            about: """
+                The hosts of media and webhooks, such as `cdn.example.com` or `*.example.com`; without it all public ones.
+                """
+        )
+        egress.deniedHosts = settings.list(
+            "egress.hosts.denied",
+            default: [],
+            about: "Hosts that are refused, in the same notation."
+        )
+        egress.deniedNetworks = settings.list(
+            "egress.networks.denied",
+            default: [],
+            about: """
+                Networks that are refused besides those that are not public, such as `168.63.129.16/32`: the public ranges \
+                that your provider uses inside belong here.
+                """
+        )
+        egress.origins = settings.list(
+            "egress.origins",
+            default: [],
+            about: """
+                Origins that are allowed in spite of their scheme or port, such as `https://cdn.example.com:8443`; their \
+                addresses must be public.
+                """
+        )
+        egress.internalOrigins = settings.list(
+            "egress.internal-origins",
+            default: [],
+            about: """
+                Origins inside your network, such as `http://media.internal:8080`: neither the host nor its addresses are \
+                judged.
+                """
+        )
+        egress.allowsNAT64 = settings.bool(
+            "egress.nat64",
+            default: false,
+            about: "Allows addresses in `64:ff9b::/96` that translate public ones, for networks with NAT64."
+        )
+        do throws(EgressPolicyError) {
+            _ = try egress.policy()
+        } catch {
+            settings.reject(error.list.key, "\(error.entry): \(error.message)")
+        }
+    }
+}
