@@ -6,7 +6,7 @@ package import ServiceSupport
 extension ConsumerServiceConfiguration {
     /// The channels that the settings name, in the order of their names; without `events`, which is the consumer service's own.
     ///
-    /// - Throws: `WebhookSettingsError` for invalid signing keys.
+    /// - Throws: `WebhookSettingsError` for invalid signing keys, or an endpoint that `egress` refuses.
     package func makeChannels(
         health: Health,
         registry: PrometheusRegistry,
@@ -37,6 +37,7 @@ extension ConsumerServiceConfiguration {
         case .webhook:
             return try WebhookChannel(
                 webhook,
+                egress: egress,
                 source: shared.source,
                 health: health,
                 registry: registry,

@@ -1,7 +1,9 @@
 import Foundation
 import Logging
+import NIOCore
 import NIOSSL
 import NotificationModel
+import ServiceHTTP
 import ServiceSupport
 import Synchronization
 
@@ -112,24 +114,33 @@ struct WebhookBench {
         _ url: String,
         concurrency: Int = 100_000,
         jitter: Double = 0,
+        resolver: any HostResolver = ScriptedResolver([]),
         trusting roots: NIOSSLTrustRoots = .default,
+        origins: [String] = [],
+        internalOrigins: [String] = [],
         _ change: (inout ConsumerServiceConfiguration.Webhook) -> Void = { _ in }
     ) throws {
         folder = try TestFolder()
-        var configuration = ConsumerServiceConfiguration(bootstrapServers: []).webhook
+        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
+        var (configuration, egress) = (defaults.webhook, defaults.egress)
         configuration.url = url
+        configuration.isInternal = true
         configuration.keysFile = try folder.write(Self.key)
         // A test that fails must not wait for long; no test depends on it.
         configuration.timeout = .seconds(120)
         configuration.connectTimeout = .seconds(60)
         change(&configuration)
+        (egress.origins, egress.internalOrigins) = (origins, internalOrigins)
         let (time, log) = (time, log)
         channel = try WebhookChannel(
             configuration,
+            egress: egress,
             source: "/carillon/test",
             health: health,
             registry: registry,
             logger: Logger(label: "test") { _ in log },
+            resolver: resolver,
+            addressLifetime: .zero,
             trusting: roots,
             world: .init(now: { time.now }, wall: { time.wall }, jitter: { jitter })
         )
@@ -151,6 +162,24 @@ struct WebhookBench {
 
     func requests(_ kind: WebhookAnswer.Kind) -> String? {
         metric("carillon_webhook_requests_total{outcome=\"\(kind.rawValue)\"}")
+    }
+}
+
+/// A resolver whose answers a test gives.
+final class ScriptedResolver: HostResolver {
+    private let answers: Mutex<[[String]]>
+    private let asked = Mutex<[String]>([])
+
+    /// - Parameter answers: one for each look-up; the last one for all further ones.
+    init(_ answers: [[String]]) { self.answers = Mutex(answers) }
+
+    /// The hosts of the look-ups.
+    var hosts: [String] { asked.withLock { $0 } }
+
+    func addresses(of host: String) async throws -> [IPAddress] {
+        asked.withLock { $0.append(host) }
+        let answer = answers.withLock { $0.count > 1 ? $0.removeFirst() : $0.first ?? [] }
+        return answer.compactMap { IPAddress(canonical: $0) }
     }
 }
 

@@ -3,6 +3,7 @@ import HTTPTesting
 import NIOCore
 import NIOSSL
 import NotificationModel
+import ServiceHTTP
 import ServiceSupport
 import Synchronization
 import Testing
@@ -31,7 +32,7 @@ struct WebhookChannelTests {
         let (id, time) = (try #require(first.headers["webhook-id"]), try #require(first.headers["webhook-timestamp"]))
         let key = Array(try #require(Data(base64Encoded: String(WebhookBench.key.dropFirst(6)))))
         #expect(
-            WebhookSigner(keys: [key]).signatures(of: Array("\(id).\(time).".utf8) + first.body)
+            RequestSigner(keys: [key]).signatures(of: Array("\(id).\(time).".utf8) + first.body)
                 == first.headers["webhook-signature"],
             "the signature is over the bytes that arrive"
         )

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NotificationModel
+import ServiceHTTP
 import Testing
 
 @testable import NotificationChannels
@@ -17,7 +18,7 @@ struct WebhookRequestTests {
             url: "https://hooks.example.com/in",
             channel: "webhook",
             source: source,
-            signer: WebhookSigner(keys: WebhookKeyFile.keys(in: keys.joined(separator: "\n"), of: "keys"))
+            signer: RequestSigner(keys: SigningKeyFile.keys(in: keys.joined(separator: "\n"), of: "keys"))
         )
     }
 
@@ -102,14 +103,14 @@ struct WebhookRequestTests {
         let key = Array(Data(base64Encoded: "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")!)
         let signed = Array(#"msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.{"test": 2432232314}"#.utf8)
         let signature = "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
-        #expect(WebhookSigner(keys: [key]).signatures(of: signed) == signature)
+        #expect(RequestSigner(keys: [key]).signatures(of: signed) == signature)
         let second = [UInt8](repeating: 7, count: 24)
-        let both = WebhookSigner(keys: [second, key]).signatures(of: signed).split(separator: " ")
+        let both = RequestSigner(keys: [second, key]).signatures(of: signed).split(separator: " ")
         #expect(both.count == 2 && both[1] == signature && both[0].hasPrefix("v1,") && both[0] != both[1])
     }
 
     @Test func `nothing of a key is printed`() throws {
-        let signer = try WebhookSigner(keys: WebhookKeyFile.keys(in: WebhookBench.key, of: "keys"))
+        let signer = try RequestSigner(keys: SigningKeyFile.keys(in: WebhookBench.key, of: "keys"))
         var dumped = ""
         dump(signer, to: &dumped)
         #expect("\(signer)" == "1 keys" && dumped == "- 1 keys #0\n", "\(dumped)")
@@ -117,7 +118,7 @@ struct WebhookRequestTests {
 
     @Test func `a file has one key or two, with comments and empty lines`() throws {
         let other = "whsec_" + Data(repeating: 1, count: 64).base64EncodedString()
-        let keys = try WebhookKeyFile.keys(in: "# current\n\n  \(WebhookBench.key)  \r\n#old\n\(other)\n", of: "keys")
+        let keys = try SigningKeyFile.keys(in: "# current\n\n  \(WebhookBench.key)  \r\n#old\n\(other)\n", of: "keys")
         #expect(keys.map(\.count) == [24, 64])
     }
 
@@ -129,18 +130,18 @@ struct WebhookRequestTests {
         ("\(WebhookBench.key)\n\(WebhookBench.key)", "keys:2: the same key twice"),
     ])
     func `a mistake is named with its line, and without the key`(_ text: String, _ message: String) {
-        let error = #expect(throws: WebhookSettingsError.self) { try WebhookKeyFile.keys(in: text, of: "keys") }
-        #expect(error?.description == "webhook.keys.file: \(message)")
+        let error = #expect(throws: SigningKeyError.self) { try SigningKeyFile.keys(in: text, of: "keys") }
+        #expect(error?.description == message)
     }
 
     @Test func `three keys are too many, and a file must exist and be small`() throws {
         let three = (1...3).map { "whsec_" + Data(repeating: $0, count: 24).base64EncodedString() }
-        #expect(throws: WebhookSettingsError.self) {
-            try WebhookKeyFile.keys(in: three.joined(separator: "\n"), of: "keys")
+        #expect(throws: SigningKeyError.self) {
+            try SigningKeyFile.keys(in: three.joined(separator: "\n"), of: "keys")
         }
         let folder = try TestFolder()
-        #expect(throws: WebhookSettingsError.self) { try WebhookKeyFile.load(path: folder.path + "/none") }
+        #expect(throws: SigningKeyError.self) { try SigningKeyFile.load(path: folder.path + "/none") }
         let large = try folder.write(String(repeating: "#\n", count: 10_000))
-        #expect(throws: WebhookSettingsError.self) { try WebhookKeyFile.load(path: large) }
+        #expect(throws: SigningKeyError.self) { try SigningKeyFile.load(path: large) }
     }
 }

@@ -1,4 +1,5 @@
 import NotificationModel
+import ServiceHTTP
 import Testing
 
 @testable import NotificationChannels
@@ -15,7 +16,7 @@ struct WebhookVerifierTests {
 
     init() throws {
         let keys = "whsec_" + String(repeating: "QUJD", count: 8) + "\nwhsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-        verifier = WebhookVerifier(WebhookSigner(keys: try WebhookKeyFile.keys(in: keys, of: "keys")))
+        verifier = WebhookVerifier(RequestSigner(keys: try SigningKeyFile.keys(in: keys, of: "keys")))
     }
 
     private func verifies(

@@ -76,9 +76,11 @@ struct ChannelBenchmark {
     private func makeChannel(url: String) throws -> WebhookChannel {
         var webhook = Self.settings.webhook
         webhook.url = url
+        webhook.isInternal = true
         webhook.keysFile = try Self.writeKeys(on: workbench)
         return try WebhookChannel(
             webhook,
+            egress: Self.settings.egress,
             source: "/carillon/bench",
             health: Health(),
             registry: PrometheusRegistry(),

@@ -1,6 +1,6 @@
 import Foundation
 
-/// nginx, from Debian's package: one worker that answers 204 to every request.
+/// nginx, from Debian's package: one worker that answers 204 to every request, and may have files too.
 final class Nginx {
     /// What it does besides answering.
     enum Mode {
@@ -8,6 +8,8 @@ final class Nginx {
         case plain
         /// It writes a line for each request, and refuses all while `isRefusing`.
         case logging
+        /// It has the files of a folder with TLS on a second port.
+        case files(in: String, port: Int, TestCertificate)
     }
 
     /// An answered request.
@@ -55,7 +57,7 @@ final class Nginx {
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
         let (log, refusal) =
             switch mode {
-            case .plain: ("access_log off;", "")
+            case .plain, .files: ("access_log off;", "")
             case .logging:
                 (
                     "log_format line '$status $request_length $http_ce_id'; access_log \(folder)/requests line;",
@@ -78,8 +80,22 @@ final class Nginx {
                 location = /status { access_log off; stub_status; }
                 location / { \(refusal) return 204; }
               }
+              \(fileServer(mode))
             }
 
+            """
+    }
+
+    private static func fileServer(_ mode: Mode) -> String {
+        guard case .files(let folder, let port, let files) = mode else { return "" }
+        return """
+            server {
+                listen 127.0.0.1:\(port) ssl backlog=4096;
+                ssl_certificate \(files.certificate);
+                ssl_certificate_key \(files.key);
+                types { image/png png; }
+                root \(folder);
+              }
             """
     }
 

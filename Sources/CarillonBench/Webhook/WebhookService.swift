@@ -13,8 +13,8 @@ extension Subject {
             // As many lanes as cores.
             settings["CARILLON_CONSUMER_LANES"] = nil
             return settings.merging([
-                "CARILLON_CHANNEL": "webhook", "CARILLON_WEBHOOK_URL": url, "CARILLON_WEBHOOK_KEYS_FILE": keysFile,
-                "CARILLON_OPS_PORT": "\(opsPort)",
+                "CARILLON_CHANNEL": "webhook", "CARILLON_WEBHOOK_URL": url, "CARILLON_WEBHOOK_INTERNAL": "true",
+                "CARILLON_WEBHOOK_KEYS_FILE": keysFile, "CARILLON_OPS_PORT": "\(opsPort)",
             ]) { $1 }
         }
         return subject

@@ -5,12 +5,15 @@ import NIOPosix
 import NIOSSL
 import NotificationConsumer
 import NotificationModel
+import ServiceHTTP
 
 /// How a request ended.
 enum WebhookAnswer: Sendable {
     case head(status: UInt, retryAfter: String?)
     /// - Parameter isSent: whether the request, or a part of it, was sent.
     case failure(Kind, isSent: Bool)
+    /// No connection: the endpoint has an address that is not allowed.
+    case refusedAddress(EgressRefusal)
 
     /// The end of a request, for metrics and logs.
     enum Kind: String, CaseIterable, Sendable {
@@ -23,6 +26,8 @@ enum WebhookAnswer: Sendable {
         case serverError = "server-error"
         case timedOut = "timed-out"
         case notConnected = "not-connected"
+        /// The endpoint has an address that is not allowed.
+        case refusedAddress = "refused-address"
         /// The connection ended before the answer.
         case disconnected
         case tls
@@ -41,6 +46,7 @@ enum WebhookAnswer: Sendable {
             Self.result(status, pause: retryAfter.flatMap { Self.pause($0, at: now) })
         case .failure(let kind, let isSent):
             (kind, isSent ? .unanswered(retryAfter: nil) : .failed(retryAfter: nil))
+        case .refusedAddress: (.refusedAddress, .failed(retryAfter: nil))
         }
     }
 
@@ -79,6 +85,7 @@ enum WebhookAnswer: Sendable {
         case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .tls
         case is HTTPParserError: .invalid
         case ChannelError.connectTimeout: .timedOut
+        case let failure as ResolutionFailure where failure.reason == .timedOut: .timedOut
         case is ChannelError: .disconnected
         case let error as NIOConnectionError:
             error.connectionErrors.contains { kind(of: $0.error) == .timedOut } ? .timedOut : .notConnected

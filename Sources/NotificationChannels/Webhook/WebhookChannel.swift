@@ -35,14 +35,14 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     private struct Contents {
         var breaker: CircuitBreaker
         var active: [ChannelReply: Active] = [:]
-        /// When a permanent refusal was last logged, in nanoseconds.
-        var logged: Int64?
+        /// When a refusal was last logged, in nanoseconds.
+        var logged: [WebhookAnswer.Kind: Int64] = [:]
     }
 
     package let name = ChannelName.webhook
     private let configuration: Configuration
     private let requests: WebhookRequests
-    private let signer: WebhookSigner
+    private let signer: RequestSigner
     private let connections: WebhookConnections
     private let metrics: WebhookMetrics
     private let health: HealthComponent
@@ -52,10 +52,16 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     private let collection: Mutex<MetricsCollection?> = Mutex(nil)
 
     /// - Parameters:
-    ///   - source: the `source` of the events.
-    /// - Throws: `WebhookSettingsError`.
+    ///   - configuration: Of the channel.
+    ///   - egress: Which addresses the endpoint may have, unless it is internal.
+    ///   - source: The `source` of the events.
+    ///   - health: Shows the circuit breaker.
+    ///   - registry: Receives counters and gauges.
+    ///   - logger: The service's logger.
+    /// - Throws: `WebhookSettingsError`, and `EgressPolicyError`.
     package convenience init(
         _ configuration: ConsumerServiceConfiguration.Webhook,
+        egress: ConsumerServiceConfiguration.Egress,
         source: String,
         health: Health,
         registry: PrometheusRegistry,
@@ -64,6 +70,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         let start = ContinuousClock.now
         try self.init(
             configuration,
+            egress: egress,
             source: source,
             health: health,
             registry: registry,
@@ -78,14 +85,21 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     init(
         _ configuration: Configuration,
+        egress: ConsumerServiceConfiguration.Egress,
         source: String,
         health: Health,
         registry: PrometheusRegistry,
         logger: Logger,
+        resolver: any HostResolver = SystemResolver(threads: 1),
+        addressLifetime: TimeAmount = .seconds(5),
         trusting roots: NIOSSLTrustRoots = .default,
         world: World
     ) throws {
-        signer = try WebhookKeyFile.load(path: configuration.keysFile)
+        do throws(SigningKeyError) {
+            signer = try SigningKeyFile.load(path: configuration.keysFile)
+        } catch {
+            throw WebhookSettingsError(.keysFile, error.message)
+        }
         requests = try WebhookRequests(url: configuration.url, channel: name.rawValue, source: source, signer: signer)
         (self.configuration, self.world, self.logger) = (configuration, world, logger)
         connections = try WebhookConnections(
@@ -96,6 +110,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
                 idleTimeout: .nanoseconds(configuration.idleTimeout.nanoseconds),
                 answerBytes: configuration.answerBytes
             ),
+            guardedBy: Self.addressGuard(configuration, egress, resolver, addressLifetime),
             tls: requests.endpoint.usesTLS ? Self.tls(trusting: roots) : nil
         )
         metrics = WebhookMetrics(registry)
@@ -125,6 +140,29 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         connections.close()
     }
 
+    /// - Returns: nil for an endpoint inside the network.
+    private static func addressGuard(
+        _ configuration: Configuration,
+        _ egress: ConsumerServiceConfiguration.Egress,
+        _ resolver: any HostResolver,
+        _ addressLifetime: TimeAmount
+    ) throws -> WebhookGuard? {
+        guard !configuration.isInternal else { return nil }
+        let hosts = HostAddresses(
+            resolver,
+            timeout: .nanoseconds(configuration.connectTimeout.nanoseconds),
+            lifetime: addressLifetime,
+            group: MultiThreadedEventLoopGroup.singleton,
+            now: { .now() }
+        )
+        let policy = try egress.policy()
+        do throws(EgressRefusal) {
+            return try WebhookGuard(url: configuration.url, policy: policy, hosts: hosts)
+        } catch {
+            throw WebhookSettingsError(.url, error.detail)
+        }
+    }
+
     private static func tls(trusting roots: NIOSSLTrustRoots) throws -> NIOSSLContext {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.trustRoots = roots
@@ -140,7 +178,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     package func reload() async {
         let path = configuration.keysFile
         do {
-            let new = try await NIOThreadPool.singleton.runIfActive { try WebhookKeyFile.load(path: path) }
+            let new = try await NIOThreadPool.singleton.runIfActive { try SigningKeyFile.load(path: path) }
             signer.use(keysOf: new)
             metrics.countReload(succeeded: true)
             logger.notice("the webhook's keys are read again", metadata: ["keys": "\(new.count)"])
@@ -204,6 +242,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         switch result {
         case .failed(let pause), .unanswered(let pause), .deferred(let pause):
             note(.failure(retryAfter: pause), of: active.pass, because: kind)
+            if case .refusedAddress(let refusal) = answer { logRefusal(refusal) }
         case .accepted: note(.success, of: active.pass, because: kind)
         case .rejected:
             note(.success, of: active.pass, because: kind)
@@ -247,19 +286,30 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         ["endpoint": "\(requests.endpoint.authority)", "failure": "\(kind.rawValue)", "pauseMilliseconds": "\(pause)"]
     }
 
-    /// At most once a minute: every notification may be refused.
     private func logRefusal(_ status: UInt) {
-        let now = world.now()
-        let isDue = contents.withLock { contents in
-            if let logged = contents.logged, now - logged < 60_000_000_000 { return false }
-            contents.logged = now
-            return true
-        }
-        guard isDue else { return }
+        guard isDue(.rejected) else { return }
         logger.warning(
             "the webhook's endpoint refuses notifications permanently",
             metadata: ["endpoint": "\(requests.endpoint.authority)", "status": "\(status)"]
         )
+    }
+
+    private func logRefusal(_ refusal: EgressRefusal) {
+        guard isDue(.refusedAddress) else { return }
+        logger.warning(
+            "the webhook's endpoint has an address that is not allowed: nothing is sent to it",
+            metadata: ["endpoint": "\(requests.endpoint.authority)", "refusal": "\(refusal)"]
+        )
+    }
+
+    /// At most once a minute for each kind: every notification may be refused.
+    private func isDue(_ kind: WebhookAnswer.Kind) -> Bool {
+        let now = world.now()
+        return contents.withLock { contents in
+            if let logged = contents.logged[kind], now - logged < 60_000_000_000 { return false }
+            contents.logged[kind] = now
+            return true
+        }
     }
 
     private func collect(_ page: inout MetricsPage) {

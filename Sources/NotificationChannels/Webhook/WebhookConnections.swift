@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import ServiceHTTP
 import Synchronization
 
 /// The HTTP/1.1 connections to the endpoint.
@@ -40,17 +41,24 @@ final class WebhookConnections: Sendable {
     }
 
     private let endpoint: WebhookEndpoint
+    /// Nil for an endpoint inside the network, which is not judged.
+    private let addressGuard: WebhookGuard?
     private let tls: NIOSSLContext?
     private let settings: Settings
     private let contents = Mutex(Contents())
 
-    /// - Parameter tls: for an endpoint with TLS.
+    /// - Parameters:
+    ///   - endpoint: Where the requests go.
+    ///   - settings: Bounds and time limits.
+    ///   - addressGuard: Judges the addresses of the endpoint; nil for one inside the network.
+    ///   - tls: For an endpoint with TLS.
     init(
         to endpoint: WebhookEndpoint,
         _ settings: Settings,
+        guardedBy addressGuard: WebhookGuard?,
         tls: NIOSSLContext?
     ) {
-        (self.endpoint, self.settings, self.tls) = (endpoint, settings, tls)
+        (self.endpoint, self.settings, self.addressGuard, self.tls) = (endpoint, settings, addressGuard, tls)
     }
 
     /// Open connections, and those that are being opened.
@@ -141,8 +149,12 @@ final class WebhookConnections: Sendable {
                 connection.begin(exchange)
             case .failure(let error):
                 contents.withLock { $0.opening -= 1 }
-                let kind = WebhookAnswer.kind(of: error)
-                exchange.fail(kind == .disconnected ? .notConnected : kind)
+                if let refusal = error as? EgressRefusal {
+                    exchange.refuse(refusal)
+                } else {
+                    let kind = WebhookAnswer.kind(of: error)
+                    exchange.fail(kind == .disconnected ? .notConnected : kind)
+                }
                 openForWaiting()
             }
         }
@@ -154,11 +166,56 @@ final class WebhookConnections: Sendable {
         let connections = Mutex<[ObjectIdentifier: WebhookConnection]>([:])
     }
 
-    /// Every connection begins here: a guard of addresses belongs into this function.
+    /// Every connection begins here, and goes to an address that the guard has judged.
     private func connect(within time: TimeAmount) -> EventLoopFuture<WebhookConnection> {
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
         let end = NIODeadline.now() + time
+        guard let addressGuard else {
+            return attempt(on: loop, within: time, by: end) { [endpoint] bootstrap in
+                bootstrap.connect(host: endpoint.host, port: endpoint.port)
+            }
+        }
+        return loop.makeFutureWithTask { try await addressGuard.addresses(by: end) }
+            .flatMap { [self] in connect(to: $0[...], on: loop, by: end) }
+    }
+
+    /// Tries the addresses one after the other.
+    private func connect(
+        to addresses: ArraySlice<IPAddress>,
+        on loop: any EventLoop,
+        by end: NIODeadline
+    ) -> EventLoopFuture<WebhookConnection> {
+        let left = end - .now()
+        guard let address = addresses.first, left > .zero else {
+            return loop.makeFailedFuture(ChannelError.connectTimeout(left))
+        }
+        // An address that does not answer leaves time for the others.
+        let share = TimeAmount.nanoseconds(left.nanoseconds / Int64(addresses.count))
+        return attempt(on: loop, within: share, by: end) { [endpoint] bootstrap in
+            do {
+                return bootstrap.connect(to: try SocketAddress(ipAddress: address.description, port: endpoint.port))
+            } catch {
+                return loop.makeFailedFuture(error)
+            }
+        }
+        .flatMapError { [self] error in
+            addresses.count > 1 ? connect(to: addresses.dropFirst(), on: loop, by: end) : loop.makeFailedFuture(error)
+        }
+    }
+
+    /// - Parameters:
+    ///   - loop: Of the connection.
+    ///   - time: For the connection.
+    ///   - end: Of the TLS handshake.
+    ///   - start: Connects.
+    private func attempt(
+        on loop: any EventLoop,
+        within time: TimeAmount,
+        by end: NIODeadline,
+        _ start: (ClientBootstrap) -> EventLoopFuture<any Channel>
+    ) -> EventLoopFuture<WebhookConnection> {
         let opened = Opened()
-        return ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(time)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
             .channelInitializer { [self] channel in
@@ -168,13 +225,12 @@ final class WebhookConnections: Sendable {
                     opened.connections.withLock { $0[ObjectIdentifier(channel)] = connection }
                 }
             }
-            .connect(host: endpoint.host, port: endpoint.port)
-            .flatMapThrowing { channel in
-                guard let connection = opened.connections.withLock({ $0[ObjectIdentifier(channel)] }) else {
-                    throw ChannelError.eof
-                }
-                return connection
+        return start(bootstrap).flatMapThrowing { channel in
+            guard let connection = opened.connections.withLock({ $0[ObjectIdentifier(channel)] }) else {
+                throw ChannelError.eof
             }
+            return connection
+        }
     }
 
     private func addHandlers(to channel: any Channel, handshakeEnd: NIODeadline) throws -> WebhookConnectionHandler {

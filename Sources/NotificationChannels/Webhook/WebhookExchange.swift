@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import ServiceHTTP
 import Synchronization
 
 /// One request and its answer, which is reported once.
@@ -45,6 +46,8 @@ final class WebhookExchange: Sendable {
     func fail(_ kind: WebhookAnswer.Kind, isSent: Bool = false) {
         end(.failure(kind, isSent: isSent))
     }
+
+    func refuse(_ refusal: EgressRefusal) { end(.refusedAddress(refusal)) }
 
     private func end(_ answer: WebhookAnswer) {
         let isFirst = contents.withLock { contents in

@@ -2,6 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NotificationConsumer
 import NotificationModel
+import ServiceHTTP
 import ServiceSupport
 
 /// A request of a send.
@@ -18,13 +19,13 @@ struct WebhookRequests: Sendable {
     let endpoint: WebhookEndpoint
     private let channel: String
     private let source: String
-    private let signer: WebhookSigner
+    private let signer: RequestSigner
 
     init(
         url: String,
         channel: String,
         source: String,
-        signer: WebhookSigner
+        signer: RequestSigner
     ) throws(WebhookSettingsError) {
         guard let endpoint = WebhookEndpoint(url: url) else {
             throw WebhookSettingsError(.url, "is not a URL to which a request can be sent")

@@ -1,20 +1,21 @@
 import COpenSSL
 package import NotificationModel
+import ServiceHTTP
 
 /// The receiver's side of the signatures: for `carillon receive`, and for tests.
 package struct WebhookVerifier: Sendable {
     /// A request that was signed more seconds before or after now is refused: someone who has recorded it may repeat it.
     private static let tolerance: Int64 = 5 * 60
 
-    private let signer: WebhookSigner
+    private let signer: RequestSigner
 
     /// - Parameter keysFile: As `webhook.keys.file`.
-    /// - Throws: `WebhookSettingsError` that names the line.
+    /// - Throws: `SigningKeyError` that names the line.
     package init(keysFile: String) throws {
-        signer = try WebhookKeyFile.load(path: keysFile)
+        signer = try SigningKeyFile.load(path: keysFile)
     }
 
-    init(_ signer: WebhookSigner) { self.signer = signer }
+    init(_ signer: RequestSigner) { self.signer = signer }
 
     /// Whether one of the keys has signed the request at about this time.
     ///

@@ -45,7 +45,7 @@ struct WebhookConfigurationTests {
         "ftp://a.example/", "hooks.example.com", "/path", "https://", "https:///x", "https://user:secret@a.example/",
         "https://user@a.example/", "https://a.example/#part", "https://a.example/ä", "https://a.example/ x",
         "https://a.example:0/", "https://a.example:99999/", "http://a.example/", "http://127.0.0.1.example/",
-        "http://10.0.0.1/", "http://localhost.example/", "mailto:a@b",
+        "http://10.0.0.1/", "http://localhost.example/", "mailto:a@b", "https://hooks.example.com/%zz",
     ])
     func `a bad URL is refused, and not shown`(_ url: String) throws {
         let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}"
@@ -56,19 +56,48 @@ struct WebhookConfigurationTests {
 
     @Test(arguments: [
         "http://localhost:8080/", "http://127.0.0.1/", "http://127.9.9.9:1/", "http://[::1]:8080/x",
-        "https://a.example", "HTTPS://A.example:8443/x?y=z%20",
+        "https://a.example", "HTTPS://A.example:8443/x?y=z%20", "https://10.0.0.1/",
     ])
-    func `https goes everywhere, and http to this machine`(_ url: String) {
-        #expect(problems("channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}") == [])
+    func `inside the network https goes everywhere, and http to this machine`(_ url: String) {
+        #expect(problems("channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}, internal: true}") == [])
     }
 
     @Test func `http to another machine needs a permission`() {
-        let lines = "channel: webhook\nwebhook: {url: \"http://a.example/\", keys: {file: /run/keys}, plain-http: true}"
+        let lines = "channel: webhook\nwebhook: {url: \"http://a.com/\", keys: {file: /run/keys}, internal: true"
+        #expect(problems(lines + "}") == ["webhook.url"])
+        #expect(problems(lines + ", plain-http: true}") == [])
+    }
+
+    @Test(arguments: [
+        ("http://localhost:8080/", "webhook.internal: true"), ("http://127.0.0.1/", "egress.internal-origins"),
+        ("https://10.0.0.1/", "webhook.internal: true"), ("https://[::1]/", "webhook.internal: true"),
+        ("https://hooks.internal/", "webhook.internal: true"), ("https://gateway/", "egress.internal-origins"),
+        ("https://a.com:8443/", "egress.origins"), ("https://2130706433/", "address"),
+    ])
+    func `a URL that is not public is refused, and the message says what to do`(_ url: String, remedy: String) {
+        let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}"
+        let error = #expect(throws: ServiceSettingsError.self) { try read(lines) }
+        #expect(error?.problems.map(\.key) == ["webhook.url"])
+        #expect(error?.description.contains(remedy) == true, "\(String(describing: error))")
+    }
+
+    @Test(arguments: [
+        ("https://hooks.example.com/in?a=b", ""), ("https://93.184.215.14/", ""),
+        ("https://a.com:8443/", "origins: [\"https://a.com:8443\"]"),
+        ("https://gateway:8443/", "internal-origins: [\"https://gateway:8443\"]"),
+        ("http://127.0.0.1:8080/", "internal-origins: [\"http://127.0.0.1:8080\"]"),
+    ])
+    func `public URLs are allowed, and others by their origin`(_ url: String, egress: String) {
+        let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}\negress: {\(egress)}"
         #expect(problems(lines) == [])
     }
 
+    @Test func `the URL of a channel that the service does not have is not judged`() {
+        #expect(problems("webhook: {url: \"https://10.0.0.1/\"}") == [])
+    }
+
     @Test func `the time-out of a request is less than that of a send`() {
-        let lines = "channel: webhook\nwebhook: {url: \"https://a.example/\", keys: {file: /run/keys}, timeout: 30s}"
+        let lines = "channel: webhook\nwebhook: {url: \"https://a.com/\", keys: {file: /run/keys}, timeout: 30s}"
         #expect(problems(lines) == ["webhook.timeout"])
         #expect(problems(lines + "\nconsumer: {send: {timeout: 31s}}") == [])
         #expect(problems("webhook: {timeout: 30s}") == [], "it has no effect for another channel")
