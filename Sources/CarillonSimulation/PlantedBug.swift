@@ -106,6 +106,13 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// An attempt without an answer counts as one that has certainly not reached the device.
     case trustsSilence = "trusts-silence"
 
+    // MARK: Enrichment
+
+    /// A result is that of the key's earlier request.
+    case mixesEnrichments = "mixes-enrichments"
+    /// An enrichment without a result is awaited for ever.
+    case awaitsEnrichments = "awaits-enrichments"
+
     // MARK: The ingest of business events
 
     /// A request is reported as acknowledged, but is not written: the offset of its event is committed anyway.
@@ -134,6 +141,9 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     /// The bugs that need notifications that name a channel.
     static let ofChannels: Set<PlantedBug> = [.forgetsChannels]
+
+    /// The bugs that need notifications that are enriched.
+    static let ofEnrichment: Set<PlantedBug> = [.mixesEnrichments, .awaitsEnrichments]
 
     /// The bugs that need business events.
     static let ofIngest: Set<PlantedBug> = [

@@ -105,6 +105,15 @@ struct SimulationTests {
         }
     }
 
+    @Test("notifications are enriched once, within their time, with all faults", arguments: [true, false])
+    func enrichments(isExactlyOnce: Bool) throws {
+        let seeds = ((1 as UInt64)...).lazy.filter { SeededRun.enrichments(.init(seed: $0)) != nil }
+        for seed in seeds.prefix(10) {
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+        }
+    }
+
     /// Each bug with a seed shortly before the first one that shows it. A change of the services or of the simulation moves
     /// that seed, so many more are tried. A send without a deadline takes two million events of the simulation:
     /// `carillon simulate --bug never-times-out --first-seed 36` shows it.
@@ -119,7 +128,8 @@ struct SimulationTests {
             (.capsEarly, 1), (.anchorsAtReading, 1), (.firesEarly, 1), (.firesLate, 17), (.ignoresExpiration, 3),
             (.readsToLastStable, 30), (.resumesFromGroup, 8), (.leavesOutUnchanged, 25), (.storeIsStale, 1),
             (.storeForgets, 1), (.storeMissesDue, 1), (.countsInitialSide, 1), (.countsLateFixes, 1),
-            (.forgetsSides, 1), (.forgetsChannels, 1), (.trustsSilence, 30), (.ingestLosesRequest, 1),
+            (.forgetsSides, 1), (.forgetsChannels, 1), (.trustsSilence, 30), (.mixesEnrichments, 1),
+            (.awaitsEnrichments, 1), (.ingestLosesRequest, 1),
             (.ingestLosesDeadLetter, 1),
             (.ingestAcknowledgesEarly, 1), (.ingestCommitsAborts, 6), (.ingestDropsOffsets, 1), (.ingestRenewsIDs, 6),
             (.ingestMisroutes, 1), (.ingestResumesAtEnd, 1), (.ingestReadsUnstableOffsets, 463), (.ingestReorders, 9),

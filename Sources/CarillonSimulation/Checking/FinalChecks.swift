@@ -71,7 +71,7 @@ extension Observer {
             for observed in events(of: id) {
                 let event = observed.event
                 switch event.name {
-                case .delivered, .failed, .superseded, .cancelled, .expired:
+                case .delivered, .failed, .superseded, .cancelled, .expired, .suppressed:
                     guard let occurrence = event.occurrence else { continue }
                     seen[model.number(of: occurrence, entry), default: 0] += 1
                 case .missed:

@@ -121,7 +121,7 @@ final class Observer {
         }
         eventsOfRequest[event.requestID, default: []].append(number)
         if event.closes { closings[event.requestID, default: []].append(number) }
-        if event.name == .suppressed {
+        if event.name == .suppressed, event.reason != .notEnriched {
             try checkRefusal(observed)
             model.suppress(event.requestID)
         }
@@ -160,7 +160,7 @@ final class Observer {
         } else if let closed = before.first, isExactlyOnce, !event.inDoubt,
             event.name == .delivered || event.name == .missed,
             // The event of an occurrence in flight may follow the one that closes its repeating request.
-            !(usesChannel && request.request.repeats)
+            !((usesChannel || request.request.isEnriched) && request.request.repeats)
         {
             throw Violation(.nothingAfterClosing, "\(observed.text), after \(closed.text)")
         }
@@ -203,8 +203,11 @@ final class Observer {
 
     private func checkDelivery(_ observed: ObservedEvent, of request: ReferenceModel.Request) throws(Violation) {
         let event = observed.event
-        guard event.content.map({ String(decoding: $0, as: UTF8.self) }) == request.request.content else {
-            throw Violation(.content, observed.text)
+        guard let content = event.content,
+            request.request.contents.contains(String(decoding: content, as: UTF8.self))
+        else { throw Violation(.content, observed.text) }
+        guard event.enrichment == nil || request.request.isEnriched else {
+            throw Violation(.content, "\(observed.text): it asked for no enrichment")
         }
         let channel = request.request.channel ?? (usesChannel ? .test : .events)
         guard event.channel == channel.rawValue else { throw Violation(.channel, observed.text) }

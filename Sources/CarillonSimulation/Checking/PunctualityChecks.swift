@@ -64,7 +64,7 @@ struct PunctualityChecks {
             case .delivered where entry.request.isOfRegion, .missed where entry.request.isOfRegion: continue
             case .delivered where !usesChannel:
                 let due = observer.model.handOver(of: entry, event.occurrence, observer.events(of: event.requestID))
-                try check(due: due + slack, at: now, observed.text)
+                try check(due: due + slack + entry.request.enrichmentTime, at: now, observed.text)
             case .scheduled, .held:
                 try check(due: SimulatedClock.elapsed(at: entry.record.timestamp) + slack, at: now, observed.text)
             case .missed where !usesChannel:
@@ -77,6 +77,11 @@ struct PunctualityChecks {
             }
         }
     }
+}
+
+extension PublishedRecord.Request {
+    /// How long its enrichment may take, in microseconds.
+    var enrichmentTime: Int64 { isEnriched ? SimulatedEnrichment.times.deadline * 1000 : 0 }
 }
 
 extension ReferenceModel {

@@ -73,6 +73,8 @@ extension ReferenceModel {
         guard let occurrence else { return nil }
         let due = due(entry, number(of: occurrence, entry))
         guard due <= time else { return "it is due at \(due)" }
+        // It was due in time, and waited for its enrichment.
+        if entry.request.isEnriched { return nil }
         return isTooLate(entry, due, at: time) ? "it is too late for its policy, due at \(due)" : nil
     }
 

@@ -178,6 +178,7 @@ struct ReferenceModel {
             let mayDrop = !request.repeats && request.isTimed && [.next, .drop].contains(request.misfire)
             return request.expiration != nil || mayDrop ? nil : "it has no expiration"
         case .suppressed:
+            if event.reason == .notEnriched, request.isEnriched { return nil }
             return event.reason == .capped ? nil : "it is suppressed without a reason"
         case .failed:
             return usesChannel ? nil : "the delivery event cannot fail"

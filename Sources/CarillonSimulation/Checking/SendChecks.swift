@@ -20,13 +20,19 @@ extension World {
         guard case .deliver(let content) = send.kind, send.attempt == 1 else { return }
         guard let entry = observer.model.requests[send.id.requestID] else { throw Violation(.known, text) }
         guard entry.request.channel != .events else { throw Violation(.channel, text) }
-        guard String(decoding: content, as: UTF8.self) == entry.request.content else { throw Violation(.content, text) }
+        guard entry.request.contents.contains(String(decoding: content, as: UTF8.self)) else {
+            throw Violation(.content, text)
+        }
         let (earliest, objection) = observer.model.earliest(send.id.requestID, occurrence: send.id.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
         if scenario.faultRate == 0, !entry.request.isOfRegion {
             let due = observer.model.handOver(of: entry, send.id.occurrence, observer.events(of: send.id.requestID))
             let free = devices.toldAt[send.key] ?? 0
-            try punctuality.check(due: max(due + clockSlack, free), at: timeline.now, text)
+            try punctuality.check(
+                due: max(due + clockSlack, free) + entry.request.enrichmentTime,
+                at: timeline.now,
+                text
+            )
         }
         guard let earliest else { return }
         // The send may have waited for other sends since its timer fired, and the clock may have been set back since.

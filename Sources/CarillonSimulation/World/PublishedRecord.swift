@@ -29,6 +29,13 @@ struct PublishedRecord {
         /// nil for the channel of the run.
         var channel: ChannelName?
         var content: String
+        /// Its content asks for enrichment.
+        var isEnriched = false {
+            didSet { content = "{\"mutableContent\":true,\(content.dropFirst())" }
+        }
+
+        /// What may be sent.
+        var contents: Set<String> { isEnriched ? [content, SimulatedEnrichment.enriched(content)] : [content] }
     }
 
     var partition: Int32

@@ -39,6 +39,7 @@ final class SeededRun {
             calendars: options.bugs.isEmpty ? SeededGenerator(seed: options.seed ^ 0x6361_6c65_6e64_6172) : nil,
             locations: Self.locations(options),
             channels: Self.channels(options, scenario),
+            enrichments: Self.enrichments(options),
             fixes: world.fixes
         )
         for _ in 0..<scenario.instances { world.addInstance() }
@@ -80,6 +81,15 @@ final class SeededRun {
         var random = SeededGenerator(seed: options.seed ^ 0x6368_616e_6e65_6c73)
         guard random.chance(333) || !options.bugs.isEmpty, scenario.usesChannel else { return nil }
         return options.bugs.isEmpty || !options.bugs.isDisjoint(with: PlantedBug.ofChannels) ? random : nil
+    }
+
+    /// The generator of contents that ask for enrichment; nil for a run without. A third of the runs has them, and the search for
+    /// their own bugs.
+    static func enrichments(_ options: Simulation.Options) -> SeededGenerator? {
+        var random = SeededGenerator(seed: options.seed ^ 0x656e_7269_6368_6564)
+        let isDrawn = random.chance(333)
+        guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofEnrichment) ? nil : random }
+        return isDrawn ? random : nil
     }
 
     func run() -> Simulation.Result {

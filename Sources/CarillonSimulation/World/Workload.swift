@@ -13,6 +13,8 @@ final class Workload {
     private var locations: SeededGenerator?
     /// Likewise of the channels that requests name.
     private var channels: SeededGenerator?
+    /// Of contents that ask for enrichment; nil without.
+    private var enrichments: SeededGenerator?
     private let fixes: FixLog?
     /// Milliseconds; each fix has another time.
     private var lastFix: Int64 = 0
@@ -43,11 +45,13 @@ final class Workload {
         calendars: SeededGenerator?,
         locations: SeededGenerator? = nil,
         channels: SeededGenerator? = nil,
+        enrichments: SeededGenerator? = nil,
         fixes: FixLog? = nil
     ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
         (self.calendars, self.locations, self.fixes) = (calendars, locations, fixes)
         self.channels = channels
+        self.enrichments = enrichments
         self.scenario = scenario
         filler = Array(repeating: 0x61, count: broker.maximumRecordBytes - 400)
         largeText = String(repeating: "x", count: RecordBound(broker.maximumRecordBytes).content() + 1)
@@ -180,6 +184,7 @@ final class Workload {
             self.locations = locations
         }
         if channels?.chance(400) == true { request.channel = .events }
+        if enrichments?.chance(500) == true { request.isEnriched = true }
         let id = random.chance(850) ? RequestID.derive(caller: "workload", idempotencyKey: "\(number)") : nil
         append(key, id, request.json(id: id), .request(request))
     }

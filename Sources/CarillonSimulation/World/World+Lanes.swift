@@ -23,6 +23,11 @@ extension World {
         configuration.residentEntries = scenario.residentEntries
         configuration.concurrentSends = scenario.concurrentSends
         if options.bugs.contains(.neverTimesOut) { configuration.sendTimeout = .seconds(100 * 365 * 86_400) }
+        configuration.enrichment.deadline = .milliseconds(SimulatedEnrichment.times.deadline)
+        configuration.enrichment.lead = .milliseconds(SimulatedEnrichment.times.lead)
+        if options.bugs.contains(.awaitsEnrichments) {
+            configuration.enrichment.deadline = .seconds(100 * 365 * 86_400)
+        }
         configuration.entriesPerPiece = scenario.entriesPerPiece
         configuration.keptSlots = 8
         let clockError: Int64 =
@@ -32,6 +37,7 @@ extension World {
             guarantee: options.isExactlyOnce ? .exactlyOnce : .atLeastOnce,
             stores: seat.stores,
             channels: scenario.usesChannel ? [seat.channel] : [],
+            enrichment: seat.enrichment,
             clock: { seat.instance.clock.wall.adding(milliseconds: clockError) },
             zones: zones[seat.instance.zoneData],
             newLineage: { [unowned self] in "lineage-\(random.next())" },

@@ -44,6 +44,7 @@ final class World {
     private let files: String?
     private var links: [SimulatedLink] = []
     private var channels: [SimulatedChannel] = []
+    private var enrichments: [SimulatedEnrichment] = []
 
     // MARK: Hooks of the run
 
@@ -225,6 +226,7 @@ final class World {
         disturb()
         for link in links { link.calm() }
         for channel in channels { channel.rates = .init() }
+        for enrichment in enrichments { enrichment.isCalm = true }
     }
 
     /// The work still in progress; nil if there is none.
@@ -318,6 +320,7 @@ final class World {
                     process: process,
                     settings: settings,
                     channel: channel(for: "\(process.name)/\(lane)", of: process),
+                    enrichment: enrichment(for: "\(process.name)/\(lane)", of: process),
                     stores: stores,
                     status: LaneStatus(),
                     health: health.component("lane-\(lane)")
@@ -363,6 +366,20 @@ final class World {
         return channel
     }
 
+    private func enrichment(for name: String, of process: SimulatedProcess) -> SimulatedEnrichment {
+        let enrichment = SimulatedEnrichment(
+            process: process,
+            timeline: timeline,
+            // Of its own, so that it does not change the random numbers of other runs.
+            random: SeededGenerator(seed: options.seed ^ UInt64(enrichments.count) ^ 0x7374_6167_6573_2121),
+            bugs: options.bugs,
+            note: { [unowned self] in note(name, $0) }
+        )
+        enrichment.isCalm = isCalm
+        enrichments.append(enrichment)
+        return enrichment
+    }
+
     func add(_ link: SimulatedLink) {
         link.onFault = { [unowned self] in disturb() }
         link.idleUntil = { [unowned self] in quietUntil() }
@@ -388,6 +405,7 @@ struct LaneSeat {
     var process: SimulatedProcess
     var settings: ProcessSettings
     var channel: SimulatedChannel
+    var enrichment: SimulatedEnrichment
     var stores: any EntryStores
     var status: LaneStatus
     var health: HealthComponent
