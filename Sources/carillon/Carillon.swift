@@ -11,7 +11,7 @@ struct Carillon: AsyncParsableCommand {
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
             LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, RulesCommand.self,
-            StateCommand.self, TriggerCommand.self, ReceiveCommand.self, SimulateCommand.self,
+            StateCommand.self, TriggerCommand.self, MediaCommand.self, ReceiveCommand.self, SimulateCommand.self,
         ]
     )
 

@@ -98,6 +98,9 @@ struct ArgumentTests {
         ["tail", "deliveries", "--type", "nosuch"], ["tail", "carillon.requests", "--type", "delivered"],
         ["tail", "state", "--type", "request"],
         ["tail", "a", "--color", "blue"], ["tail", "a", "--no-such-option"], ["no-such-command"],
+        ["media", "fetch", "https://a.example.com/", "-"], ["media", "fetch", "--concurrency", "0"],
+        ["media", "fetch", "--timeout", "1ms"], ["media", "fetch", "--timeout", "11m"],
+        ["media", "fetch", "--internal-origin", "http://a/b"], ["media", "fetch", "--output", ""],
     ])
     func `invalid usage is refused with status 64`(_ arguments: [String]) throws {
         let refused = try #require(refusal(arguments))
@@ -152,7 +155,7 @@ struct ArgumentTests {
     /// A misspelt option is reported first, before missing ones.
     @Test(arguments: [
         ["local"], ["broker"], ["send", "notification"], ["send", "removal"], ["send", "event"], ["tail", "a"],
-        ["rules", "check", "a"], ["simulate"],
+        ["rules", "check", "a"], ["simulate"], ["media", "fetch"],
     ])
     func `an unknown option is reported with the option it probably means`(_ command: [String]) throws {
         let refused = try #require(refusal(command + ["--no-such-option"]))
@@ -185,6 +188,7 @@ struct ArgumentTests {
 
     @Test(arguments: [
         [], ["local"], ["broker"], ["send"], ["send", "notification"], ["send", "removal"], ["send", "event"], ["tail"],
+        ["media"], ["media", "fetch"],
     ])
     func `every command has help with an example or its subcommands, and a version`(_ command: [String]) throws {
         let help = try #require(helpText(of: command))

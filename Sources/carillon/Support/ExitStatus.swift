@@ -1,4 +1,5 @@
 import ArgumentParser
+import ServiceSupport
 
 /// The exit statuses of the commands; those of sysexits.h where possible.
 enum ExitStatus {
@@ -10,8 +11,10 @@ enum ExitStatus {
     static let badData: Int32 = 65
     /// EX_NOINPUT: a file or a topic is missing.
     static let noInput: Int32 = 66
-    /// EX_UNAVAILABLE: no broker answered in time.
+    /// EX_UNAVAILABLE: no broker, or no server of a medium, answered in time.
     static let unavailable: Int32 = 69
+    /// EX_CONFIG: invalid settings of a service.
+    static let settings = ServiceMain.configurationStatus
 
     /// Ended by a signal, in the shells' convention: 130 for Ctrl-C.
     static func ended(by signal: Int32) -> Int32 { 128 + signal }
@@ -20,11 +23,11 @@ enum ExitStatus {
     static let help = """
         Exit status:
           0    done
-          1    something failed, or a broker refused it
+          1    something failed or was refused
           64   invalid usage
           65   invalid data
           66   a file or a topic is missing
-          69   no broker answered in time
+          69   no broker, or no server of a medium, answered in time
           78   invalid settings of a service
           130  ended by Ctrl-C
 

@@ -13,17 +13,34 @@ enum Interruption {
         _ body: @escaping @Sendable (StopSignal) throws -> Result
     ) async throws -> (result: Result, signal: Int32?) {
         let stop = StopSignal()
+        let (first, watcher) = await watch { stop.request() }
+        defer { watcher.cancel() }
+        let result = try await KafkaThread.run(name: name) { try body(stop) }
+        return (result, first.number)
+    }
+
+    /// Runs work that ends early when its task is cancelled. The first signal cancels it; a second one ends the process.
+    ///
+    /// - Returns: The work's result, and the number of the signal that stopped it, if any.
+    static func watched<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> (result: Result, signal: Int32?) {
+        let work = Task(operation: body)
+        let (first, watcher) = await watch { work.cancel() }
+        defer { watcher.cancel() }
+        return (try await work.value, first.number)
+    }
+
+    private static func watch(stop: @escaping @Sendable () -> Void) async -> (FirstSignal, watcher: Task<Void, Never>) {
         let first = FirstSignal()
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
         let watcher = Task {
             for await signal in signals {
                 guard first.note(signal.rawValue) else { Terminal.exit(ExitStatus.ended(by: signal.rawValue)) }
-                stop.request()
+                stop()
             }
         }
-        defer { watcher.cancel() }
-        let result = try await KafkaThread.run(name: name) { try body(stop) }
-        return (result, first.number)
+        return (first, watcher)
     }
 
     private final class FirstSignal: Sendable {

@@ -49,13 +49,26 @@ enum Terminal {
     /// The same for JSON.
     static func writeIfRead(json: [UInt8]) -> Bool { putOnOutput(PrintableText.escaped(json: json)) }
 
-    private static func putOnOutput(_ bytes: [UInt8]) -> Bool {
-        switch bytes.withUnsafeBytes({ put($0, to: STDOUT_FILENO) }) {
+    /// The same for a command that must clean up before it ends.
+    ///
+    /// - Parameter escaped: Text or JSON of which all external parts are escaped.
+    /// - Returns: False when the reader is gone.
+    /// - Throws: ``CommandFailure`` when the output cannot be written.
+    static func writeIfRead(escaped: [UInt8]) throws(CommandFailure) -> Bool {
+        switch escaped.withUnsafeBytes({ put($0, to: STDOUT_FILENO) }) {
         case 0: return true
         case EPIPE: return false
         case let code:
-            writeError("standard output: \(String(cString: strerror(code)))\n")
-            exit(ExitStatus.failed)
+            throw CommandFailure("standard output: \(String(cString: strerror(code)))", status: ExitStatus.failed)
+        }
+    }
+
+    private static func putOnOutput(_ bytes: [UInt8]) -> Bool {
+        do throws(CommandFailure) {
+            return try writeIfRead(escaped: bytes)
+        } catch {
+            writeError("\(error)\n")
+            exit(error.status)
         }
     }
 

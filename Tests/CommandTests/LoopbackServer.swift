@@ -1,0 +1,82 @@
+import Foundation
+import Synchronization
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// An HTTP server on this machine with one answer for each target, and 404 for others. Each connection has one request.
+final class LoopbackServer: Sendable {
+    let port: UInt16
+    private let socket: Int32
+    private let answers: [String: [UInt8]]
+    private let taken = Mutex<[String]>([])
+
+    /// - Parameter answers: A whole answer for each target.
+    init(_ answers: [String: [UInt8]]) throws {
+        self.answers = answers
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) { [socket] pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                (bind(socket, pointer, size), listen(socket, 64), getsockname(socket, pointer, &size))
+            }
+        }
+        try #require(result == (0, 0, 0))
+        port = UInt16(bigEndian: address.sin_port)
+        Thread { [socket, answers, weak self] in
+            while case let connection = accept(socket, nil, nil), connection >= 0 {
+                Self.answer(connection, answers) { target in self?.taken.withLock { $0.append(target) } }
+            }
+        }
+        .start()
+    }
+
+    deinit {
+        // `close` alone does not end `accept`.
+        shutdown(socket, Int32(SHUT_RDWR))
+        close(socket)
+    }
+
+    var origin: String { "http://127.0.0.1:\(port)" }
+
+    /// The targets of all requests.
+    var targets: [String] { taken.withLock { $0 } }
+
+    private static func answer(_ connection: Int32, _ answers: [String: [UInt8]], _ note: (String) -> Void) {
+        defer { close(connection) }
+        var request: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while request.firstRange(of: Array("\r\n\r\n".utf8)) == nil {
+            let count = recv(connection, &chunk, chunk.count, 0)
+            guard count > 0 else { return }
+            request += chunk[..<count]
+        }
+        let words = String(decoding: request, as: UTF8.self).split(separator: " ", maxSplits: 2)
+        let target = words.count > 1 ? String(words[1]) : ""
+        note(target)
+        let bytes = answers[target] ?? Self.answer(404)
+        _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    static func answer(_ status: Int, _ fields: [String] = [], body: [UInt8] = []) -> [UInt8] {
+        let head = ["HTTP/1.1 \(status) Text", "content-length: \(body.count)", "connection: close"] + fields
+        return Array((head.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
+    }
+
+    static func image(_ bytes: [UInt8]) -> [UInt8] { answer(200, ["content-type: image/png"], body: bytes) }
+
+    static func redirect(to location: String) -> [UInt8] { answer(302, ["location: \(location)"]) }
+
+    /// A PNG of 1×1 pixel.
+    static let png: [UInt8] = Array(
+        Data(
+            base64Encoded:
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
+        ) ?? Data()
+    )
+}
