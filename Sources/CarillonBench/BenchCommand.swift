@@ -29,7 +29,7 @@ public struct BenchCommand: AsyncParsableCommand {
                 subcommands: [
                     PipelineCommand.self, IngestCommand.self, TimersCommand.self, DeviationCommand.self,
                     RestoreCommand.self, StoreCommand.self, CalendarCommand.self, LocationCommand.self,
-                    WebhookCommand.self, BareRouteCommand.self,
+                    WebhookCommand.self, EnrichmentCommand.self, BareRouteCommand.self, ImageServerCommand.self,
                 ]
             ),
             CommandGroup(name: "Result", subcommands: [CompareCommand.self, BaselineCommand.self]),

@@ -125,6 +125,7 @@ struct BaselineTests {
             "ingest": [try IngestCommand.parse([]).workloadName], "timers": [try TimersCommand.parse([]).workloadName],
             "calendar": [try CalendarCommand.parse([]).workloadName],
             "webhook": [try WebhookCommand.parse([]).workloadName],
+            "enrichment": [try EnrichmentCommand.parse([]).workloadName],
         ]
         #expect(Set(baseline.entries.keys.map(\.benchmark)) == Set(names.keys))
         // Without how the programs were built.

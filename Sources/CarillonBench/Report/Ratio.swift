@@ -24,6 +24,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
 
     case fixesVersusFewRegions = "fixes_vs_few_regions"
 
+    case fetchesVersusCurl = "throughput_vs_curl"
+
     /// The title in tables.
     var title: String {
         switch self {
@@ -45,6 +47,7 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .channelVersusWrk: "notifications of the channel, times wrk"
         case .webhookServiceVersusWrk: "notifications of the consumer service, times wrk"
         case .fixesVersusFewRegions: "locations, times those without the regions of others"
+        case .fetchesVersusCurl: "images fetched and stored, times curl"
         }
     }
 
@@ -53,7 +56,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         switch self {
         case .throughputVersusQuixStreams, .throughputVersusPython, .putsVersusBareRoute, .eventsVersusPipeline,
             .insertsVersusRedis, .insertsVersusAPScheduler, .insertsVersusJemalloc, .nextVersusFoundation,
-            .nextVersusDateutil, .channelVersusWrk, .webhookServiceVersusWrk, .fixesVersusFewRegions:
+            .nextVersusDateutil, .channelVersusWrk, .webhookServiceVersusWrk, .fixesVersusFewRegions,
+            .fetchesVersusCurl:
             true
         case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .memoryVersusRedis, .memoryVersusAPScheduler,
             .memoryVersusJemalloc:

@@ -32,10 +32,12 @@ final class ScheduleService {
     /// - Parameters:
     ///   - lanes: nil for the default number.
     ///   - library: another allocator.
+    ///   - variables: further settings, as environment variables.
     init(
         of broker: BenchmarkBroker,
         lanes: Int? = nil,
         preloading library: String? = nil,
+        adding variables: [String: String] = [:],
         on workbench: Workbench
     ) throws {
         (self.broker, self.workbench) = (broker, workbench)
@@ -48,6 +50,7 @@ final class ScheduleService {
             var settings = environment(work)
             settings["CARILLON_CONSUMER_LANES"] = lanes.map { "\($0)" }
             return settings.merging(["CARILLON_STORE_DIRECTORY": store.path, "CARILLON_OPS_PORT": "\(port)"]) { $1 }
+                .merging(variables) { $1 }
         }
         self.subject = subject
         process = try subject.start(broker.work(properties: Self.properties), on: workbench)

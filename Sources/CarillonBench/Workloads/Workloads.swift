@@ -169,6 +169,20 @@ enum ScheduleWorkload {
         at time: Timestamp,
         interval: (Int) -> Int
     ) throws {
+        try publish(range, to: broker, at: time) { body(Pattern.digits($0, 8), interval: interval($0)) }
+    }
+
+    /// Publishes some requests; blocking.
+    ///
+    /// - Parameters:
+    ///   - time: Their timestamp.
+    ///   - body: The value of each.
+    static func publish(
+        _ range: Range<Int>,
+        to broker: BenchmarkBroker,
+        at time: Timestamp,
+        body: (Int) -> String
+    ) throws {
         var feed = try RecordFeed(broker.topics.requests, of: broker)
         let headers = RequestHeaders(source: "/carillon/bench")
         var buffer = KafkaHeaderBuffer()
@@ -185,7 +199,7 @@ enum ScheduleWorkload {
             )
             try feed.put(
                 key.encoded,
-                Array(body(number, interval: interval(index)).utf8),
+                Array(body(index).utf8),
                 buffer,
                 partition: key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: broker.partitions) },
                 timestamp: time.rawValue
