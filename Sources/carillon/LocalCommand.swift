@@ -3,6 +3,7 @@ import Foundation
 import LocalBroker
 import NotificationChannels
 import NotificationConsumer
+import NotificationEnrichment
 import NotificationModel
 import NotificationProducer
 import ServiceLifecycle
@@ -109,9 +110,12 @@ struct LocalCommand: AsyncParsableCommand {
             logger: here.logger
         )
         let channels = try consumer.makeChannels(health: here.health, registry: here.registry, logger: here.logger)
+        let enrichment = try ConfiguredEnrichment.ifEnabled(consumer, registry: here.registry, logger: here.logger)
         let consumerService = try ConsumerService(
             configuration: consumer,
             channels: channels,
+            enrichment: enrichment?.worker,
+            routes: enrichment?.routes ?? [],
             health: here.health,
             registry: here.registry,
             logger: here.logger

@@ -193,6 +193,39 @@ struct BenchTests {
         #expect(result.drain.outage_requests > 0)
     }
 
+    @Test(
+        "images are fetched and stored, many large ones at a time, and notifications are enriched ahead of their time"
+    )
+    func enrichment() async throws {
+        struct Enrichment: Decodable {
+            struct Lateness: Decodable {
+                var events: Int
+                var min: Int
+                var p50: Int
+                var p99: Int
+            }
+
+            var benchmark: String
+            var held_bytes: Int
+            var peak_extra_bytes: Int
+            var lead_0_ms: Lateness
+            var lead_5_ms: Lateness
+            var ratios: [String: Double]
+        }
+
+        let result: Enrichment = try await run([
+            "enrichment", "--images", "200", "--rounds", "1", "--downloads", "10", "--download-bytes", "1000000",
+            "--notifications", "10",
+        ])
+        #expect(result.benchmark == "enrichment" && result.ratios["throughput_vs_curl"] ?? 0 > 0)
+        #expect(result.held_bytes > 7_000_000 && result.peak_extra_bytes >= 0)
+        for lateness in [result.lead_0_ms, result.lead_5_ms] {
+            #expect(lateness.events == 10 && 0 <= lateness.min && lateness.p50 <= lateness.p99)
+        }
+        // Without a lead each waits for the second that its image takes.
+        #expect(result.lead_0_ms.min >= 900)
+    }
+
     @Test("ended by a signal, it leaves no file and no process behind", arguments: [SIGINT, SIGTERM])
     func interrupted(_ signal: Int32) async throws {
         let folder = try TemporaryFolder()
@@ -246,6 +279,7 @@ struct BenchTests {
             ["pipeline", "--records=0"], ["pipeline", "--partitions=0"], ["timers", "--entries=0"],
             ["timers", "--apscheduler-entries=0"], ["deviation", "--rate=0"], ["deviation", "--burst=0"],
             ["restore", "--partitions=1001"], ["calendar", "--starts=0"], ["webhook", "--outage=0"],
+            ["enrichment", "--downloads=0"],
         ]
     )
     func wrongNumber(_ arguments: [String]) async throws {

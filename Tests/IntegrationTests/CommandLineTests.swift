@@ -44,6 +44,29 @@ struct CommandLineTests {
         #expect(child.errorText.contains("line 3: ") && child.errorText.contains("dateComponents"))
     }
 
+    // MARK: Media
+
+    @Test("URLs on standard input: a line of JSON for each, the reason of a refusal, and the number of a bad line")
+    func media() async throws {
+        let folder = try TemporaryFolder()
+        let child = try ChildProcess(
+            try Tools.product("carillon"),
+            ["media", "fetch", "--json"],
+            environment: ["TMPDIR": folder.path],
+            input: Data("https://10.0.0.1/a.png\n\n{\"link\":1}\n\"http://169.254.169.254/\"\n".utf8)
+        )
+        #expect(try await child.ended() == 1, "\(child.lastWords)")
+        let members = ["line", "outcome", "reason"]
+        let lines = child.outputLines.map { line in members.map { JSONText.member($0, of: Data(line.utf8)) ?? "" } }
+        #expect(
+            lines == [
+                ["1", "refused", "address-refused"], ["3", "invalid", "unknown-field"],
+                ["4", "refused", "address-refused"],
+            ]
+        )
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
     // MARK: Receiving webhooks
 
     @Test("a receiver refuses what no key has signed, and addresses and files that it cannot use")

@@ -99,6 +99,7 @@ struct WebhookTests {
         settings["CARILLON_CHANNEL"] = channel
         settings["CARILLON_CHANNELS"] = "webhook"
         settings["CARILLON_WEBHOOK_URL"] = "http://127.0.0.1:\(port)/hooks"
+        settings["CARILLON_WEBHOOK_INTERNAL"] = "true"
         settings["CARILLON_WEBHOOK_KEYS_FILE"] = keys
         settings["CARILLON_WEBHOOK_TIMEOUT"] = "400ms"
         settings["CARILLON_WEBHOOK_CONNECTIONS"] = "16"
@@ -295,6 +296,7 @@ struct WebhookTests {
         "a wrong setting ends the start, and its message names the key",
         arguments: [
             ["CARILLON_WEBHOOK_URL": "http://hooks.example.com/secret"], ["CARILLON_WEBHOOK_URL": "nonsense"],
+            ["CARILLON_WEBHOOK_URL": "https://10.0.0.1/secret"],
             ["CARILLON_WEBHOOK_KEYS_FILE": "/nowhere/secret"], ["CARILLON_WEBHOOK_TIMEOUT": "1m"],
             ["CARILLON_CHANNELS": "events,pigeon"],
         ]
