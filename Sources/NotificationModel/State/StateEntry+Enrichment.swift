@@ -4,8 +4,8 @@ extension StateEntry {
     public enum Enrichment: Sendable, Hashable {
         /// It is under way; the notification is sent at that instant at the latest.
         case until(Timestamp)
-        /// It has ended; the report is a JSON object for the event.
-        case ended(report: ArraySlice<UInt8>)
+        /// It has ended; the report is a JSON object for the event. Indirect, so that an entry without one stays small.
+        indirect case ended(report: ArraySlice<UInt8>)
     }
 
     /// The enrichment of a notification that is not due yet. Never written: the next owner starts again.
@@ -14,8 +14,8 @@ extension StateEntry {
         case at(Timestamp)
         /// It is under way, until that instant at the latest.
         case until(Timestamp)
-        /// It has ended before the notification is due.
-        case ended(EnrichedContent)
+        /// It has ended before the notification is due. Indirect, so that an entry without one stays small.
+        indirect case ended(EnrichedContent)
     }
 }
 
