@@ -19,6 +19,10 @@ public enum ModelSchema: String, CaseIterable, Sendable {
     case responseEvent = "response-event"
     /// A device registration.
     case device = "device"
+    /// A device event's value.
+    case deviceEvent = "device-event"
+    /// Whose token it is, in `tokens`.
+    case tokenClaim = "token-claim"
     /// A category set.
     case categories = "categories"
     /// A signal.

@@ -26,6 +26,8 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case unsupportedForm = "unsupported-form"
     /// The recipient has not allowed notifications.
     case notAuthorized = "not-authorized"
+    /// The device's settings allow nothing of it.
+    case disabled = "disabled"
     /// No device is registered for the recipient.
     case noDevice = "no-device"
     /// Over a frequency cap.
@@ -40,8 +42,16 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case gaveUp = "gave-up"
     /// An enricher whose failure forbids the delivery did not succeed.
     case notEnriched = "not-enriched"
+    /// The device's token was registered for another recipient.
+    case moved = "moved"
+    /// An action that the notification's category does not have.
+    case unknownAction = "unknown-action"
     /// Held until the end of its collapse window.
     case collapseWindow = "collapse-window"
+    /// Held until the end of its quiet hours, or suppressed because of them.
+    case quietHours = "quiet-hours"
+    /// Held until the end of its digest's window.
+    case digest = "digest"
     /// A rule's list of recipients is longer than the rule allows.
     case tooManyRecipients = "too-many-recipients"
     /// No such resource, over HTTP.

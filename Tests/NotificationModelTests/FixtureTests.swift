@@ -31,9 +31,31 @@ struct FixtureTests {
             let entry = try StateEntry(json: json)
             #expect(try StateEntry(json: entry.json) == entry)
             #expect(try StateEntry.head(of: entry.json).due == entry.storedDue)
-        case "signals" where fixture.file.contains("location"):
-            let fix = try LocationFix(json: json)
-            #expect(try LocationFix(json: fix.json) == fix)
+        case "signals":
+            let type = try #require(fixture.name.flatMap(SignalType.init(rawValue:)))
+            let signal = try Signal(type, json: json)
+            #expect(signal.type == type)
+            #expect(try Signal(type, json: signal.json) == signal)
+        case "device":
+            let device = try DeviceRegistration(json: json)
+            #expect(try DeviceRegistration(json: device.json) == device)
+        case "response-event":
+            let event = try ResponseEvent(json: json)
+            #expect(try JSONValue.parse(event.json) == JSONValue.parse(json))
+        case "device-event":
+            let event = try DeviceEvent(
+                json: json,
+                name: #require(fixture.name.flatMap(DeviceEvent.Name.init(rawValue:)))
+            )
+            #expect(try JSONValue.parse(event.json) == JSONValue.parse(json))
+        case "token-claim":
+            let claim = try TokenClaim(json: json)
+            #expect(try JSONValue.parse(claim.json) == JSONValue.parse(json))
+        case "categories":
+            let set = try CategorySet(json: json)
+            #expect(try CategorySet(json: set.json) == set)
+            // Without the actions of earlier sets it is the body of a call.
+            #expect(try CategorySet(body: set.bodyJSON).categories == set.categories)
         default:
             _ = try JSONValue.parse(json)
             return false

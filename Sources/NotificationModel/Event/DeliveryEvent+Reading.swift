@@ -16,7 +16,8 @@ extension DeliveryEvent {
 
 private enum EventField: UInt8 {
     case requestId, application, recipient, identifier, closes, occurrence, nextTriggerDate, until, first, last
-    case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, inDoubt
+    case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, thread
+    case outcome, detail, late, inDoubt
 
     static func named(_ name: FieldName) -> EventField? {
         switch name {
@@ -42,6 +43,10 @@ private enum EventField: UInt8 {
         case "enrichment": .enrichment
         case "devices": .devices
         case "actions": .actions
+        case "thread": .thread
+        case "outcome": .outcome
+        case "detail": .detail
+        case "late": .late
         case "inDoubt": .inDoubt
         default: nil
         }
@@ -90,6 +95,10 @@ extension JSONScanner {
             case .enrichment: event.enrichment = json[try scanner.slice(of: 0x7B, "an object")]
             case .devices: event.devices = json[try scanner.slice(of: 0x5B, "an array")]
             case .actions: event.actions = json[try scanner.slice(of: 0x5B, "an array")]
+            case .thread: event.thread = json[try scanner.slice(of: 0x7B, "an object")]
+            case .outcome: event.outcome = try scanner.choice(ReportSignal.Outcome.self)
+            case .detail: event.detail = scanner.materialise(try scanner.string())
+            case .late: event.isLate = try scanner.boolean()
             case .inDoubt: event.inDoubt = try scanner.boolean()
             }
         }

@@ -53,6 +53,15 @@ public struct DeliveryEvent: Sendable, Hashable {
     public var devices: ArraySlice<UInt8>?
     /// `delivered`: the actions of its category, a JSON array.
     public var actions: ArraySlice<UInt8>?
+    /// `delivered`: its thread, a JSON object with the identifier and the number of notifications shown in it.
+    public var thread: ArraySlice<UInt8>?
+    /// `device.attempted`: what the gateway reported.
+    public var outcome: ReportSignal.Outcome?
+    /// `device.attempted`: the gateway's own words.
+    public var detail: String?
+    /// `device.received`, `device.presented`, `device.opened`, `device.attempted`: the request is no longer the one that is
+    /// shown.
+    public var isLate = false
     /// The notification may have been sent before by an instance that failed before it recorded the outcome.
     public var inDoubt: Bool
 
@@ -102,6 +111,10 @@ public struct DeliveryEvent: Sendable, Hashable {
         if let enrichment { Self.write(",\"enrichment\":", enrichment, to: &out) }
         if let devices { Self.write(",\"devices\":", devices, to: &out) }
         if let actions { Self.write(",\"actions\":", actions, to: &out) }
+        if let thread { Self.write(",\"thread\":", thread, to: &out) }
+        if let outcome { Self.write(",\"outcome\":", outcome.rawValue, to: &out) }
+        if let detail { Self.write(",\"detail\":", detail, to: &out) }
+        if isLate { JSONWriter.append(",\"late\":true", to: &out) }
         if inDoubt { JSONWriter.append(",\"inDoubt\":true", to: &out) }
         out.append(0x7D)
     }

@@ -26,6 +26,12 @@ public enum DeliveryEventName: String, CaseIterable, Sendable, Hashable {
     case failed = "failed"
     /// One attempt at one device.
     case deviceAttempted = "device.attempted"
+    /// A device has received it.
+    case deviceReceived = "device.received"
+    /// A device has presented it.
+    case devicePresented = "device.presented"
+    /// The person has opened it on a device.
+    case deviceOpened = "device.opened"
 
     private static let typePrefix = "carillon.notification."
     private static let typeSuffix = ".v1"
@@ -46,6 +52,9 @@ public enum DeliveryEventName: String, CaseIterable, Sendable, Hashable {
         case .missed: "carillon.notification.missed.v1"
         case .failed: "carillon.notification.failed.v1"
         case .deviceAttempted: "carillon.notification.device.attempted.v1"
+        case .deviceReceived: "carillon.notification.device.received.v1"
+        case .devicePresented: "carillon.notification.device.presented.v1"
+        case .deviceOpened: "carillon.notification.device.opened.v1"
         }
     }
 

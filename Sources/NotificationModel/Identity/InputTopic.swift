@@ -7,6 +7,10 @@ public enum InputTopic: Int, CaseIterable, Sendable {
     case requests
     /// Signals of devices. After a request: what is kept per input begins with the one that has the most records.
     case signals
+    /// Registrations of devices.
+    case devices
+    /// Who registered a token last; the partition is that of the token's hash.
+    case tokens
 }
 
 extension TopicNames {
@@ -15,6 +19,8 @@ extension TopicNames {
         switch input {
         case .requests: requests
         case .signals: signals
+        case .devices: devices
+        case .tokens: tokens
         }
     }
 }

@@ -103,6 +103,23 @@ public struct NotificationKey: Sendable {
         self.escapes = escapes
     }
 
+    /// Where application and recipient end in the encoded key: the second `/`.
+    package var recipientEnd: Int { Int(secondSlash) }
+
+    /// Whether both have the same application and recipient.
+    package func isSameRecipient(as other: NotificationKey) -> Bool {
+        encoded[..<recipientEnd] == other.encoded[..<other.recipientEnd]
+    }
+
+    /// The key of the recipient's own record: without an identifier.
+    package var ofRecipient: NotificationKey {
+        NotificationKey(
+            canonical: Array(encoded[...Int(secondSlash)]),
+            slashes: (Int(firstSlash), Int(secondSlash)),
+            escapes: escapes & 3
+        )
+    }
+
     private static func check(_ field: String, _ count: Int, mayBeEmpty: Bool) throws(ModelError) {
         guard count > 0 || mayBeEmpty else { throw ModelError(.invalid, field: field, "must not be empty") }
         guard count <= ModelLimits.keyComponentBytes else {

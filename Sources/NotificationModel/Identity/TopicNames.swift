@@ -11,6 +11,8 @@ public struct TopicNames: Sendable, Hashable {
     public var signals: String
     /// Device registrations.
     public var devices: String
+    /// For each token of a device, whose it is.
+    public var tokens: String
     /// Category sets.
     public var categories: String
     /// Delivery events.
@@ -29,6 +31,7 @@ public struct TopicNames: Sendable, Hashable {
         requests: String? = nil,
         signals: String? = nil,
         devices: String? = nil,
+        tokens: String? = nil,
         categories: String? = nil,
         deliveries: String? = nil,
         responses: String? = nil,
@@ -39,6 +42,7 @@ public struct TopicNames: Sendable, Hashable {
         self.requests = requests ?? prefix + "requests"
         self.signals = signals ?? prefix + "signals"
         self.devices = devices ?? prefix + "devices"
+        self.tokens = tokens ?? prefix + "tokens"
         self.categories = categories ?? prefix + "categories"
         self.deliveries = deliveries ?? prefix + "deliveries"
         self.responses = responses ?? prefix + "responses"
@@ -50,8 +54,8 @@ public struct TopicNames: Sendable, Hashable {
     public var all: [(name: String, topic: String)] {
         [
             ("business-events", businessEvents), ("requests", requests), ("signals", signals), ("devices", devices),
-            ("categories", categories), ("deliveries", deliveries), ("responses", responses), ("state", state),
-            ("dead-letters", deadLetters),
+            ("tokens", tokens), ("categories", categories), ("deliveries", deliveries), ("responses", responses),
+            ("state", state), ("dead-letters", deadLetters),
         ]
     }
 

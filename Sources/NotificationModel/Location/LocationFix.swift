@@ -45,45 +45,25 @@ private enum FixField: UInt8 {
 }
 
 extension LocationFix {
-    /// Who wrote what is read.
-    private enum Origin {
-        /// A record of `signals`: a newer version may have added fields.
-        case signal
-        /// The body of a call: a misspelled field is refused, and the query names the application.
-        case body
-    }
-
-    /// How far ahead of the clock a fix may be, in milliseconds: the clocks of devices are not exact. One that is further
-    /// ahead would make all fixes until then late.
-    public static let futureTolerance: Int64 = 5 * 60 * 1000
-
     /// Reads the value of a record; ignores unknown fields. Throws `invalid` with the field, `too-large`, `not-utf8`.
-    public init(json: [UInt8]) throws(ModelError) { try self.init(json, .signal) }
+    public init(json: [UInt8]) throws(ModelError) { try self.init(json, .record) }
 
     /// Reads the body of a call. Throws as ``init(json:)``, and `unknown-field`.
     public init(body json: [UInt8]) throws(ModelError) { try self.init(json, .body) }
 
-    private init(_ json: [UInt8], _ origin: Origin) throws(ModelError) {
-        guard json.count <= ModelLimits.signalBytes else {
-            throw ModelError(
-                .tooLarge,
-                field: "",
-                "has \(json.count) bytes, at most \(ModelLimits.signalBytes) are allowed"
-            )
-        }
-        self = try json.borrowed { bytes throws(ModelError) in
-            var scanner = JSONScanner(bytes)
-            return try scanner.whole { scanner throws(ModelError) in try LocationFix(&scanner, origin) }
+    private init(_ json: [UInt8], _ origin: JSONOrigin) throws(ModelError) {
+        self = try JSONScanner.read(json, atMost: ModelLimits.signalBytes) { scanner throws(ModelError) in
+            try LocationFix(&scanner, origin)
         }
     }
 
-    private init(_ scanner: inout JSONScanner, _ origin: Origin) throws(ModelError) {
+    /// Reads a fix; the query of a call names the application, its body does not.
+    private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
         var seen = SeenFields()
         var fix = LocationFix(device: "", latitude: 0, longitude: 0, at: Timestamp(rawValue: 0))
         try scanner.object { scanner, name throws(ModelError) in
-            guard let field = try scanner.field(name, FixField.named), field != .application || origin == .signal else {
-                guard origin == .signal else { throw scanner.unknownField() }
-                return try scanner.skipValue()
+            guard let field = try scanner.field(name, FixField.named), field != .application || origin == .record else {
+                return try scanner.passOver(origin)
             }
             try seen.insert(field)
             switch field {
@@ -102,12 +82,9 @@ extension LocationFix {
         self = fix
     }
 
-    /// Checks that the fix is not further ahead of the clock than ``futureTolerance``. Throws `in-future` at `at`.
-    public func checkTime(at now: Timestamp) throws(ModelError) {
-        guard at <= now.adding(milliseconds: Self.futureTolerance) else {
-            throw ModelError(.inFuture, field: "at", "\(at) is in the future: check the device's clock")
-        }
-    }
+    /// Checks that the fix is not further ahead of the clock than ``Timestamp/deviceClockTolerance``: it would make all
+    /// fixes until then late. Throws `in-future` at `at`.
+    public func checkTime(at now: Timestamp) throws(ModelError) { try at.checkDeviceClock("at", at: now) }
 
     /// The value of a record.
     public var json: [UInt8] {
@@ -121,15 +98,5 @@ extension LocationFix {
         object.member("at", at, &out)
         object.end(&out)
         return out
-    }
-}
-
-extension JSONScanner {
-    /// An application or a device: as a component of a key, not empty and without control characters.
-    fileprivate mutating func keyComponent() throws(ModelError) -> String {
-        let text = try string(bytes: 1...ModelLimits.keyComponentBytes)
-        let bytes = try withBytes(text) { bytes throws(ModelError) in Array(bytes) }
-        try PercentEncoding.checkText(bytes)
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

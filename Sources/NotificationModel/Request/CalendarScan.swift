@@ -69,13 +69,12 @@ private enum RegionField: UInt8 {
 }
 
 extension JSONScanner {
-    mutating func calendarComponents(_ origin: TriggerOrigin) throws(ModelError) -> CalendarComponents {
+    mutating func calendarComponents(_ origin: ScanOrigin) throws(ModelError) -> CalendarComponents {
         var seen = SeenFields()
         var components = CalendarComponents()
         try object { scanner, name throws(ModelError) in
             guard let field = try scanner.field(name, CalendarField.named) else {
-                guard origin == .state else { throw scanner.unknownField() }
-                return try scanner.skipValue()
+                return try scanner.skipUnknownField(origin)
             }
             try seen.insert(field)
             components[keyPath: field.place] = Int(try scanner.integer(in: field.range))
@@ -84,7 +83,7 @@ extension JSONScanner {
         return components
     }
 
-    mutating func timeZone(_ origin: TriggerOrigin) throws(ModelError) -> String {
+    mutating func timeZone(_ origin: ScanOrigin) throws(ModelError) -> String {
         let name = materialise(try string(bytes: 1...64))
         guard origin == .request else { return name }
         do throws(TimeZoneError) {
@@ -95,7 +94,7 @@ extension JSONScanner {
         return name
     }
 
-    mutating func region(_ origin: TriggerOrigin) throws(ModelError) -> CircularRegion {
+    mutating func region(_ origin: ScanOrigin) throws(ModelError) -> CircularRegion {
         var seen = SeenFields()
         var region = CircularRegion(latitude: 0, longitude: 0, radius: 0)
         try object { scanner, name throws(ModelError) in
@@ -108,8 +107,7 @@ extension JSONScanner {
                 }
             }
             guard let field else {
-                guard origin == .state else { throw scanner.unknownField() }
-                return try scanner.skipValue()
+                return try scanner.skipUnknownField(origin)
             }
             try seen.insert(field)
             switch field {

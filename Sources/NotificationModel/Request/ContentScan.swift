@@ -3,6 +3,7 @@ private enum ContentField: UInt8 {
     case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, badge, sound
     case categoryIdentifier, threadIdentifier, launchImageName, targetContentIdentifier, interruptionLevel
     case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments, userInfo
+    case badgeIncrement, presentation
 
     @inline(__always)
     static func named(_ name: FieldName) -> ContentField? {
@@ -27,6 +28,8 @@ private enum ContentField: UInt8 {
         case "filterCriteria": .filterCriteria
         case "summaryArgument": .summaryArgument
         case "summaryArgumentCount": .summaryArgumentCount
+        case "badgeIncrement": .badgeIncrement
+        case "presentation": .presentation
         default: nil
         }
     }
@@ -60,6 +63,11 @@ extension JSONScanner {
             case .badge:
                 _ = try scanner.integer(in: 0...ModelLimits.badge)
                 isSubstantial = true
+            case .badgeIncrement:
+                _ = try scanner.integer(in: 1...ModelLimits.badgeIncrement)
+                isSubstantial = true
+            case .presentation:
+                _ = try ForegroundPolicy(&scanner)
             case .sound:
                 try scanner.sound()
                 isSubstantial = true
@@ -83,6 +91,9 @@ extension JSONScanner {
                 try scanner.skipValue()
                 isSubstantial = isSubstantial || !scanner.isEmptyObject(start, scanner.position)
             }
+        }
+        guard !seen.contains(ContentField.badge) || !seen.contains(ContentField.badgeIncrement) else {
+            throw ModelError(.invalid, field: "badgeIncrement", "must not appear together with badge")
         }
         guard isSubstantial else {
             throw value(

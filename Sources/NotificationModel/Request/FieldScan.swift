@@ -16,9 +16,32 @@ struct SeenFields {
     }
 }
 
+extension Optional {
+    /// Sets the value of a field; throws if the field repeats.
+    mutating func setOnce(_ value: Wrapped) throws(ModelError) {
+        guard self == nil else { throw ModelError(.invalid, field: "", "appears twice") }
+        self = value
+    }
+}
+
+/// Where a part of a request is read.
+enum ScanOrigin {
+    /// In a request: everything is checked.
+    case request
+    /// In the changelog: it was checked before. A newer version may have added fields, and the database of time zones may
+    /// have lost the zone since.
+    case state
+}
+
 extension JSONScanner {
     func unknownField() -> ModelError {
         ModelError(.unknownField, field: "", "is not a field of this object")
+    }
+
+    /// Passes over an unknown field in the changelog, and refuses it in a request.
+    mutating func skipUnknownField(_ origin: ScanOrigin) throws(ModelError) {
+        guard origin == .state else { throw unknownField() }
+        try skipValue()
     }
 
     func missing(_ field: String) -> ModelError {

@@ -21,12 +21,14 @@ extension NotificationContent {
             case "subtitleLocalization": subtitleLocalization = Localization(valid: value)
             case "bodyLocalization": bodyLocalization = Localization(valid: value)
             case "badge": badge = value.integerValue
+            case "badgeIncrement": badgeIncrement = value.integerValue
             case "sound": sound = NotificationSound(valid: value)
             case "categoryIdentifier": categoryIdentifier = value.stringValue
             case "threadIdentifier": threadIdentifier = value.stringValue
             case "launchImageName": launchImageName = value.stringValue
             case "targetContentIdentifier": targetContentIdentifier = value.stringValue
             case "interruptionLevel": interruptionLevel = value.stringValue.flatMap(InterruptionLevel.init(rawValue:))
+            case "presentation": presentation = ForegroundPolicy(valid: value)
             case "relevanceScore": relevanceScore = value.doubleValue
             case "filterCriteria": filterCriteria = value.stringValue
             case "summaryArgument": summaryArgument = value.stringValue
@@ -37,6 +39,17 @@ extension NotificationContent {
             default: break
             }
         }
+    }
+}
+
+extension ForegroundPolicy {
+    init(valid value: JSONValue) {
+        var options: PresentationOptions = []
+        for name in value.arrayValue ?? [] {
+            let text = Array((name.stringValue ?? "").utf8)
+            options.formUnion(text.withUnsafeBytes { PresentationOptions.named(FieldName(bytes: $0)) } ?? [])
+        }
+        self = value == .null ? .unhandled : .options(options)
     }
 }
 

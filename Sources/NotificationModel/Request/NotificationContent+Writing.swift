@@ -9,6 +9,7 @@ extension NotificationContent {
         object.member("subtitleLocalization", subtitleLocalization, &out)
         object.member("bodyLocalization", bodyLocalization, &out)
         object.member("badge", badge, &out)
+        object.member("badgeIncrement", badgeIncrement, &out)
         if let sound {
             object.begin("sound", &out)
             sound.write(to: &out)
@@ -18,6 +19,7 @@ extension NotificationContent {
         object.member("launchImageName", launchImageName, &out)
         object.member("targetContentIdentifier", targetContentIdentifier, &out)
         object.member("interruptionLevel", interruptionLevel?.rawValue, &out)
+        object.member("presentation", presentation, &out)
         object.member("relevanceScore", relevanceScore, &out)
         object.member("filterCriteria", filterCriteria, &out)
         object.member("summaryArgument", summaryArgument, &out)

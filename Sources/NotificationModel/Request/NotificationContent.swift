@@ -16,6 +16,8 @@ public struct NotificationContent: Hashable, Sendable {
     public var bodyLocalization: Localization?
     /// Number on the icon: 0 removes it, nil leaves it. 0 to ``ModelLimits/badge``.
     public var badge: Int64?
+    /// What the number on the icon grows by, 1 to ``ModelLimits/badgeIncrement``; not together with ``badge``.
+    public var badgeIncrement: Int64?
     /// The sound to play.
     public var sound: NotificationSound?
     /// Selects the actions.
@@ -28,6 +30,8 @@ public struct NotificationContent: Hashable, Sendable {
     public var targetContentIdentifier: String?
     /// How much it may disturb; nil is `active`.
     public var interruptionLevel: InterruptionLevel?
+    /// What it shows while the app is in the foreground; nil leaves it to the category.
+    public var presentation: ForegroundPolicy?
     /// Sort order in the summary, 0 to 1.
     public var relevanceScore: Double?
     /// Read by Focus filters.
@@ -52,12 +56,14 @@ public struct NotificationContent: Hashable, Sendable {
         subtitleLocalization: Localization? = nil,
         bodyLocalization: Localization? = nil,
         badge: Int64? = nil,
+        badgeIncrement: Int64? = nil,
         sound: NotificationSound? = nil,
         categoryIdentifier: String? = nil,
         threadIdentifier: String? = nil,
         launchImageName: String? = nil,
         targetContentIdentifier: String? = nil,
         interruptionLevel: InterruptionLevel? = nil,
+        presentation: ForegroundPolicy? = nil,
         relevanceScore: Double? = nil,
         filterCriteria: String? = nil,
         summaryArgument: String? = nil,
@@ -73,12 +79,14 @@ public struct NotificationContent: Hashable, Sendable {
         self.subtitleLocalization = subtitleLocalization
         self.bodyLocalization = bodyLocalization
         self.badge = badge
+        self.badgeIncrement = badgeIncrement
         self.sound = sound
         self.categoryIdentifier = categoryIdentifier
         self.threadIdentifier = threadIdentifier
         self.launchImageName = launchImageName
         self.targetContentIdentifier = targetContentIdentifier
         self.interruptionLevel = interruptionLevel
+        self.presentation = presentation
         self.relevanceScore = relevanceScore
         self.filterCriteria = filterCriteria
         self.summaryArgument = summaryArgument

@@ -16,7 +16,8 @@ extension NotificationRequest {
             trigger: scanned.trigger,
             expiration: scanned.expiration,
             collapseWindow: scanned.collapseWindow.map { Double($0) / 1000 },
-            channel: scanned.channel
+            channel: scanned.channel,
+            limits: scanned.limits
         )
     }
 
@@ -38,6 +39,9 @@ extension NotificationRequest {
         object.member(.expiration, expiration, &out)
         object.member(.collapseWindow, collapseWindow, &out)
         object.member(.channel, channel?.rawValue, &out)
+        object.member(.quietHours, limits?.quietHours, &out)
+        object.member(.cap, limits?.cap, &out)
+        object.member(.digest, limits?.digest, &out)
         object.end(&out)
     }
 

@@ -16,6 +16,8 @@ public struct NotificationRequest: Hashable, Sendable {
     public var collapseWindow: Double?
     /// How it leaves; nil for the default of the consumer service, which refuses a channel that it does not have.
     public var channel: ChannelName?
+    /// Quiet hours, a cap and a digest; a digest needs a trigger that does not repeat.
+    public var limits: DeliveryLimits?
 
     /// A request.
     public init(
@@ -26,7 +28,8 @@ public struct NotificationRequest: Hashable, Sendable {
         trigger: NotificationTrigger = .push,
         expiration: Timestamp? = nil,
         collapseWindow: Double? = nil,
-        channel: ChannelName? = nil
+        channel: ChannelName? = nil,
+        limits: DeliveryLimits? = nil
     ) {
         self.requestID = requestID
         self.key = key
@@ -36,6 +39,7 @@ public struct NotificationRequest: Hashable, Sendable {
         self.expiration = expiration
         self.collapseWindow = collapseWindow
         self.channel = channel
+        self.limits = limits
     }
 }
 

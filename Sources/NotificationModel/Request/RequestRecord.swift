@@ -63,6 +63,8 @@ public struct ScannedRequest: Sendable, Hashable {
     public var collapseWindow: Int64?
     /// How it leaves; nil for the default of the consumer service.
     public var channel: ChannelName?
+    /// What else holds it back or limits it.
+    public var limits: DeliveryLimits?
 
     /// A scanned request, for tests.
     public init(
@@ -72,7 +74,8 @@ public struct ScannedRequest: Sendable, Hashable {
         trigger: NotificationTrigger = .push,
         expiration: Timestamp? = nil,
         collapseWindow: Int64? = nil,
-        channel: ChannelName? = nil
+        channel: ChannelName? = nil,
+        limits: DeliveryLimits? = nil
     ) {
         self.requestID = requestID
         self.version = version
@@ -81,6 +84,7 @@ public struct ScannedRequest: Sendable, Hashable {
         self.expiration = expiration
         self.collapseWindow = collapseWindow
         self.channel = channel
+        self.limits = limits
     }
 }
 

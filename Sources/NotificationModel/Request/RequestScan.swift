@@ -41,10 +41,22 @@ extension JSONScanner {
             case .remove:
                 try Self.refuse(origin, "use DELETE to remove")
                 scope = try scanner.choice(RemovalScope.self)
+            // Nearly all requests have none: only those that have some pay for them.
+            case .quietHours:
+                let (hours, others) = (try scanner.quietHours(.request), request.limits)
+                request.limits = DeliveryLimits(quietHours: hours, cap: others?.cap, digest: others?.digest)
+            case .cap:
+                let (cap, others) = (try scanner.deliveryCap(.request), request.limits)
+                request.limits = DeliveryLimits(quietHours: others?.quietHours, cap: cap, digest: others?.digest)
+            case .digest:
+                let (digest, others) = (try scanner.digestPolicy(.request), request.limits)
+                request.limits = DeliveryLimits(quietHours: others?.quietHours, cap: others?.cap, digest: digest)
             }
         }
         if let scope {
-            let others: [RequestField] = [.content, .trigger, .expiration, .collapseWindow, .channel]
+            let others: [RequestField] = [
+                .content, .trigger, .expiration, .collapseWindow, .channel, .quietHours, .cap, .digest,
+            ]
             for field in others where seen.contains(field) {
                 throw ModelError(.invalid, field: field.name.text, "cannot be combined with remove")
             }
@@ -53,6 +65,12 @@ extension JSONScanner {
         guard seen.contains(RequestField.content) else { throw missing("content") }
         guard !key.isWholeRecipient else {
             throw ModelError(.invalid, field: "identifier", "only a removal may leave the identifier empty")
+        }
+        if let digest = request.limits?.digest {
+            try digest.check(
+                trigger: request.trigger,
+                content: UnsafeRawBufferPointer(rebasing: bytes[request.content])
+            )
         }
         return .request(request)
     }

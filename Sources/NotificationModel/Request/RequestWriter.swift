@@ -1,7 +1,7 @@
 /// The fields of a request or removal; the reader and all writers take the names from here.
 package enum RequestField: UInt8 {
     case requestId, application, recipient, identifier, version, content, trigger, expiration, collapseWindow, channel,
-        remove
+        remove, quietHours, cap, digest
 
     @inline(__always)
     init?(named name: FieldName) {
@@ -17,6 +17,9 @@ package enum RequestField: UInt8 {
         case "collapseWindow": self = .collapseWindow
         case "channel": self = .channel
         case "remove": self = .remove
+        case "quietHours": self = .quietHours
+        case "cap": self = .cap
+        case "digest": self = .digest
         default: return nil
         }
     }
@@ -34,6 +37,9 @@ package enum RequestField: UInt8 {
         case .collapseWindow: "collapseWindow"
         case .channel: "channel"
         case .remove: "remove"
+        case .quietHours: "quietHours"
+        case .cap: "cap"
+        case .digest: "digest"
         }
     }
 }

@@ -47,15 +47,6 @@ private enum TriggerType {
     }
 }
 
-/// Where a trigger is read.
-enum TriggerOrigin {
-    /// In a request: everything is checked.
-    case request
-    /// In the changelog: it was checked before. A newer version may have added fields, and the database of time zones may
-    /// have lost the zone since.
-    case state
-}
-
 /// The parts of a trigger before its type is known: `type` need not come first.
 private struct TriggerParts {
     var seen = SeenFields()
@@ -80,7 +71,7 @@ private struct TriggerParts {
 
 extension JSONScanner {
     /// Scans a trigger.
-    mutating func trigger(_ origin: TriggerOrigin = .request) throws(ModelError) -> NotificationTrigger {
+    mutating func trigger(_ origin: ScanOrigin = .request) throws(ModelError) -> NotificationTrigger {
         var parts = TriggerParts()
         try object { scanner, name throws(ModelError) in
             guard let field = try scanner.field(name, TriggerField.named) else {
@@ -105,7 +96,7 @@ extension JSONScanner {
 
     private mutating func triggerMember(
         _ field: TriggerField,
-        _ origin: TriggerOrigin,
+        _ origin: ScanOrigin,
         _ parts: inout TriggerParts
     ) throws(ModelError) {
         try parts.seen.insert(field)

@@ -1,4 +1,6 @@
 /// How far each input topic was applied to a part of the state: reading records up to there again changes nothing.
+///
+/// Registrations and claims of tokens have none: they are applied by the time of the registration.
 public struct AppliedOffsets: Sendable, Hashable {
     /// A place in a topic, in the order in which records are applied.
     public struct Place: Sendable, Hashable, Comparable {
@@ -28,12 +30,14 @@ public struct AppliedOffsets: Sendable, Hashable {
             switch input {
             case .requests: requests
             case .signals: signals
+            case .devices, .tokens: Place()
             }
         }
         set {
             switch input {
             case .requests: requests = newValue
             case .signals: signals = newValue
+            case .devices, .tokens: break
             }
         }
     }

@@ -9,24 +9,42 @@ public struct RecipientRecord: Sendable, Hashable {
     public var regions: [WaitingRegion] = []
     /// The devices whose fixes were applied to the regions; at most ``ModelLimits/locatedDevices``.
     public var devices: [LocatedDevice] = []
+    /// The devices that were registered, in the order of their first registration.
+    public var registrations: [RegisteredDevice] = []
+    /// The categories with a cap, the one that was used last at the end; at most ``ModelLimits/cappedCategories``.
+    public var capped: [CappedCategory] = []
+    /// The digests that are being collected.
+    public var digests: [DigestWindow] = []
+    /// Who registered a token last; only under the hash of a token in place of a recipient.
+    public var tokenOwner: TokenOwner?
     /// How far `requests` was applied to it. Fixes are applied by their own time: one that is read again is late.
     public var applied = AppliedOffsets()
-    /// When a record was last applied to it; the latest instant while it has regions, which are not forgotten.
+    /// When a record was last applied to it; the latest instant while it has what is not forgotten.
     public var touched = Timestamp(rawValue: 0)
 
     /// An empty record.
     public init() {}
 
     /// True when the record holds nothing to keep.
-    public var isEmpty: Bool { removals.isEmpty && regions.isEmpty && devices.isEmpty }
+    public var isEmpty: Bool {
+        removals.isEmpty && !isLasting && devices.isEmpty && capped.isEmpty && registrations.isEmpty
+    }
+
+    /// Whether it holds what must not be forgotten, however long nothing is applied to it.
+    public var isLasting: Bool {
+        !regions.isEmpty || tokenOwner != nil || !digests.isEmpty || registrations.contains { $0.isActive }
+    }
 }
 
 extension RecipientRecord: StatePart {
     private enum Field: FieldName {
-        case form, touched, offset, life, removals, regions, devices
+        case form, touched, offset, life, removals, regions, devices, registrations, capped, digests, tokenOwner
     }
 
-    var form: Int { max(removals.form, max(regions.form, devices.form)) }
+    var form: Int {
+        let former = max(removals.form, max(regions.form, devices.form))
+        return max(max(former, registrations.form), max(capped.form, max(digests.form, tokenOwner.form)))
+    }
 
     /// Reads a record; ignores unknown fields.
     ///
@@ -59,6 +77,19 @@ extension RecipientRecord: StatePart {
                 record.devices.removeAll()
                 try scanner.array { scanner, _ throws(ModelError) in record.devices.append(try LocatedDevice(&scanner))
                 }
+            case .registrations:
+                record.registrations.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in
+                    record.registrations.append(try RegisteredDevice(&scanner))
+                }
+            case .capped:
+                record.capped.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in record.capped.append(try CappedCategory(&scanner))
+                }
+            case .digests:
+                record.digests.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in record.digests.append(try DigestWindow(&scanner)) }
+            case .tokenOwner: record.tokenOwner = try TokenOwner(&scanner)
             case nil: try scanner.skipValue()
             }
         }
@@ -77,6 +108,10 @@ extension RecipientRecord: StatePart {
         if !removals.isEmpty { object.member(Field.removals, removals, &out) }
         if !devices.isEmpty { object.member(Field.devices, devices, &out) }
         if !regions.isEmpty { object.member(Field.regions, regions, &out) }
+        if !registrations.isEmpty { object.member(Field.registrations, registrations, &out) }
+        if !capped.isEmpty { object.member(Field.capped, capped, &out) }
+        if !digests.isEmpty { object.member(Field.digests, digests, &out) }
+        object.member(Field.tokenOwner, tokenOwner, &out)
         object.end(&out)
     }
 

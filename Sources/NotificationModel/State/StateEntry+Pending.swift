@@ -17,6 +17,8 @@ extension StateEntry {
         public var isInDoubt: Bool
         /// The channel that the request names.
         public var channel: ChannelName?
+        /// What holds it back or limits it, beside its trigger.
+        public var limits: DeliveryLimits?
         /// Its enrichment ahead of the due time; nil without one. Not written.
         public var preparation: Preparation?
 
@@ -29,7 +31,8 @@ extension StateEntry {
             timer: Timer,
             due: Timestamp?,
             isInDoubt: Bool = false,
-            channel: ChannelName? = nil
+            channel: ChannelName? = nil,
+            limits: DeliveryLimits? = nil
         ) {
             self.requestID = requestID
             self.content = content
@@ -39,6 +42,7 @@ extension StateEntry {
             self.due = due
             self.isInDoubt = isInDoubt
             self.channel = channel
+            self.limits = limits
         }
     }
 }
@@ -61,12 +65,14 @@ extension StateEntry.Pending {
 
 extension StateEntry.Pending: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case requestId, due, timer, expiration, inDoubt, channel, content
+        case requestId, due, timer, expiration, inDoubt, channel, limits, content
     }
 
     var form: Int {
         let form = max(timer.form, max(trace.form, channel.form))
-        return max(due == nil ? StateForm.withoutDue : StateForm.first, form)
+        // An older version would send it without its limits.
+        let limited = limits == nil ? form : max(form, StateForm.devices)
+        return max(due == nil ? StateForm.withoutDue : StateForm.first, limited)
     }
 
     /// - Parameter source: what is scanned, for the slice of it that is kept.
@@ -75,6 +81,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
         var (content, expiration): (ArraySlice<UInt8>?, Timestamp?)
         var isInDoubt = false
         var channel: ChannelName?
+        var limits: DeliveryLimits?
         var trace = CarriedTrace.Scan()
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
@@ -84,6 +91,7 @@ extension StateEntry.Pending: StatePart, JSONWritable {
             case .expiration: expiration = try scanner.timestamp()
             case .inDoubt: isInDoubt = try scanner.boolean()
             case .channel: channel = try scanner.choice(ChannelName.self)
+            case .limits: limits = try DeliveryLimits(&scanner)
             case .content: content = try scanner.object(of: source)
             case nil: try trace.read(name, &scanner)
             }
@@ -96,7 +104,8 @@ extension StateEntry.Pending: StatePart, JSONWritable {
             timer: try scanner.required(timer, Field.timer),
             due: due,
             isInDoubt: isInDoubt,
-            channel: channel
+            channel: channel,
+            limits: limits
         )
     }
 
@@ -109,6 +118,10 @@ extension StateEntry.Pending: StatePart, JSONWritable {
         if isInDoubt { object.member(Field.inDoubt, true, &out) }
         object.member(Field.channel, channel?.rawValue, &out)
         trace.write(&object, &out)
+        if let limits {
+            object.begin(Field.limits, &out)
+            limits.writeJSON(to: &out)
+        }
         object.begin(Field.content, &out)
         JSONWriter.append(raw: content, to: &out)
         object.end(&out)

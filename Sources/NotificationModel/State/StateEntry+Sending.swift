@@ -37,6 +37,10 @@ extension StateEntry {
         public var recalledBy: RequestID?
         /// The channel that the request names.
         public var channel: ChannelName?
+        /// Whether devices were chosen for it: their badges are incremented once.
+        public var isAddressed = false
+        /// The devices that the attempt is for; not written, because each attempt chooses again.
+        public var addressees: Addressees?
         /// Its enrichment, which comes before the first attempt; nil without one. Until it has ended, the send waits.
         public var enrichment: Enrichment?
 
@@ -94,7 +98,7 @@ extension StateEntry {
 extension StateEntry.Sending: StatePart, JSONWritable {
     private enum Field: FieldName {
         case requestId, occurrence, attempt, deferred, since, until, begun, closes, expiration, inDoubt, cancelledBy,
-            recalledBy, channel, content, enrichUntil, enrichment
+            recalledBy, channel, content, enrichUntil, enrichment, addressed, devices
     }
 
     var form: Int { max(trace.form, channel.form) }
@@ -102,6 +106,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
     /// - Parameter source: the scanned bytes; the entry keeps a slice of them.
     init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
         var (id, phase): (RequestID?, Phase?)
+        var devices: Range<Int>?
         var trace = CarriedTrace.Scan()
         var sending = Self(
             requestID: .uuid(UUIDValue(high: 0, low: 0)),
@@ -128,11 +133,14 @@ extension StateEntry.Sending: StatePart, JSONWritable {
             case .recalledBy: sending.recalledBy = try scanner.requestID()
             case .channel: sending.channel = try scanner.choice(ChannelName.self)
             case .content: sending.content = try scanner.object(of: source)
+            case .devices: devices = try scanner.slice(of: 0x5B, "an array")
+            case .addressed: sending.isAddressed = try scanner.boolean()
             case .enrichUntil: sending.enrichment = .until(try scanner.timestamp())
             case .enrichment: sending.enrichment = .ended(report: try scanner.object(of: source))
             case nil: try trace.read(name, &scanner)
             }
         }
+        if let devices { sending.addressees = Addressees(devices: source[devices], targets: 1) }
         sending.requestID = try scanner.required(id, Field.requestId)
         sending.phase = try scanner.required(phase, Field.since)
         sending.trace = trace.trace
@@ -158,6 +166,12 @@ extension StateEntry.Sending: StatePart, JSONWritable {
         object.member(Field.recalledBy, recalledBy, &out)
         object.member(Field.channel, channel?.rawValue, &out)
         trace.write(&object, &out)
+        // A recall does not choose again.
+        if content == nil, let devices = addressees?.devices {
+            object.begin(Field.devices, &out)
+            JSONWriter.append(raw: devices, to: &out)
+        }
+        if isAddressed { object.member(Field.addressed, true, &out) }
         switch enrichment {
         // An older version sends it as requested, at the end of that time.
         case .until(let end)?: object.member(Field.enrichUntil, end, &out)

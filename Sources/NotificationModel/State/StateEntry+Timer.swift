@@ -5,6 +5,8 @@ extension StateEntry {
         case held
         /// The end of a send of the same identifier that is under way.
         case turn
+        /// The end of the digest's window; the recipient's record has its group.
+        case digest
         /// The next occurrence of a schedule.
         case scheduled(Schedule, occurrence: Timestamp)
         /// A device that crosses the boundary of a region. Indirect, so that a timer stays as small as the others.
@@ -32,6 +34,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
     var form: Int {
         switch self {
         case .held, .turn: 1
+        case .digest: StateForm.devices
         case .scheduled(.interval, _): 1
         case .scheduled(.calendar, _): StateForm.calendar
         case .region: StateForm.location
@@ -40,7 +43,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
 
     /// A timer without fields is a word, one with fields is an object.
     private enum Word: FieldName {
-        case held, turn
+        case held, turn, digest
     }
 
     /// The fields of a timer's object: an interval with its policies, or a calendar trigger with the offset from UTC that
@@ -69,7 +72,8 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         switch try scanner.field(text, of: Word.self) {
         case .held: self = .held
         case .turn: self = .turn
-        case nil: throw scanner.value("must be held, turn or a schedule")
+        case .digest: self = .digest
+        case nil: throw scanner.value("must be held, turn, digest or a schedule")
         }
     }
 
@@ -136,6 +140,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         switch self {
         case .held: Self.write(.held, to: &out)
         case .turn: Self.write(.turn, to: &out)
+        case .digest: Self.write(.digest, to: &out)
         case .scheduled(.interval(let schedule), let occurrence):
             var object = JSONObjectWriter()
             object.member(ScheduleField.interval, schedule.interval, &out)

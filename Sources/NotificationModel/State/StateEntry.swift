@@ -10,6 +10,8 @@ public struct StateEntry: Sendable, Hashable {
     public var delivered: Delivered?
     /// Closed requests and removals, to recognize repeated records; the newest last.
     public var known: [KnownRequest] = []
+    /// What devices have told about its requests, to count each once; the newest last.
+    public var marks: [DeviceMark] = []
     /// The highest `version` seen, and its request.
     public var version: Version?
     /// How far each input topic was applied to it.
@@ -55,13 +57,13 @@ extension StateEntry {
 
     /// True when the entry holds nothing to keep.
     public var isEmpty: Bool {
-        isIdle && delivered == nil && known.isEmpty && version == nil
+        isIdle && delivered == nil && known.isEmpty && version == nil && marks.isEmpty
     }
 }
 
 extension StateEntry: StatePart {
     private enum Field: FieldName {
-        case form, touched, due, offset, life, signals, version, pending, sending, delivered, known, knownTexts
+        case form, touched, due, offset, life, signals, version, pending, sending, delivered, known, knownTexts, marks
     }
 
     var form: Int {
@@ -103,11 +105,14 @@ extension StateEntry: StatePart {
             case .version: entry.version = try Version(&scanner)
             case .pending: entry.pending = try Pending(&scanner, of: source, zones: zones)
             case .sending: entry.sending = try Sending(&scanner, of: source)
-            case .delivered: entry.delivered = try Delivered(&scanner)
+            case .delivered: entry.delivered = try Delivered(&scanner, of: source)
             case .known: try KnownRequest.readPacked(&scanner, into: &entry.known)
             case .knownTexts:
                 hasTexts = true
                 try KnownRequest.readTexts(&scanner, into: &entry.known)
+            case .marks:
+                entry.marks.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in entry.marks.append(try DeviceMark(&scanner)) }
             // Only for the head: it is derived from the pending and sending parts.
             case .due, nil: try scanner.skipValue()
             }
@@ -140,6 +145,7 @@ extension StateEntry: StatePart {
                 KnownRequest.writeTexts(known, to: &out)
             }
         }
+        if !marks.isEmpty { object.member(Field.marks, marks, &out) }
         object.end(&out)
     }
 
@@ -147,7 +153,9 @@ extension StateEntry: StatePart {
     public var json: [UInt8] {
         var out: [UInt8] = []
         // Everything except content needs some 400 bytes; growing the buffer would copy all of it.
-        out.reserveCapacity(512 + (pending?.content.count ?? 0) + (sending?.content?.count ?? 0) + 32 * known.count)
+        let contents =
+            (pending?.content.count ?? 0) + (sending?.content?.count ?? 0) + (delivered?.details?.content?.count ?? 0)
+        out.reserveCapacity(512 + contents + 32 * known.count)
         write(to: &out)
         return out
     }

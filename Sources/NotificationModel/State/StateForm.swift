@@ -14,8 +14,10 @@ enum StateForm {
     static let location = 4
     /// The form from which a notification may name its channel.
     static let channel = 5
+    /// The form from which a recipient may have devices, and a notification limits.
+    static let devices = 6
     /// The newest form that this version reads, and the newest that it writes.
-    static let current = 5
+    static let current = 6
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.
     ///

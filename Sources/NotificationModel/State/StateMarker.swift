@@ -28,6 +28,9 @@ public struct StateMarker: Sendable, Hashable {
     /// The applications with location triggers in the partition, sorted: a fix that names none concerns them all. Without
     /// such triggers it is not needed, so older versions may ignore and drop it.
     public var locatedApplications: [String]
+    /// Whether recipients' records hold devices or limits in the partition, so that each notification looks for its
+    /// recipient's. An older version refuses such records, so it never drops this.
+    public var keepsRecipients: Bool
 
     /// A marker.
     public init(
@@ -40,7 +43,8 @@ public struct StateMarker: Sendable, Hashable {
         replay: [String: Int64] = [:],
         replayEnd: [String: Int64] = [:],
         lives: [String: Int64] = [:],
-        locatedApplications: [String] = []
+        locatedApplications: [String] = [],
+        keepsRecipients: Bool = false
     ) {
         self.offsets = offsets
         self.wallTime = wallTime
@@ -52,13 +56,14 @@ public struct StateMarker: Sendable, Hashable {
         self.replayEnd = replayEnd
         self.lives = lives
         self.locatedApplications = locatedApplications
+        self.keepsRecipients = keepsRecipients
     }
 }
 
 extension StateMarker: StatePart {
     private enum Field: FieldName {
         case form, offsets, replay, replayEnd, lives, wallTime, partitions, timeZoneDataVersion, firedThrough, lineage
-        case locatedApplications
+        case locatedApplications, keepsRecipients
     }
 
     /// The oldest form that can represent the marker; the marker is written in this form.
@@ -82,6 +87,7 @@ extension StateMarker: StatePart {
         var partitions: Int32?
         var (timeZoneDataVersion, lineage): (String?, String?)
         var locatedApplications: [String] = []
+        var keepsRecipients = false
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .form: form = try StateForm.read(&scanner, of: "marker")
@@ -99,6 +105,7 @@ extension StateMarker: StatePart {
                 try scanner.array { scanner, _ throws(ModelError) in
                     locatedApplications.append(try Self.readText(&scanner))
                 }
+            case .keepsRecipients: keepsRecipients = try scanner.boolean()
             case nil: try scanner.skipValue()
             }
         }
@@ -113,7 +120,8 @@ extension StateMarker: StatePart {
             replay: replay,
             replayEnd: replayEnd,
             lives: lives,
-            locatedApplications: locatedApplications
+            locatedApplications: locatedApplications,
+            keepsRecipients: keepsRecipients
         )
     }
 
@@ -143,6 +151,7 @@ extension StateMarker: StatePart {
         object.member(Field.firedThrough, firedThrough, &out)
         object.member(Field.lineage, lineage, &out)
         if !locatedApplications.isEmpty { object.member(Field.locatedApplications, locatedApplications, &out) }
+        if keepsRecipients { object.member(Field.keepsRecipients, true, &out) }
         object.end(&out)
     }
 

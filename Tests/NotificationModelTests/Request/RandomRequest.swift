@@ -8,7 +8,7 @@ enum RandomRequest {
             recipient: word(&generator),
             identifier: word(&generator)
         )
-        return NotificationRequest(
+        var request = NotificationRequest(
             requestID: chance(&generator) ? RequestID.random(using: &generator) : try RequestID(text: word(&generator)),
             key: key,
             version: chance(&generator) ? Int64.random(in: 0...Int64.max, using: &generator) : nil,
@@ -17,6 +17,36 @@ enum RandomRequest {
             expiration: chance(&generator) ? instant(&generator) : nil,
             collapseWindow: chance(&generator) ? Double(Int.random(in: 0...86_400_000, using: &generator)) / 1000 : nil,
             channel: chance(&generator) ? ChannelName.allCases.randomElement(using: &generator) : nil
+        )
+        request.limits = limits(of: request, &generator)
+        return request
+    }
+
+    private static func limits(
+        of request: NotificationRequest,
+        _ generator: inout SeededGenerator
+    ) -> DeliveryLimits? {
+        let start = Int.random(in: 0...1439, using: &generator)
+        let hasGroup = request.content.threadIdentifier?.isEmpty == false && !request.trigger.repeats
+        return DeliveryLimits(
+            quietHours: chance(&generator)
+                ? QuietHours(
+                    start: start,
+                    end: (start + Int.random(in: 1...1439, using: &generator)) % 1440,
+                    policy: chance(&generator) ? .hold : .suppress,
+                    timeZone: chance(&generator) ? "Australia/Lord_Howe" : nil
+                ) : nil,
+            cap: chance(&generator)
+                ? DeliveryCap(
+                    count: Int.random(in: 1...1000, using: &generator),
+                    period: Int64.random(in: 1000...2_678_400_000, using: &generator)
+                ) : nil,
+            digest: hasGroup && chance(&generator)
+                ? DigestPolicy(
+                    by: .thread,
+                    window: Int64.random(in: 1000...86_400_000, using: &generator),
+                    title: chance(&generator) ? "{{count}} ×" : nil
+                ) : nil
         )
     }
 
@@ -46,14 +76,16 @@ enum RandomRequest {
     }
 
     private static func content(_ generator: inout SeededGenerator) -> NotificationContent {
-        NotificationContent(
+        let counts = chance(&generator)
+        return NotificationContent(
             title: word(&generator) + "\n\u{1}",
             subtitle: maybe(&generator),
             body: maybe(&generator),
             titleLocalization: chance(&generator)
                 ? Localization(key: word(&generator), arguments: [word(&generator)]) : nil,
             bodyLocalization: chance(&generator) ? Localization(key: word(&generator)) : nil,
-            badge: chance(&generator) ? Int64.random(in: 0...99, using: &generator) : nil,
+            badge: counts && chance(&generator) ? Int64.random(in: 0...99, using: &generator) : nil,
+            badgeIncrement: !counts && chance(&generator) ? Int64.random(in: 1...99, using: &generator) : nil,
             sound: chance(&generator)
                 ? NotificationSound(
                     name: word(&generator),
@@ -64,6 +96,8 @@ enum RandomRequest {
             categoryIdentifier: maybe(&generator),
             threadIdentifier: maybe(&generator),
             interruptionLevel: InterruptionLevel.allCases.randomElement(using: &generator),
+            presentation: [.unhandled, .options([]), .options([.list, .badge]), nil].randomElement(using: &generator)
+                ?? nil,
             relevanceScore: unit(&generator),
             filterCriteria: maybe(&generator),
             summaryArgumentCount: chance(&generator) ? 2 : nil,

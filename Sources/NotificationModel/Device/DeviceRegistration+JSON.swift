@@ -1,0 +1,94 @@
+extension DeviceRegistration: JSONWritable {
+    private enum Field: FieldName {
+        case platform, token, environment, bundleIdentifier, locale, timeZone, appVersion, authorizationStatus
+        case settings, registeredAt
+    }
+
+    /// Reads the value of a record; ignores unknown fields.
+    ///
+    /// Throws `invalid` with the missing or wrong field, `too-large`, `not-utf8`.
+    public init(json: [UInt8]) throws(ModelError) { try self.init(json, .record) }
+
+    /// Reads the body of a call. Throws as ``init(json:)``, and `unknown-field`.
+    public init(body json: [UInt8]) throws(ModelError) { try self.init(json, .body) }
+
+    private init(_ json: [UInt8], _ origin: JSONOrigin) throws(ModelError) {
+        self = try JSONScanner.read(json, atMost: ModelLimits.deviceBytes) { scanner throws(ModelError) in
+            try DeviceRegistration(&scanner, origin)
+        }
+    }
+
+    /// Reads a registration inside another record; ignores unknown fields.
+    init(_ scanner: inout JSONScanner) throws(ModelError) { try self.init(&scanner, .record) }
+
+    private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
+        var (platform, token, bundleIdentifier): (String?, String?, String?)
+        var (locale, timeZone, appVersion): (String?, String?, String?)
+        var environment: Environment?
+        var status: AuthorizationStatus?
+        var settings: DeviceSettings?
+        var registeredAt: Timestamp?
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .platform: try scanner.once(&platform, scanner.materialise(scanner.string()))
+            case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
+            case .environment: try scanner.once(&environment, scanner.choice(Environment.self))
+            case .bundleIdentifier:
+                try scanner.once(&bundleIdentifier, scanner.printable(bytes: 1...ModelLimits.bundleIdentifierBytes))
+            case .locale: try scanner.once(&locale, scanner.locale())
+            case .timeZone: try scanner.once(&timeZone, scanner.printable(bytes: 1...ModelLimits.timeZoneBytes))
+            case .appVersion: try scanner.once(&appVersion, scanner.printable(bytes: 1...ModelLimits.appVersionBytes))
+            case .authorizationStatus: try scanner.once(&status, scanner.choice(AuthorizationStatus.self))
+            case .settings: try scanner.once(&settings, DeviceSettings(&scanner, origin))
+            case .registeredAt: try scanner.once(&registeredAt, scanner.timestamp())
+            case nil: try scanner.passOver(origin)
+            }
+        }
+        try self.init(
+            platform: scanner.required(platform, Field.platform),
+            token: scanner.required(token, Field.token)
+        )
+        (self.environment, self.bundleIdentifier, self.locale) = (environment, bundleIdentifier, locale)
+        (self.timeZone, self.appVersion, self.registeredAt) = (timeZone, appVersion, registeredAt)
+        authorizationStatus = status ?? .authorized
+        self.settings = settings ?? DeviceSettings()
+    }
+
+    /// The value of a record.
+    public var json: [UInt8] {
+        var out: [UInt8] = []
+        writeJSON(to: &out)
+        return out
+    }
+
+    /// Appends the JSON object.
+    package func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.platform, platform, &out)
+        object.member(Field.token, token, &out)
+        object.member(Field.environment, environment?.rawValue, &out)
+        object.member(Field.bundleIdentifier, bundleIdentifier, &out)
+        object.member(Field.locale, locale, &out)
+        object.member(Field.timeZone, timeZone, &out)
+        object.member(Field.appVersion, appVersion, &out)
+        object.member(Field.authorizationStatus, authorizationStatus.rawValue, &out)
+        if !settings.isEmpty { object.member(Field.settings, settings, &out) }
+        object.member(Field.registeredAt, registeredAt, &out)
+        object.end(&out)
+    }
+}
+
+extension JSONScanner {
+    /// Text of the shape of BCP 47.
+    fileprivate mutating func locale() throws(ModelError) -> String {
+        let text = try printable(bytes: 1...ModelLimits.localeBytes)
+        let isTag = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x5F: true
+            default: false
+            }
+        }
+        guard isTag else { throw value("must be letters, digits, '-' and '_' as in zh-Hans-CN") }
+        return text
+    }
+}

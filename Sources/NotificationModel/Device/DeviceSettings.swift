@@ -1,0 +1,121 @@
+/// The value of a device's setting: `UNNotificationSetting`.
+public enum NotificationSetting: String, CaseIterable, Sendable, Hashable {
+    /// The app or the device does not have it.
+    case notSupported
+    /// Off.
+    case disabled
+    /// On.
+    case enabled
+}
+
+/// The notification settings of an app on a device, by name. One that is missing does not restrict anything.
+public struct DeviceSettings: Sendable, Hashable {
+    /// The settings of `UNNotificationSettings`, as JSON names them.
+    public enum Name: String, CaseIterable, Sendable, Hashable {
+        /// Texts on the screen.
+        case alert
+        /// Sounds.
+        case sound
+        /// The number on the app's icon.
+        case badge
+        /// The list in Notification Center.
+        case notificationCenter
+        /// The lock screen.
+        case lockScreen
+        /// The screen of a car.
+        case carPlay
+        /// Critical alerts, which ignore the mute switch.
+        case criticalAlert
+        /// Texts that are read aloud.
+        case announcement
+        /// The scheduled summary.
+        case scheduledDelivery
+        /// Time-sensitive notifications.
+        case timeSensitive
+        /// Messages of one person to another.
+        case directMessages
+    }
+
+    /// Two bits for each name: 0 missing, 1 not supported, 2 disabled, 3 enabled.
+    private var bits: UInt32 = 0
+
+    /// Without any setting.
+    public init() {}
+
+    /// The setting; nil when it is missing.
+    public subscript(name: Name) -> NotificationSetting? {
+        get {
+            switch bits >> name.shift & 3 {
+            case 1: .notSupported
+            case 2: .disabled
+            case 3: .enabled
+            default: nil
+            }
+        }
+        set {
+            let value: UInt32 =
+                switch newValue {
+                case nil: 0
+                case .notSupported: 1
+                case .disabled: 2
+                case .enabled: 3
+                }
+            bits = bits & ~(3 << name.shift) | value << name.shift
+        }
+    }
+
+    /// Whether the setting is enabled or missing.
+    public func allows(_ name: Name) -> Bool {
+        let value = bits >> name.shift & 3
+        return value == 0 || value == 3
+    }
+
+    /// True without any setting.
+    public var isEmpty: Bool { bits == 0 }
+}
+
+extension DeviceSettings.Name {
+    fileprivate var shift: UInt32 {
+        switch self {
+        case .alert: 0
+        case .sound: 2
+        case .badge: 4
+        case .notificationCenter: 6
+        case .lockScreen: 8
+        case .carPlay: 10
+        case .criticalAlert: 12
+        case .announcement: 14
+        case .scheduledDelivery: 16
+        case .timeSensitive: 18
+        case .directMessages: 20
+        }
+    }
+}
+
+extension DeviceSettings: JSONWritable {
+    init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
+        var settings = DeviceSettings()
+        try scanner.object { scanner, member throws(ModelError) in
+            let text = scanner.materialise(member)
+            guard let name = Name(rawValue: text), name.rawValue.hasSameUTF8(as: text) else {
+                return try scanner.passOver(origin)
+            }
+            var setting = settings[name]
+            try scanner.once(&setting, scanner.choice(NotificationSetting.self))
+            settings[name] = setting
+        }
+        self = settings
+    }
+
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        for name in Name.allCases {
+            guard let setting = self[name] else { continue }
+            object.separate(&out)
+            name.rawValue.writeJSON(to: &out)
+            out.append(0x3A)
+            setting.rawValue.writeJSON(to: &out)
+        }
+        object.end(&out)
+    }
+}

@@ -1,0 +1,68 @@
+/// Who registered a token last: a value of the compacted topic `tokens`. The record's key is
+/// ``DeviceRegistration/tokenHash(application:)``.
+public struct TokenClaim: Sendable, Hashable {
+    /// Application, recipient and, as the identifier, the device.
+    public var owner: NotificationKey
+    /// When the owner registered it.
+    public var registeredAt: Timestamp
+    /// Whether the owner has given it up.
+    public var isReleased: Bool
+
+    /// A claim.
+    public init(owner: NotificationKey, registeredAt: Timestamp, isReleased: Bool = false) {
+        (self.owner, self.registeredAt, self.isReleased) = (owner, registeredAt, isReleased)
+    }
+}
+
+extension TokenClaim {
+    private enum Field: FieldName {
+        case application, recipient, device, registeredAt, released
+    }
+
+    /// Reads the value of a record; ignores unknown fields.
+    ///
+    /// Throws `invalid`, `too-large` or `not-utf8` with the missing or wrong field.
+    public init(json: [UInt8]) throws(ModelError) {
+        self = try JSONScanner.read(json, atMost: ModelLimits.deviceBytes) { scanner throws(ModelError) in
+            try TokenClaim(&scanner)
+        }
+    }
+
+    private init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var (application, recipient, device): (String?, String?, String?)
+        var registeredAt: Timestamp?
+        var released: Bool?
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .application: try scanner.once(&application, scanner.keyComponent())
+            case .recipient: try scanner.once(&recipient, scanner.keyComponent())
+            case .device: try scanner.once(&device, scanner.keyComponent())
+            case .registeredAt: try scanner.once(&registeredAt, scanner.timestamp())
+            case .released: try scanner.once(&released, scanner.boolean())
+            case nil: try scanner.skipValue()
+            }
+        }
+        try self.init(
+            owner: .device(
+                scanner.required(device, Field.device),
+                of: scanner.required(recipient, Field.recipient),
+                in: scanner.required(application, Field.application)
+            ),
+            registeredAt: scanner.required(registeredAt, Field.registeredAt),
+            isReleased: released ?? false
+        )
+    }
+
+    /// The value of a record.
+    public var json: [UInt8] {
+        var out: [UInt8] = []
+        var object = JSONObjectWriter()
+        object.member(Field.application, owner.application, &out)
+        object.member(Field.recipient, owner.recipient, &out)
+        object.member(Field.device, owner.identifier, &out)
+        object.member(Field.registeredAt, registeredAt, &out)
+        if isReleased { object.member(Field.released, true, &out) }
+        object.end(&out)
+        return out
+    }
+}

@@ -1,0 +1,134 @@
+/// An event on the topic `responses`: what a person did with a notification, and the content that it answers. The
+/// record's key is the notification's.
+public struct ResponseEvent: Sendable, Hashable {
+    /// The event's `ce_type`.
+    public static let type: StaticString = "carillon.notification.response.v1"
+
+    /// The response: each is emitted once.
+    public var responseID: RequestID
+    /// The request that it answers.
+    public var requestID: RequestID
+    /// The notification's key.
+    public var key: NotificationKey
+    /// The device, when the gateway told it.
+    public var device: String?
+    /// The action: ``ResponseSignal/defaultAction``, ``ResponseSignal/dismissAction`` or one of the category.
+    public var actionIdentifier: String
+    /// What the person typed.
+    public var userText: String?
+    /// False when the notification is no longer kept: then nothing but the response is known.
+    public var matched: Bool
+    /// The category that the notification was delivered with.
+    public var categoryIdentifier: String?
+    /// The content as delivered, a JSON object.
+    public var content: ArraySlice<UInt8>?
+
+    /// An event with the required fields; set the others afterwards.
+    public init(
+        responseID: RequestID,
+        requestID: RequestID,
+        key: NotificationKey,
+        actionIdentifier: String,
+        matched: Bool
+    ) {
+        (self.responseID, self.requestID, self.key) = (responseID, requestID, key)
+        (self.actionIdentifier, self.matched) = (actionIdentifier, matched)
+    }
+
+    /// A deterministic event id, so that a repeated event can be recognized: a UUIDv5 in ``UUIDv5/eventNamespace`` of
+    /// the pieces `response`, response id and encoded key, joined as ``UUIDv5`` describes.
+    public var eventID: UUIDValue {
+        var hash = NameHash(namespace: UUIDv5.eventNamespace)
+        hash.updatePiece("response")
+        switch responseID {
+        case .uuid(let value): hash.updatePiece(canonical: value)
+        case .text(let text): hash.updatePiece(text)
+        }
+        key.encoded.withUnsafeBytes { hash.updatePiece($0) }
+        return hash.finish()
+    }
+
+    /// Appends the 36 bytes of ``eventID``.
+    public func writeEventID(to out: inout [UInt8]) { eventID.write(to: &out) }
+}
+
+extension ResponseEvent {
+    private enum Field: FieldName {
+        case responseID = "responseId", requestID = "requestId", application, recipient, identifier, device
+        case actionIdentifier, userText, matched, categoryIdentifier, content
+    }
+
+    /// Reads an event's value. Ignores unknown fields, as readers of events must.
+    ///
+    /// Throws `invalid` or `not-utf8` with the missing or wrongly typed field.
+    public init(json: [UInt8]) throws(ModelError) {
+        self = try json.borrowed { bytes throws(ModelError) in
+            var scanner = JSONScanner(bytes)
+            return try scanner.whole { scanner throws(ModelError) in try ResponseEvent(&scanner, in: json) }
+        }
+    }
+
+    private init(_ scanner: inout JSONScanner, in json: [UInt8]) throws(ModelError) {
+        var (responseID, requestID): (RequestID?, RequestID?)
+        var (application, recipient, identifier): (String?, String?, String?)
+        var (device, action, userText, category): (String?, String?, String?, String?)
+        var matched: Bool?
+        var content: ArraySlice<UInt8>?
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .responseID: try scanner.once(&responseID, scanner.requestID())
+            case .requestID: try scanner.once(&requestID, scanner.requestID())
+            case .application: try scanner.once(&application, scanner.materialise(scanner.string()))
+            case .recipient: try scanner.once(&recipient, scanner.materialise(scanner.string()))
+            case .identifier: try scanner.once(&identifier, scanner.materialise(scanner.string()))
+            case .device: try scanner.once(&device, scanner.materialise(scanner.string()))
+            case .actionIdentifier: try scanner.once(&action, scanner.materialise(scanner.string()))
+            case .userText: try scanner.once(&userText, scanner.materialise(scanner.string()))
+            case .matched: try scanner.once(&matched, scanner.boolean())
+            case .categoryIdentifier: try scanner.once(&category, scanner.materialise(scanner.string()))
+            case .content: try scanner.once(&content, scanner.object(of: json))
+            case nil: try scanner.skipValue()
+            }
+        }
+        try self.init(
+            responseID: scanner.required(responseID, Field.responseID),
+            requestID: scanner.required(requestID, Field.requestID),
+            key: NotificationKey(
+                application: scanner.required(application, Field.application),
+                recipient: scanner.required(recipient, Field.recipient),
+                identifier: scanner.required(identifier, Field.identifier)
+            ),
+            actionIdentifier: scanner.required(action, Field.actionIdentifier),
+            matched: scanner.required(matched, Field.matched)
+        )
+        (self.device, self.userText, categoryIdentifier) = (device, userText, category)
+        self.content = content
+    }
+
+    /// Appends the event's JSON.
+    public func write(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.responseID, responseID, &out)
+        object.member(Field.requestID, requestID, &out)
+        object.separate(&out)
+        key.writeJSONFields(to: &out)
+        object.member(Field.device, device, &out)
+        object.member(Field.actionIdentifier, actionIdentifier, &out)
+        object.member(Field.userText, userText, &out)
+        object.member(Field.matched, matched, &out)
+        object.member(Field.categoryIdentifier, categoryIdentifier, &out)
+        if let content {
+            object.begin(Field.content, &out)
+            JSONWriter.append(raw: content, to: &out)
+        }
+        object.end(&out)
+    }
+
+    /// The event's JSON.
+    public var json: [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(512 + (content?.count ?? 0))
+        write(to: &out)
+        return out
+    }
+}

@@ -1,0 +1,26 @@
+/// A device of a recipient, as a query lists it: its name, its registration, and what the center knows of it.
+public struct ListedDevice: Sendable, Hashable {
+    private let device: RecipientRecord.RegisteredDevice
+
+    /// A device of a recipient's record.
+    public init(_ device: RecipientRecord.RegisteredDevice) { self.device = device }
+
+    /// Its name.
+    public var name: String { device.name }
+
+    private enum Field: FieldName {
+        case device, retiredAt, badge, foreground
+    }
+
+    /// Appends its JSON: the members of the registration, and `device`, `badge`, `foreground` and `retiredAt`.
+    public func write(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.device, device.name, &out)
+        object.member(Field.badge, device.badge, &out)
+        if device.isForeground { object.member(Field.foreground, true, &out) }
+        object.member(Field.retiredAt, device.retiredAt, &out)
+        object.separate(&out)
+        // Its members, without the brace before them.
+        out.append(contentsOf: device.registration.json.dropFirst())
+    }
+}

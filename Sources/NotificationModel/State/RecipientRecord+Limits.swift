@@ -1,0 +1,147 @@
+extension RecipientRecord {
+    /// The latest notifications of a category that counted for its cap.
+    public struct CappedCategory: Sendable, Hashable {
+        /// The category; empty for notifications without one.
+        public var category: String
+        /// When they were let through, the oldest first.
+        public var times: [Timestamp]
+
+        /// A count.
+        public init(category: String, times: [Timestamp] = []) { (self.category, self.times) = (category, times) }
+    }
+
+    /// Notifications that wait to be sent as one.
+    public struct DigestWindow: Sendable, Hashable {
+        /// What its members share: `thread:` or `category:` and its identifier.
+        public var group: String
+        /// When it ends.
+        public var until: Timestamp
+        /// The identifiers of its members, in the order of arrival. One that waits no more is passed over.
+        public var members: [String]
+
+        /// A window.
+        public init(group: String, until: Timestamp, members: [String]) {
+            (self.group, self.until, self.members) = (group, until, members)
+        }
+    }
+
+    /// Counts a notification for the cap of its category, unless the cap is reached.
+    ///
+    /// - Returns: whether it may be sent.
+    public mutating func count(_ category: String, within cap: DeliveryCap, at now: Timestamp) -> Bool {
+        let start = now.adding(milliseconds: -cap.period)
+        let index =
+            capped.firstIndex { $0.category.hasSameUTF8(as: category) }
+            ?? {
+                // The one that was used longest ago makes room.
+                if capped.count >= ModelLimits.cappedCategories { capped.removeFirst() }
+                capped.append(CappedCategory(category: category))
+                return capped.count - 1
+            }()
+        guard capped[index].times.lazy.filter({ $0 > start && $0 <= now }).count < cap.count else { return false }
+        var used = capped.remove(at: index)
+        used.times.append(now)
+        // More than the cap are never asked for.
+        if used.times.count > cap.count { used.times.removeFirst(used.times.count - cap.count) }
+        capped.append(used)
+        return true
+    }
+
+    /// Adds a notification to the window of its group, which begins with the first one.
+    ///
+    /// - Returns: when the window ends: at once when it is full.
+    public mutating func collect(
+        _ identifier: String,
+        into group: String,
+        for policy: DigestPolicy,
+        at now: Timestamp
+    ) -> Timestamp {
+        guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }) else {
+            let until = now.adding(milliseconds: policy.window)
+            digests.append(DigestWindow(group: group, until: until, members: [identifier]))
+            return until
+        }
+        if !digests[index].members.contains(where: { $0.hasSameUTF8(as: identifier) }) {
+            digests[index].members.append(identifier)
+        }
+        if digests[index].members.count >= ModelLimits.digestMembers { digests[index].until = now }
+        return digests[index].until
+    }
+
+    /// Ends the window of a group.
+    public mutating func endDigest(of group: String) -> DigestWindow? {
+        guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }) else { return nil }
+        return digests.remove(at: index)
+    }
+}
+
+extension RecipientRecord.CappedCategory: StatePart, JSONWritable {
+    private enum Field: FieldName {
+        case category, times
+    }
+
+    var form: Int { StateForm.devices }
+
+    init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var category: String?
+        var times: [Timestamp] = []
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .category: category = scanner.materialise(try scanner.string())
+            case .times:
+                times.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in
+                    times.append(Timestamp(rawValue: try scanner.integer(in: Int64.min...Int64.max)))
+                }
+            case nil: try scanner.skipValue()
+            }
+        }
+        self.init(category: try scanner.required(category, Field.category), times: times)
+    }
+
+    /// The times are milliseconds since 1970: there may be many.
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.category, category, &out)
+        object.member(Field.times, times.map(\.rawValue), &out)
+        object.end(&out)
+    }
+}
+
+extension RecipientRecord.DigestWindow: StatePart, JSONWritable {
+    private enum Field: FieldName {
+        case group, until, members
+    }
+
+    var form: Int { StateForm.devices }
+
+    init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var (group, until): (String?, Timestamp?)
+        var members: [String] = []
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .group: group = scanner.materialise(try scanner.string())
+            case .until: until = try scanner.timestamp()
+            case .members:
+                members.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in
+                    members.append(scanner.materialise(try scanner.string()))
+                }
+            case nil: try scanner.skipValue()
+            }
+        }
+        self.init(
+            group: try scanner.required(group, Field.group),
+            until: try scanner.required(until, Field.until),
+            members: members
+        )
+    }
+
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.group, group, &out)
+        object.member(Field.until, until, &out)
+        object.member(Field.members, members, &out)
+        object.end(&out)
+    }
+}

@@ -1,0 +1,80 @@
+extension StateEntry {
+    /// What a device, or the gateway in front of it, has told about a request: each once.
+    public struct DeviceMark: Sendable, Hashable {
+        /// A kind of receipt or report.
+        public struct Kinds: OptionSet, Sendable, Hashable {
+            /// One bit for each.
+            public let rawValue: UInt8
+            /// Kinds by their bits.
+            public init(rawValue: UInt8) { self.rawValue = rawValue }
+            /// The device has received it.
+            public static let received = Kinds(rawValue: 1)
+            /// The device has presented it.
+            public static let presented = Kinds(rawValue: 2)
+            /// The person has opened it.
+            public static let opened = Kinds(rawValue: 4)
+            /// The gateway has accepted it.
+            public static let accepted = Kinds(rawValue: 8)
+            /// The gateway has refused it, or the device is not registered any more.
+            public static let refused = Kinds(rawValue: 16)
+
+            static let letters: [(letter: UInt8, kind: Kinds)] = [
+                (0x72, .received), (0x70, .presented), (0x6F, .opened), (0x61, .accepted), (0x78, .refused),
+            ]
+        }
+
+        /// The request.
+        public var requestID: RequestID
+        /// The device.
+        public var device: String
+        /// What was told.
+        public var kinds: Kinds
+
+        /// A mark.
+        public init(requestID: RequestID, device: String, kinds: Kinds) {
+            (self.requestID, self.device, self.kinds) = (requestID, device, kinds)
+        }
+    }
+}
+
+extension StateEntry.DeviceMark: StatePart, JSONWritable {
+    private enum Field: FieldName {
+        case requestId, device, kinds
+    }
+
+    // An older version does not need it, and drops it.
+    var form: Int { StateForm.first }
+
+    init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var (id, device): (RequestID?, String?)
+        var kinds = Kinds()
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .requestId: id = try scanner.requestID()
+            case .device: device = scanner.materialise(try scanner.string())
+            case .kinds:
+                let text = try scanner.string()
+                try scanner.withBytes(text) { bytes throws(ModelError) in
+                    for (letter, kind) in Kinds.letters where bytes.contains(letter) { kinds.insert(kind) }
+                }
+            case nil: try scanner.skipValue()
+            }
+        }
+        self.init(
+            requestID: try scanner.required(id, Field.requestId),
+            device: try scanner.required(device, Field.device),
+            kinds: kinds
+        )
+    }
+
+    func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.requestId, requestID, &out)
+        object.member(Field.device, device, &out)
+        object.begin(Field.kinds, &out)
+        out.append(0x22)
+        for (letter, kind) in Kinds.letters where kinds.contains(kind) { out.append(letter) }
+        out.append(0x22)
+        object.end(&out)
+    }
+}
