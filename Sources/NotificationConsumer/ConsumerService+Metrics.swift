@@ -8,6 +8,12 @@ extension ConsumerService {
     static func describeLanes(_ statuses: [LaneStatus], topics: TopicNames, in registry: PrometheusRegistry) {
         registry.describe("requests", "Requests and removals read, by outcome.")
         registry.describe("signals", "Signals read, by outcome.")
+        registry.describe("device.registrations", "Registrations of devices, and their ends, by outcome.")
+        registry.describe("response.events", "Events published on responses.")
+        registry.describe(
+            "categories.unknown",
+            "Notifications whose category was not known; they were delivered plainly."
+        )
         registry.describe("notification.events", "Events published, by name.")
         registry.describe("dead.letters", "Records rejected as dead letters, by reason.")
         registry.describe("center.entries.forgotten.early", "Entries forgotten early because of the limit.")

@@ -29,6 +29,9 @@ public struct ConsumerService: Service {
     private let queries: QueryService?
     /// Created at the start for all lanes: readiness must not flicker.
     private let laneHealth: [HealthComponent]
+    /// The categories of all applications, for the lanes.
+    package let categories = CategoryTable()
+    private let categoryReader: CategoryReader
     /// The channels that send; `events` needs none, because it uses the `delivered` event itself.
     private let channels: [any DeliveryChannel & Sendable]
     /// Enriches contents; nil where nothing is enriched.
@@ -103,6 +106,14 @@ public struct ConsumerService: Service {
         self.logger = logger
         statuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         laneHealth = statuses.indices.map { health.component("lane-\($0)") }
+        categoryReader = CategoryReader(
+            table: categories,
+            topic: configuration.topics.categories,
+            client: configuration.shared.client(configuration.groupID),
+            health: health,
+            registry: registry,
+            logger: logger
+        )
         Self.describeLanes(statuses, topics: configuration.topics, in: registry)
         Self.describeStores(storeWriters, parkedStores, in: registry)
         if queries != nil { QueryService.describe(registry) }
@@ -116,7 +127,7 @@ public struct ConsumerService: Service {
         get async throws { try await queries?.port }
     }
 
-    /// Whether every lane owns its partitions and processes them.
+    /// Whether every lane owns its partitions and processes them; none does before the categories are known.
     public var isReady: Bool { laneHealth.allSatisfy { $0.status == .ready } }
 
     /// Runs the lanes until the graceful shutdown or cancellation, and drains them within the configured time.
@@ -152,12 +163,24 @@ public struct ConsumerService: Service {
     }
 
     private func runCenters() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await categoryReader.run() }
+            // The reader ends with the lanes.
+            defer { group.cancelAll() }
+            try await runAllLanes()
+        }
+    }
+
+    private func runAllLanes() async throws {
         let stop = StopSignal()
         try await withTaskCancellationHandler {
             try await withGracefulShutdownHandler {
                 let component = health.component("cluster")
                 let asked = try await KafkaThread.run(name: "cluster") {
-                    try Cluster.ask(configuration, stop, component, logger)
+                    let cluster = try Cluster.ask(configuration, stop, component, logger)
+                    // A delivery that knows no categories would be a plain one.
+                    categoryReader.waitUntilLoaded(stop)
+                    return cluster
                 }
                 guard let cluster = asked else { return }
                 let stores = makeStores(cluster)
@@ -266,7 +289,8 @@ public struct ConsumerService: Service {
                         metrics: metrics,
                         logger: logger,
                         fenced: fenced,
-                        queries: configuration.answersQueries ? queries?.router : nil
+                        queries: configuration.answersQueries ? queries?.router : nil,
+                        categories: categories
                     )
                     let lane = KafkaLane(context: context, link: link)
                     var memory = FreedMemory()

@@ -16,7 +16,8 @@ struct ConsumerServiceTests {
 
     private static func broker(partitions: Int = partitions) throws -> LocalBroker {
         try LocalBroker(topics: [
-            topics.requests: partitions, topics.signals: partitions, topics.state: partitions, topics.deliveries: 3,
+            topics.requests: partitions, topics.signals: partitions, topics.devices: partitions,
+            topics.tokens: partitions, topics.state: partitions, topics.deliveries: 3,
             topics.deadLetters: 2,
         ])
     }
@@ -209,8 +210,9 @@ struct ConsumerServiceTests {
         for record in markers {
             let marker = try StateMarker(json: record.value ?? [])
             #expect(record.key == Array("marker".utf8))
+            let inputs = InputTopic.allCases.map { (Self.topics[$0], Int64(0)) }
             #expect(
-                marker.offsets == [Self.topics.requests: 0, Self.topics.signals: 0]
+                marker.offsets == Dictionary(uniqueKeysWithValues: inputs)
                     && marker.partitions == Int32(Self.partitions)
             )
         }
@@ -320,6 +322,24 @@ struct ConsumerServiceTests {
             }
         }
         #expect(Set(events.map { $0.header("ce_id") }).count == 2_000)
+        await broker.shutDown()
+    }
+
+    @Test func `the categories are known before the lanes begin, and followed`() async throws {
+        let broker = try Self.broker()
+        try broker.createTopic(Self.topics.categories, partitions: 2)
+        let set = try CategorySet(body: Array(#"{"categories":[{"identifier":"ORDER"}]}"#.utf8))
+        func record(_ application: String) -> KafkaProducerRecord {
+            .init(topic: Self.topics.categories, key: Array(application.utf8), value: set.json)
+        }
+        try await Self.publish([record("shop")], on: broker)
+        let consumer = try RunningConsumer(Self.configuration(broker))
+        while !consumer.service.isReady { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(consumer.service.categories.snapshot() == ["shop": set])
+        #expect(consumer.health.readiness["categories"] == true)
+        try await Self.publish([record("bank")], on: broker)
+        while consumer.service.categories.set(of: "bank") != set { try await Task.sleep(for: .milliseconds(5)) }
+        await consumer.stop()
         await broker.shutDown()
     }
 

@@ -116,6 +116,10 @@ struct Bench {
     /// The requests whose enrichment is not needed any more.
     var stopped: [RequestID] = []
     var outcomes: [CenterInput.Outcome] = []
+    var responses: [ResponseEvent] = []
+    var devices: [DeviceEvent] = []
+    var claims: [(token: String, claim: TokenClaim)] = []
+    var signals: [(recipient: String, signal: Signal)] = []
     /// Of the next input.
     var offset: Int64 = 0
     /// Of the topic.
@@ -168,7 +172,8 @@ struct Bench {
     /// Fires due timers and returns the events.
     @discardableResult
     mutating func fire(_ milliseconds: Int64) -> [DeliveryEvent] {
-        _ = center.fireDue(at: at(milliseconds), limit: .max)
+        // swift-format-ignore: NeverUseForceTry
+        _ = try! center.fireDue(at: at(milliseconds), limit: .max)
         return take()
     }
 
@@ -223,6 +228,10 @@ struct Bench {
         withdrawn += taken.withdrawn
         enrichments += taken.enrichments
         stopped += taken.stopped
+        responses += taken.responses
+        devices += taken.devices
+        claims += taken.claims
+        signals += taken.signals
         return taken.events
     }
 
@@ -244,6 +253,10 @@ struct TakenEffects {
     var withdrawn: [SendID] = []
     var enrichments: [EnrichmentRequest] = []
     var stopped: [RequestID] = []
+    var responses: [ResponseEvent] = []
+    var devices: [DeviceEvent] = []
+    var claims: [(token: String, claim: TokenClaim)] = []
+    var signals: [(recipient: String, signal: Signal)] = []
 }
 
 extension PartitionCenter {
@@ -261,6 +274,10 @@ extension PartitionCenter {
             case .withdraw(let id, _): taken.withdrawn.append(id)
             case .enrich(let request): taken.enrichments.append(request)
             case .stopEnrichment(let id, _): taken.stopped.append(id)
+            case .respond(let event, _): taken.responses.append(event)
+            case .announce(let event, _): taken.devices.append(event)
+            case .claim(let claim, let token, _): taken.claims.append((token, claim))
+            case .signal(let signal, let recipient, _): taken.signals.append((recipient, signal))
             }
         }
         return taken
@@ -279,6 +296,13 @@ extension CenterInput {
         case .fix(var fix):
             fix.timestamp = timestamp
             return .fix(fix)
+        case .signal(var signal):
+            signal.timestamp = timestamp
+            return .signal(signal)
+        case .registration(var registration):
+            registration.timestamp = timestamp
+            return .registration(registration)
+        case .claim: return self
         }
     }
 
@@ -293,6 +317,15 @@ extension CenterInput {
         case .fix(var fix):
             fix.position = .init(.signals, offset: offset, life: life)
             return .fix(fix)
+        case .signal(var signal):
+            signal.position = .init(.signals, offset: offset, life: life)
+            return .signal(signal)
+        case .registration(var registration):
+            registration.position = .init(.devices, offset: offset, life: life)
+            return .registration(registration)
+        case .claim(var claim):
+            claim.position = .init(.tokens, offset: offset, life: life)
+            return .claim(claim)
         }
     }
 }

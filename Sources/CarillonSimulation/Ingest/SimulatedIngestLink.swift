@@ -39,24 +39,30 @@ final class SimulatedIngestLink: IngestLink {
 
     // MARK: - Business events
 
+    var inputs: [IngestInput] { [.businessEvents] }
+
     func subscribe(
-        onAssign: @escaping ([Int32]) -> Void,
-        onRevoke: @escaping ([Int32], Bool, ContinuousClock.Instant) -> Void
+        onAssign: @escaping ([IngestPartition]) -> Void,
+        onRevoke: @escaping ([IngestPartition], Bool, ContinuousClock.Instant) -> Void
     ) throws {
         try link.subscribe(
             onAssign: { [unowned self] partitions in
-                onAssign(partitions)
+                onAssign(Self.partitions(partitions))
                 return try starts(of: partitions)
             },
-            onRevoke: onRevoke
+            onRevoke: { onRevoke(Self.partitions($0), $1, $2) }
         )
     }
 
-    /// The lane's input for a partition of business events.
-    private func input(_ partition: Int32) -> InputPartition { InputPartition(.requests, partition) }
+    private static func partitions(_ numbers: [Int32]) -> [IngestPartition] {
+        numbers.map { IngestPartition(.businessEvents, $0) }
+    }
 
-    private func inputs(_ offsets: [Int32: Int64]) -> InputOffsets {
-        Dictionary(uniqueKeysWithValues: offsets.map { (input($0), $1) })
+    /// The lane's input for a partition of business events.
+    private func input(_ number: Int32) -> InputPartition { InputPartition(.requests, number) }
+
+    private func inputs(_ offsets: [IngestPartition: Int64]) -> InputOffsets {
+        Dictionary(uniqueKeysWithValues: offsets.map { (input($0.number), $1) })
     }
 
     /// The start offsets, as a `read_committed` client gets them: waits for transactions that may still commit offsets.
@@ -85,7 +91,7 @@ final class SimulatedIngestLink: IngestLink {
                 }
             }
             let record = IngestRecord(
-                partition: read.partition,
+                partition: IngestPartition(.businessEvents, read.partition),
                 offset: read.offset,
                 timestamp: read.timestamp,
                 value: read.value,
@@ -107,7 +113,9 @@ final class SimulatedIngestLink: IngestLink {
         return record
     }
 
-    func lag(of partition: Int32, after position: Int64) -> Int64? { link.lag(of: input(partition), after: position) }
+    func lag(of partition: IngestPartition, after position: Int64) -> Int64? {
+        link.lag(of: input(partition.number), after: position)
+    }
 
     func probe(within time: Duration) throws(KafkaError) {
         try link.ask(.bounds, within: time) { () throws(KafkaError) in }
@@ -185,14 +193,14 @@ final class SimulatedIngestLink: IngestLink {
     var now: ContinuousClock.Instant { link.now }
     func wait(_ time: Duration) { link.wait(time) }
 
-    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+    func commitOffsets(_ offsets: [IngestPartition: Int64], within time: Duration?) throws(KafkaError) {
         try link.commitOffsets(inputs(offsets), within: time)
     }
 
     func initTransactions(within time: Duration) throws(KafkaError) { try link.initTransactions(within: time) }
     func beginTransaction() throws(KafkaError) { try link.beginTransaction() }
 
-    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+    func sendOffsets(_ offsets: [IngestPartition: Int64], within time: Duration) throws(KafkaError) {
         try link.sendOffsets(inputs(offsets), within: time)
     }
 

@@ -141,7 +141,7 @@ extension SimulatedLink {
         case .state:
             bugs.contains(.swallowsTombstones) && record.value == nil
                 || bugs.contains(.losesEntry) && random.chance(100)
-        case .deliveries, .signals: false
+        case .deliveries, .signals, .responses, .tokens: false
         }
     }
 

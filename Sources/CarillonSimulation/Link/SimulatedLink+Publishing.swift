@@ -10,6 +10,8 @@ extension SimulatedLink {
         case .deadLetters: configuration.topics.deadLetters
         case .state: configuration.topics.state
         case .signals: configuration.topics.signals
+        case .responses: configuration.topics.responses
+        case .tokens: configuration.topics.tokens
         }
     }
 

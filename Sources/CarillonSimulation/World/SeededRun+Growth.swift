@@ -26,7 +26,9 @@ extension SeededRun {
         world.disturb()
         world.broker.addPartitions(topic, upTo: count)
         guard topic == world.topics.requests else { return }
-        world.broker.addPartitions(world.topics.signals, upTo: count)
+        for input in InputTopic.allCases where input != .requests {
+            world.broker.addPartitions(world.topics[input], upTo: count)
+        }
         world.timeline.add(after: hazards.number(0...Self.longestRefresh)) { [self] in
             world.requests.follow(partitions: count)
         }

@@ -67,10 +67,11 @@ final class World {
             ? FileManager.default.temporaryDirectory.appending(path: "carillon-simulate-\(UUID().uuidString)").path
             : nil
         broker = SimulatedBroker(timeline: timeline)
-        for topic in [topics.requests, topics.signals, topics.state] {
+        for topic in [topics.requests, topics.signals, topics.devices, topics.tokens, topics.state] {
             broker.addTopic(topic, partitions: scenario.partitions)
         }
         broker.addTopic(topics.deliveries, partitions: 2)
+        broker.addTopic(topics.responses, partitions: 2)
         broker.addTopic(topics.deadLetters, partitions: 1)
         broker.group.partitions = scenario.partitions
         broker.bytesPerSecond = scenario.bytesPerSecond

@@ -81,8 +81,11 @@ struct WebhookRequests: Sendable {
         )
         event.occurrence = send.id.occurrence
         event.channel = channel
+        event.devices = send.addressees?.devices
         switch send.kind {
-        case .deliver(let content): event.content = content
+        case .deliver(let content):
+            event.content = content
+            event.actions = send.addressees?.category?.actionsJSON
         case .recall: event.name = .removed
         }
         return event

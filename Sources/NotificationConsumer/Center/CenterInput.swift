@@ -5,6 +5,10 @@ enum CenterInput: Sendable {
     case request(Request)
     case removal(Removal)
     case fix(Fix)
+    // Indirect, so that an input stays as small as the others.
+    indirect case signal(Signal)
+    indirect case registration(Registration)
+    indirect case claim(Claim)
 
     /// The position of a record in its input topic; it identifies what a replay can reproduce.
     struct Position: Hashable, Sendable {
@@ -36,6 +40,10 @@ enum CenterInput: Sendable {
         var timestamp: Timestamp
         /// Whether its content is enriched before it is sent.
         var isEnriched = false
+        /// What holds it back or limits it.
+        var limits: DeliveryLimits?
+        /// Its calendar trigger names no time zone: the recipient's counts, if it is known.
+        var isInRecipientZone = false
     }
 
     /// When to deliver, derived from the trigger.
@@ -70,11 +78,51 @@ enum CenterInput: Sendable {
         var timestamp: Timestamp
     }
 
+    /// What a device, or the gateway in front of it, says; not a location.
+    struct Signal: Sendable {
+        /// The recipient's own key, in the application of the signal.
+        var recipient: NotificationKey
+        var signal: NotificationModel.Signal
+        var position: Position
+        var trace: CarriedTrace
+        /// The record's timestamp.
+        var timestamp: Timestamp
+    }
+
+    /// A registration of a device, or its end.
+    struct Registration: Sendable {
+        /// Application, recipient and device.
+        var key: NotificationKey
+        /// With its time; nil when the device is gone.
+        var registration: DeviceRegistration?
+        var position: Position
+        var trace: CarriedTrace
+        /// The record's timestamp.
+        var timestamp: Timestamp
+    }
+
+    /// Who registered a token.
+    struct Claim: Sendable {
+        /// The hash of the token, in place of a recipient.
+        var token: NotificationKey
+        var claim: TokenClaim
+        var position: Position
+        var trace: CarriedTrace
+    }
+
     /// The outcome of an input, for the counters.
     enum Outcome: Hashable, Sendable {
         case applied, duplicate, superseded
         /// Of a fix: applied, too late, or of a recipient for whom no notification waits for a region.
         case located, late, unawaited
+        /// Of a signal: it answers what is shown, or something else, or its device or request is not known.
+        case matched, unmatched, unknown
+        /// Of a registration: the device is new or has changed, or only its time.
+        case registered, refreshed
+        /// Of a claim.
+        case claimed
+        /// It contradicts what it concerns: a dead letter.
+        case refused(ModelError)
         /// The removal of all entries of a recipient exceeds one piece: `PartitionCenter.proceed` continues it.
         case unfinished
     }
@@ -84,15 +132,19 @@ enum CenterInput: Sendable {
         case .request(let request): request.position
         case .removal(let removal): removal.position
         case .fix(let fix): fix.position
+        case .signal(let signal): signal.position
+        case .registration(let registration): registration.position
+        case .claim(let claim): claim.position
         }
     }
 
-    /// Identifies repeats; nil for a fix, which is identified by its device and time.
+    /// Identifies repeats; nil for what is identified by its device and time.
     var id: RequestID? {
         switch self {
         case .request(let request): request.id
         case .removal(let removal): removal.id
-        case .fix: nil
+        case .signal(let signal): if case .response(let response) = signal.signal { response.responseID } else { nil }
+        case .fix, .registration, .claim: nil
         }
     }
 
@@ -102,15 +154,15 @@ enum CenterInput: Sendable {
         switch self {
         case .request(let request): request.isTimeless
         case .removal: true
-        // The sides and the entries it changes are of the next cut.
-        case .fix: false
+        // The recipients' records and the entries that these change are of the next cut.
+        case .fix, .signal, .registration, .claim: false
         }
     }
 }
 
 extension CenterInput.Request {
     var isTimeless: Bool {
-        if case .immediate(collapseWindow: 0) = plan { return expiration == nil && !isEnriched }
+        if case .immediate(collapseWindow: 0) = plan { return expiration == nil && !isEnriched && limits == nil }
         return false
     }
 }

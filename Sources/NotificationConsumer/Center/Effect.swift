@@ -4,6 +4,14 @@ import NotificationModel
 enum Effect: Sendable {
     /// Publish an event that continues the trace.
     case publish(DeliveryEvent, CarriedTrace)
+    /// Publish what a person did with a notification.
+    case respond(ResponseEvent, CarriedTrace)
+    /// Publish what happened to a device.
+    case announce(DeviceEvent, CarriedTrace)
+    /// Tell the owner of a token's partition who has registered it, or has it no more.
+    case claim(TokenClaim, token: String, CarriedTrace)
+    /// Send a signal about another recipient to that recipient's partition.
+    case signal(Signal, recipient: String, CarriedTrace)
     /// Start one attempt on the channel.
     case send(SendAttempt)
     /// Start an enrichment, whose result is applied later.
@@ -30,4 +38,6 @@ struct SendAttempt: Hashable, Sendable {
     var isInDoubt: Bool
     /// After this instant the attempt must not begin.
     var expiration: Timestamp?
+    /// The devices that it is for; nil when none is known.
+    var addressees: StateEntry.Sending.Addressees?
 }

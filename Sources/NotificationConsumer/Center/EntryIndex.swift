@@ -114,12 +114,3 @@ struct EntryIndex {
         return hasher.finalize()
     }
 }
-
-extension NotificationKey {
-    /// Where application and recipient end in the encoded key: the second `/`.
-    var recipientEnd: Int { encoded.lastIndex(of: UInt8(ascii: "/")) ?? encoded.count }
-
-    func isSameRecipient(as other: NotificationKey) -> Bool {
-        encoded[..<recipientEnd] == other.encoded[..<other.recipientEnd]
-    }
-}

@@ -13,6 +13,16 @@ struct LifecycleRules: Sendable {
     var enrichment: EnrichmentTimes?
     /// The maximum bytes of content that fit events and entries.
     var contentBytes = Int.max
+    /// The maximum bytes of content that a delivered notification keeps beside others.
+    var keptContentBytes = Int.max
+    /// Whether a recipient without a registered device gets nothing.
+    var requiresDevice = false
+    /// How long an app counts as being in the foreground after it said so, in milliseconds.
+    var foregroundKept: Int64 = 3_600_000
+    /// The active devices of a recipient, at most.
+    var maximumDevices = 16
+    /// The time zones of quiet hours and of recipients; nil where none is needed.
+    var zones: TimeZones?
 
     /// Notifications closed before this instant are forgotten.
     func rememberedSince(_ now: Timestamp) -> Timestamp { now.adding(milliseconds: -retention) }

@@ -30,7 +30,7 @@ extension PartitionCenter {
         guard sweep == nil else { return 0 }
         try settleFiredRegions(at: now)
         inUse.evict(beyond: limits.maximumResident + inUse.armed)
-        recipients.evict(beyond: 1000)
+        recipients.evict(beyond: keepsRecipients ? max(1000, limits.maximumResident) : 1000)
         guard now >= nextForgetting.adding(milliseconds: isForced ? -990 : 0) else { return 0 }
         nextForgetting = now.adding(milliseconds: 1000)
         if cutSlots.isEmpty { inUse.shrink(keeping: limits.keptSlots) }
@@ -50,6 +50,7 @@ extension PartitionCenter {
                 break
             }
             let key = try NotificationKey(encoded: idle.key)
+            threads.forget(key.ofRecipient.encoded.withUnsafeBytes { StableHash.hash($0) })
             if key.isWholeRecipient, let isForgotten = forget(recipient: key, touchedAt: idle.touched) {
                 guard isForgotten else { continue }
             } else if let slot = inUse.slot(of: key) {

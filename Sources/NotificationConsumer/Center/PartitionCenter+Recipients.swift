@@ -5,9 +5,10 @@ extension PartitionCenter {
     /// The record of the key's recipient, loaded from the store if necessary.
     mutating func recipient(of key: NotificationKey) throws -> RecipientRecord? {
         if let record = recipients.record(of: key) { return record }
-        guard let stored = try store.entry(of: key.encoded), !forgottenKeys.contains(key.encoded) else { return nil }
-        let record = try RecipientRecord(json: stored.value)
-        recipients.load(key, record)
+        let stored = try store.entry(of: key.encoded)
+        let record = forgottenKeys.contains(key.encoded) ? nil : try stored.map { try RecipientRecord(json: $0.value) }
+        // Also that there is none: each notification asks.
+        if record != nil || keepsRecipients { recipients.load(key, record) }
         return record
     }
 
@@ -25,7 +26,7 @@ extension PartitionCenter {
         turn.recipient = record
         let result = body(&turn)
         if turn.isRecipientChanged {
-            turn.recipient.touch(at: now)
+            turn.recipient.touch(at: now, since: rules.rememberedSince(now))
             inUse.totals.entries += recipients.set(turn.recipient, of: key)
         }
         return result

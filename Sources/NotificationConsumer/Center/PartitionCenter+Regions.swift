@@ -46,7 +46,7 @@ extension PartitionCenter {
         guard let pending = entry.pending, case .region(let wait) = pending.timer else {
             return try forgetRegion(of: key, at: now)
         }
-        let recipient = try key.ofWholeRecipient()
+        let recipient = key.ofRecipient
         var record = try self.recipient(of: recipient) ?? RecipientRecord()
         guard record.wait(for: wait.trigger, key.identifier, pending.requestID) else { return noteApplication(of: key) }
         set(record, of: recipient, at: now)
@@ -62,14 +62,14 @@ extension PartitionCenter {
 
     /// Drops a region from the recipient's record.
     private mutating func forgetRegion(of key: NotificationKey, at now: Timestamp) throws {
-        let recipient = try key.ofWholeRecipient()
+        let recipient = key.ofRecipient
         guard var record = try self.recipient(of: recipient), record.forgetRegion(of: key.identifier) else { return }
         set(record, of: recipient, at: now)
     }
 
     private mutating func set(_ record: RecipientRecord, of recipient: NotificationKey, at now: Timestamp) {
         var record = record
-        record.touch(at: now)
+        record.touch(at: now, since: rules.rememberedSince(now))
         inUse.totals.entries += recipients.set(record, of: recipient)
     }
 
@@ -92,7 +92,7 @@ extension PartitionCenter {
             locatedApplications.count < Self.maximumLocatedApplications
                 || locatedApplications.contains(where: { $0.hasSameUTF8(as: application) })
         else { return false }
-        let recipient = try key.ofWholeRecipient()
+        let recipient = key.ofRecipient
         let identifier = key.identifier
         guard let record = try self.recipient(of: recipient),
             !record.regions.contains(where: { $0.identifier.hasSameUTF8(as: identifier) }),
@@ -113,11 +113,6 @@ extension PartitionCenter {
 }
 
 extension NotificationKey {
-    /// The key of the recipient's own record.
-    func ofWholeRecipient() throws(ModelError) -> NotificationKey {
-        try NotificationKey(encoded: Array(encoded[...recipientEnd]))
-    }
-
     /// The key of one of the recipient's notifications.
     func withIdentifier(_ identifier: String) throws(ModelError) -> NotificationKey {
         var bytes = Array(encoded[...recipientEnd])

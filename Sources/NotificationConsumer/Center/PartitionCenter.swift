@@ -69,6 +69,14 @@ struct PartitionCenter {
     private(set) var inFlight = 0
     /// The applications with regions, sorted: where a fix that names none looks for its recipient.
     var locatedApplications: [String] = []
+    /// Whether each notification looks for its recipient's record: some hold devices or limits.
+    var keepsRecipients = false
+    /// The categories of the applications.
+    var categories = CategoryBook.empty
+    /// Notifications whose category was not known, until the lane takes the number.
+    var unknownCategories = 0
+    /// What recipients are shown in threads.
+    var threads = ThreadIndex()
     /// Entries whose timers fired, and which may have stopped waiting for a region: their recipients' records still say so.
     var firedRegions: [NotificationKey] = []
 
@@ -170,24 +178,47 @@ struct PartitionCenter {
         _ body: (inout Turn) -> Result
     ) throws -> Result {
         let slot = try slot(of: key, at: now)
+        let recipient = try recipientForTurn(of: key)
         var turn = beginTurn(of: key, at: now)
         turn.mayHaveBeenSent = mayHaveBeenSent
+        if let record = recipient?.record { turn.recipient = record }
         defer { end(&turn) }
         guard let slot else {
             let result = body(&turn)
             if turn.isChanged { inUse.insert(key, turn.entry, at: now, from: cause) }
             if turn.entry.waitsForRegion { try noteRegion(of: key, turn.entry, at: now) }
+            try settle(&turn, recipient?.key, at: now)
             return result
         }
         let waited = inUse.waitsForRegion(slot)
         let result = inUse.run(&turn, in: slot, from: cause, body)
+        try settle(&turn, recipient?.key, at: now)
         // Also when it waited already: the changelog may hold the entry without the recipient's record.
         if waited || inUse.waitsForRegion(slot) { try noteRegion(of: key, inUse.entry(of: slot), at: now) }
         return result
     }
 
+    /// The record of a key's recipient, if a notification needs it.
+    private mutating func recipientForTurn(
+        of key: NotificationKey
+    ) throws -> (key: NotificationKey, record: RecipientRecord?)? {
+        guard keepsRecipients else { return nil }
+        let recipient = key.ofRecipient
+        return (recipient, try self.recipient(of: recipient))
+    }
+
+    /// Keeps what a turn has changed beside its entry.
+    private mutating func settle(_ turn: inout Turn, _ recipient: NotificationKey?, at now: Timestamp) throws {
+        unknownCategories += turn.unknownCategories
+        if turn.isRecipientChanged { keep(turn.recipient, of: recipient ?? turn.key.ofRecipient, at: now) }
+        if let shown = turn.shown { try note(shown, &turn, at: now) }
+    }
+
+    mutating func add(_ effect: Effect) { effects.append(effect) }
+
     mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
         var turn = Turn(rules: rules, key: key, at: now)
+        turn.categories = categories
         turn.holdsTimers = holdsTimers
         turn.regionsMayHaveFired = holdsTimers && doubtThrough != nil
         turn.holdsSends = rules.channels.hasSends && (holdsTimers || now > sendLimit)
@@ -219,6 +250,9 @@ struct PartitionCenter {
         switch input {
         case .request(let request): return try apply(request, at: now, from: cause, reading)
         case .fix(let fix): return try apply(fix, at: now)
+        case .signal(let signal): return try apply(signal, at: now)
+        case .registration(let registration): return try apply(registration, at: now)
+        case .claim(let claim): return try apply(claim, at: now)
         case .removal(let removal) where removal.key.isWholeRecipient:
             return try applyToAll(removal, at: now, from: cause, reading)
         case .removal(let removal):
@@ -247,6 +281,9 @@ struct PartitionCenter {
             // The limit decided, not the log.
             return try turn(of: request.key, at: now, from: .clock) { $0.refuseCapped(request) }
         }
+        var request = request
+        if request.limits != nil { keepsRecipients = true }
+        if request.isInRecipientZone { try plan(&request) }
         let isInDoubt = reading == .again || mayHaveBeenHandedOver(request)
         var hasRegion = true
         if case .region = request.plan { hasRegion = try hasRoomForRegion(of: request.key, at: now) }
@@ -254,6 +291,18 @@ struct PartitionCenter {
             turn.hasRoomForRegion = hasRegion
             return turn.apply(request)
         }
+    }
+
+    /// Plans a calendar trigger that names no time zone in that of the recipient.
+    private mutating func plan(_ request: inout CenterInput.Request) throws {
+        guard keepsRecipients, let zones = rules.zones, case .scheduled(.calendar(let schedule)) = request.plan,
+            let zone = try recipient(of: request.key.ofRecipient)?.leadingDevice?.registration.timeZone
+        else { return }
+        var trigger = schedule.trigger
+        trigger.timeZone = zone
+        // One that it cannot be planned in is left out: the trigger is valid in the standard zone.
+        guard let own = try? Schedule(.calendar(trigger), anchor: request.timestamp, zones: zones) else { return }
+        request.plan = .scheduled(own)
     }
 
     private func mayHaveBeenHandedOver(_ request: CenterInput.Request) -> Bool {
@@ -334,21 +383,38 @@ struct PartitionCenter {
         through end: Timestamp? = nil,
         limit: Int,
         lateness: (Int64) -> Void = { _ in }
-    ) -> Int {
+    ) throws -> Int {
         // Do not send entries that the removal in progress has not reached yet.
         guard sweep == nil, !holdsTimers, replan == nil else { return 0 }
         var fired = 0
         let end = min(now, end ?? now)
         while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {
-            var turn = beginTurn(of: inUse.key(of: slot), at: now)
-            let waited = inUse.waitsForRegion(slot)
-            inUse.run(&turn, in: slot, from: .clock) { $0.fire(through: end) }
-            if waited { firedRegions.append(inUse.key(of: slot)) }
-            self.end(&turn)
+            let key = inUse.key(of: slot)
+            if inUse.isInDigest(slot) {
+                try foldDigest(of: key, at: now)
+            } else {
+                try fire(key, in: slot, at: now, through: end)
+            }
             lateness(now.rawValue - due.rawValue)
             fired += 1
         }
         return fired
+    }
+
+    private mutating func fire(
+        _ key: NotificationKey,
+        in slot: WorkingSet.Slot,
+        at now: Timestamp,
+        through end: Timestamp
+    ) throws {
+        let recipient = try recipientForTurn(of: key)
+        var turn = beginTurn(of: key, at: now)
+        defer { self.end(&turn) }
+        if let record = recipient?.record { turn.recipient = record }
+        let waited = inUse.waitsForRegion(slot)
+        inUse.run(&turn, in: slot, from: .clock) { $0.fire(through: end) }
+        if waited { firedRegions.append(key) }
+        try settle(&turn, recipient?.key, at: now)
     }
 
     func close(flushing: Bool) { store.close(flushing: flushing) }

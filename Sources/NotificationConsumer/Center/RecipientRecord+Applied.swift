@@ -20,13 +20,21 @@ extension RecipientRecord {
         applied[position.input] = position.place
     }
 
-    /// A record that changed. One with regions must not be forgotten: by its instant it is the last of those with nothing
-    /// pending, so that no search for old entries finds it.
-    mutating func touch(at now: Timestamp) { touched = regions.isEmpty ? now : .latest }
+    /// A record that changed. One with regions or devices must not be forgotten: by its instant it is the last of those with
+    /// nothing pending, so that no search for old entries finds it.
+    ///
+    /// - Parameter horizon: devices that were retired before it are forgotten.
+    mutating func touch(at now: Timestamp, since horizon: Timestamp) {
+        registrations.removeAll { $0.retiredAt.map { $0 < horizon } ?? false }
+        touched = isLasting ? .latest : now
+    }
 
     /// About the bytes of its JSON: most of a recipient with regions.
     var bytes: Int {
         var bytes = 128 + 100 * removals.count + 100 * devices.count
+        bytes += 512 * registrations.count
+        for category in capped { bytes += 64 + 16 * category.times.count }
+        for digest in digests { bytes += 64 + 64 * digest.members.count }
         for region in regions { bytes += 384 + region.identifier.utf8.count + region.sides.count }
         return bytes
     }

@@ -23,9 +23,9 @@ struct RecipientSet {
     /// A record in memory, by the key with an empty identifier.
     func record(of key: NotificationKey) -> RecipientRecord? { kept[key]?.record }
 
-    /// Adds a record that was loaded from the store.
-    mutating func load(_ key: NotificationKey, _ record: RecipientRecord) {
-        kept[key] = Kept(record: record, isLogged: true)
+    /// Adds a record that was loaded from the store; nil when the store has none.
+    mutating func load(_ key: NotificationKey, _ record: RecipientRecord?) {
+        kept[key] = Kept(record: record ?? RecipientRecord(), isLogged: record != nil)
     }
 
     /// Replaces or adds a record.

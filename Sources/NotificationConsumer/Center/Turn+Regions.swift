@@ -15,7 +15,8 @@ extension Turn {
             trace: request.trace,
             timer: .region(.init(trigger: trigger)),
             due: request.expiration,
-            channel: request.channel
+            channel: request.channel,
+            limits: request.limits
         )
         publish(.scheduled, of: request.id, closes: false, request.trace) { $0.replaces = replaced?.requestID }
     }
@@ -68,7 +69,7 @@ extension Turn {
             (next.due, next.isInDoubt) = (pending.expiration, false)
             entry.pending = next
         }
-        deliver(pending, occurrence: crossing, closes: !wait.trigger.repeats)
+        release(pending, occurrence: crossing, closes: !wait.trigger.repeats)
     }
 
     /// Whether the device may show what is pending.

@@ -73,7 +73,7 @@ extension Turn {
                 if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
                     close(delivered.requestID)
                 }
-                entry.delivered = nil
+                hide()
                 found = true
                 if rules.channels.isSent(delivered.channel) { doubt = Doubt(channel: delivered.channel) }
                 // Until the send has ended the device shows what is removed: treat it as in doubt, so that the device

@@ -101,8 +101,10 @@ extension Turn {
     private mutating func send(_ request: CenterInput.Request, leavesDoubt: Bool) {
         var waits = holdSend(by: request.channel) || request.isEnriched && holdsTimers
         if let sending = entry.sending { waits = waits || !isReplaced(sending, by: request.channel) }
-        guard !waits else {
-            return wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent || leavesDoubt)
+        guard !waits, request.limits == nil else {
+            wait(request, for: .turn, until: now, isInDoubt: mayHaveBeenSent || leavesDoubt)
+            if !waits { fire() }
+            return
         }
         let sending = StateEntry.Sending(
             requestID: request.id,
@@ -177,7 +179,8 @@ extension Turn {
             timer: timer,
             due: due,
             isInDoubt: isInDoubt,
-            channel: request.channel
+            channel: request.channel,
+            limits: request.limits
         )
         if request.isEnriched { planPreparation() }
     }

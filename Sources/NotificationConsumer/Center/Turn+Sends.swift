@@ -2,8 +2,15 @@ import NotificationModel
 
 /// The hand-over: in an event at once, or by a channel that answers later.
 extension Turn {
-    /// Hands a notification over, with its content as it is.
+    /// Hands a notification over, with its content as it is, to the devices that may present it.
     mutating func handOver(_ sending: StateEntry.Sending) {
+        var sending = sending
+        if let reason = address(&sending) {
+            return endUnlessCancelled(.suppressed, sending) {
+                $0.reason = reason
+                $0.devices = sending.addressees?.devices
+            }
+        }
         switch rules.channels.handover(of: sending.channel) {
         case .inEvent: delivered(sending)
         case .bySend: begin(sending)
@@ -21,25 +28,33 @@ extension Turn {
         if let delivered = entry.delivered, entry.pending?.requestID != delivered.requestID {
             close(delivered.requestID)
         }
-        entry.delivered = nil
+        hide()
         withdraw(through: channel, by: id, trace)
     }
 
     /// Sends a recall.
-    private mutating func withdraw(through channel: ChannelName?, by id: RequestID, _ trace: CarriedTrace) {
+    ///
+    /// - Parameter device: the only device that it is for; nil for all.
+    mutating func withdraw(
+        from device: String? = nil,
+        through channel: ChannelName?,
+        by id: RequestID,
+        _ trace: CarriedTrace
+    ) {
         guard rules.channels.isSent(channel) else { return }
-        begin(
-            .init(
-                requestID: id,
-                occurrence: nil,
-                content: nil,
-                expiration: nil,
-                trace: trace,
-                closes: false,
-                phase: .inFlight(since: now),
-                channel: channel
-            )
+        var recall = StateEntry.Sending(
+            requestID: id,
+            occurrence: nil,
+            content: nil,
+            expiration: nil,
+            trace: trace,
+            closes: false,
+            phase: .inFlight(since: now),
+            channel: channel
         )
+        recall.addressees = device.map { .init(device: $0) }
+        isChanged = true
+        begin(recall)
     }
 
     /// Ends a send that waits for its next attempt. Also answers a removal that arrived during an attempt whose outcome
@@ -77,8 +92,6 @@ extension Turn {
         next.attempt += sending.isDeferred ? 0 : 1
         (next.isDeferred, next.phase) = (false, .inFlight(since: now))
         entry.sending = nil
-        // The settings have changed since the attempt before.
-        if rules.channels.handover(of: next.channel) == .inEvent { return accepted(next) }
         handOver(next)
     }
 
@@ -120,7 +133,7 @@ extension Turn {
                 $0.by = removal
             }
             if entry.pending?.requestID != id { close(id) }
-            entry.delivered = nil
+            hide()
             recall(through: sending.channel, by: removal, trace)
         }
     }
@@ -220,17 +233,36 @@ extension Turn {
             $0.content = sending.content
             if case .ended(let report)? = sending.enrichment { $0.enrichment = report }
             $0.replaces = replaced
+            $0.devices = sending.addressees?.devices
+            $0.actions = sending.addressees?.category?.actionsJSON
         }
         if let replaced { close(replaced) }
+        shown = .init(thread: sending.addressees?.thread, event: effects.count - 1)
         entry.delivered = .init(
             requestID: sending.requestID,
             occurrence: sending.occurrence,
             at: now,
-            channel: sending.channel
+            channel: sending.channel,
+            details: details(of: sending)
         )
         // Another channel does not replace what the earlier one shows.
         if let earlier, !rules.channels.areSame(earlier.channel, sending.channel) {
             withdraw(through: earlier.channel, by: sending.requestID, sending.trace)
         }
+    }
+
+    /// Nothing is shown under the key any more.
+    mutating func hide() {
+        if entry.delivered != nil { shown = .init(thread: nil, event: nil) }
+        entry.delivered = nil
+    }
+
+    /// What responses are checked against and carry.
+    func details(of sending: StateEntry.Sending) -> StateEntry.Delivered.Details {
+        .init(
+            content: sending.content.flatMap { $0.count <= rules.keptContentBytes ? $0 : nil },
+            category: sending.addressees?.category?.kept,
+            targets: sending.addressees?.targets ?? 0
+        )
     }
 }

@@ -24,10 +24,11 @@ extension Turn {
             return expire(pending.requestID, pending.trace)
         }
         if case .at? = pending.preparation, let due = pending.due, due > now { return prepare(pending) }
+        if let end = heldUntil(pending), end > now { return hold(pending, until: end) }
         switch pending.timer {
-        case .held, .turn:
+        case .held, .turn, .digest:
             entry.pending = nil
-            deliver(pending, occurrence: nil, closes: true)
+            release(pending, occurrence: nil, closes: true)
         case .scheduled(let schedule, let occurrence):
             fire(pending, schedule, from: occurrence, due: pending.due ?? due, through: end ?? now)
         case .region(let wait): fire(pending, wait)
@@ -72,7 +73,7 @@ extension Turn {
         entry.pending = nil
         if let next { rearm(pending, schedule, at: next) }
         if sendsLast {
-            deliver(pending, occurrence: last, closes: next == nil)
+            release(pending, occurrence: last, closes: next == nil)
         } else {
             stopEnrichment(of: pending)
         }

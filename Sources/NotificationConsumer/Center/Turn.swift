@@ -12,12 +12,26 @@ struct Turn {
         let channel: ChannelName?
     }
 
+    /// What the key shows since the turn, if that has changed.
+    struct Shown {
+        /// Its thread; nil without one, and when nothing is shown.
+        let thread: ArraySlice<UInt8>?
+        /// The place of the `delivered` event among the effects.
+        let event: Int?
+    }
+
     let rules: LifecycleRules
     let key: NotificationKey
     let now: Timestamp
     var entry = StateEntry()
-    /// The record of the recipient; set only for turns that begin with it.
+    /// The record of the recipient; empty where the partition keeps none that a notification needs.
     var recipient = RecipientRecord()
+    /// The categories of the applications.
+    var categories = CategoryBook.empty
+    /// Nil when what is shown has not changed.
+    var shown: Shown?
+    /// Notifications of the turn whose category is not known.
+    var unknownCategories = 0
     /// The effects of the turn, in order.
     var effects: [Effect] = []
     /// The number of sends among the effects.
@@ -72,7 +86,8 @@ struct Turn {
             closes: sending.closes,
             isInDoubt: sending.isInDoubt,
             // What a previous owner may have sent is sent again, so that its outcome becomes known.
-            expiration: sending.isInDoubt && sending.attempt == 1 ? nil : sending.expiration
+            expiration: sending.isInDoubt && sending.attempt == 1 ? nil : sending.expiration,
+            addressees: sending.addressees
         )
         effects.append(.send(attempt))
         sends += 1

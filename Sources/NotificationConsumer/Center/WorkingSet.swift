@@ -75,7 +75,16 @@ struct WorkingSet {
 
     func entry(of slot: Slot) -> StateEntry { entries[Int(slot)] }
 
+    /// What the entry in a slot shows; copies nothing else of it.
+    func delivered(_ slot: Slot) -> StateEntry.Delivered? { entries[Int(slot)].delivered }
+
     func waitsForRegion(_ slot: Slot) -> Bool { standings[Int(slot)].state.contains(.region) }
+
+    /// Whether it waits for the end of a digest's window.
+    func isInDigest(_ slot: Slot) -> Bool {
+        guard entries[Int(slot)].sending == nil, case .digest? = entries[Int(slot)].pending?.timer else { return false }
+        return true
+    }
 
     /// All entries of the key's recipient in its application, in no particular order.
     func slots(ofRecipientOf key: NotificationKey) -> [Slot] { index.slots(ofRecipientOf: key) }
@@ -118,6 +127,15 @@ struct WorkingSet {
         noteChange(slot, at: now, from: cause)
         track(slot)
         return result
+    }
+
+    /// What the entries of a recipient became so far goes into the next cut.
+    mutating func endWaiting(ofRecipientOf key: NotificationKey) {
+        for slot in index.slots(ofRecipientOf: key) where standings[Int(slot)].state.contains(.lazy) {
+            standings[Int(slot)].state.insert([.urgent, .dirty])
+            standings[Int(slot)].state.remove(.lazy)
+            unlogged.dirty.append(slot)
+        }
     }
 
     /// Empties an entry. No input causes this, so it cannot wait.

@@ -63,6 +63,8 @@ package struct ChannelSend: Hashable, Sendable {
     package var isInDoubt: Bool
     /// After this instant the attempt must not begin.
     package var expiration: Timestamp?
+    /// The devices that it is for, and its category; nil when none is known.
+    package var addressees: StateEntry.Sending.Addressees?
 
     package init(
         id: SendID,
@@ -74,8 +76,10 @@ package struct ChannelSend: Hashable, Sendable {
         trace: CarriedTrace = .none,
         closes: Bool = true,
         isInDoubt: Bool = false,
-        expiration: Timestamp? = nil
+        expiration: Timestamp? = nil,
+        addressees: StateEntry.Sending.Addressees? = nil
     ) {
+        self.addressees = addressees
         (self.id, self.key, self.kind, self.attempt) = (id, key, kind, attempt)
         (self.assignmentID, self.partition) = (assignmentID, partition)
         (self.trace, self.closes, self.isInDoubt, self.expiration) = (trace, closes, isInDoubt, expiration)
@@ -94,7 +98,8 @@ extension ChannelSend {
             trace: attempt.trace,
             closes: attempt.closes,
             isInDoubt: attempt.isInDoubt,
-            expiration: attempt.expiration
+            expiration: attempt.expiration,
+            addressees: attempt.addressees
         )
     }
 

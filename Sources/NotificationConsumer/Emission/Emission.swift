@@ -17,6 +17,7 @@ struct Emission<Link: LaneLink> {
     let ledger: DeliveryLedger
     private let deliveries: Int32
     private let deadLetters: Int32
+    private let responses: Int32
     private let bound: RecordBound
 
     private var value: [UInt8] = []
@@ -28,6 +29,7 @@ struct Emission<Link: LaneLink> {
         self.ledger = ledger
         deliveries = link.partitionCount(of: .deliveries)
         deadLetters = link.partitionCount(of: .deadLetters)
+        responses = link.partitionCount(of: .responses)
         bound = RecordBound(link.maximumRecordBytes)
         value.reserveCapacity(4096)
     }
@@ -36,26 +38,102 @@ struct Emission<Link: LaneLink> {
     mutating func publish(_ event: DeliveryEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
         value.removeAll(keepingCapacity: true)
         event.write(to: &value)
+        writeHeaders(event.name.type, of: event.key, trace, at: now) { event.writeEventID(to: &$0) }
+        try enqueue(to: .deliveries, event.key, count: deliveries)
+    }
 
+    /// Publishes on `responses` what a person did with a notification.
+    mutating func publish(_ event: ResponseEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
+        value.removeAll(keepingCapacity: true)
+        event.write(to: &value)
+        writeHeaders(ResponseEvent.type, of: event.key, trace, at: now) { event.writeEventID(to: &$0) }
+        try enqueue(to: .responses, event.key, count: responses)
+    }
+
+    /// Publishes on `deliveries` what happened to a device.
+    mutating func publish(_ event: DeviceEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
+        value = event.json
+        writeHeaders(event.name.type, of: event.key, trace, at: now) { event.eventID.write(to: &$0) }
+        try enqueue(to: .deliveries, event.key, count: deliveries)
+    }
+
+    /// Publishes who has registered a token, or has it no more, under the token's hash.
+    mutating func publish(_ claim: TokenClaim, token: String, _ trace: CarriedTrace) throws {
+        guard link.partitionCount(of: .tokens) == link.inputPartitions else { return }
         headers.removeAll()
-        headers.append(EventHeader.specVersion, "1.0")
-        headers.append(EventHeader.id) { event.writeEventID(to: &$0) }
-        headers.append(EventHeader.source, source)
-        headers.append(EventHeader.type, event.name.type)
-        headers.append(EventHeader.time) { now.write(to: &$0) }
-        headers.append(EventHeader.subject, event.key.encoded)
-        headers.append(EventHeader.contentType, "application/json")
-        if let traceparent = trace.traceparent { headers.append(EventHeader.traceparent, traceparent) }
-        if let tracestate = trace.tracestate { headers.append(EventHeader.tracestate, tracestate) }
-
-        let partition = event.key.withRecipientBytes {
-            KafkaPartitioner.partition(forKey: $0, count: deliveries)
-        }
+        writeTrace(trace)
+        let key = Array(token.utf8)
         try enqueue(
             LinkRecord(
-                topic: .deliveries,
-                partition: partition,
-                key: event.key.encoded,
+                topic: .tokens,
+                partition: KafkaPartitioner.partition(forKey: key, count: link.inputPartitions),
+                key: key,
+                value: claim.json,
+                headers: headers,
+                tag: ledger.checkpoint.tag.rawValue
+            )
+        )
+    }
+
+    /// Publishes a signal about another recipient to that recipient's partition.
+    mutating func publish(_ signal: Signal, to recipient: String, _ trace: CarriedTrace, at now: Timestamp) throws {
+        let key = try SignalKey.bytes(recipient: recipient)
+        value = signal.json
+        let id = RequestID.derive(
+            caller: "signal",
+            idempotencyKey: "\(recipient) \(String(decoding: value, as: UTF8.self))"
+        )
+        headers.removeAll()
+        headers.append(EventHeader.specVersion, "1.0")
+        headers.append(EventHeader.id, Array("\(id)".utf8))
+        headers.append(EventHeader.source, source)
+        headers.append(EventHeader.type, Array(signal.type.eventType.utf8))
+        headers.append(EventHeader.time) { now.write(to: &$0) }
+        headers.append(EventHeader.subject, key)
+        headers.append(EventHeader.contentType, "application/json")
+        writeTrace(trace)
+        try enqueue(
+            LinkRecord(
+                topic: .signals,
+                partition: KafkaPartitioner.partition(forKey: Array(recipient.utf8), count: link.inputPartitions),
+                key: key,
+                value: value,
+                headers: headers,
+                tag: ledger.checkpoint.tag.rawValue
+            )
+        )
+    }
+
+    private mutating func writeHeaders(
+        _ type: StaticString,
+        of key: NotificationKey,
+        _ trace: CarriedTrace,
+        at now: Timestamp,
+        id: (inout [UInt8]) -> Void
+    ) {
+        headers.removeAll()
+        headers.append(EventHeader.specVersion, "1.0")
+        headers.append(EventHeader.id, writing: id)
+        headers.append(EventHeader.source, source)
+        headers.append(EventHeader.type, type)
+        headers.append(EventHeader.time) { now.write(to: &$0) }
+        headers.append(EventHeader.subject, key.encoded)
+        headers.append(EventHeader.contentType, "application/json")
+        writeTrace(trace)
+    }
+
+    private mutating func writeTrace(_ trace: CarriedTrace) {
+        if let traceparent = trace.traceparent { headers.append(EventHeader.traceparent, traceparent) }
+        if let tracestate = trace.tracestate { headers.append(EventHeader.tracestate, tracestate) }
+    }
+
+    /// The record that was written, to the partition of its recipient.
+    private func enqueue(to topic: LaneTopic, _ key: NotificationKey, count: Int32) throws {
+        try enqueue(
+            LinkRecord(
+                topic: topic,
+                partition: key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) },
+                key: key.encoded,
                 value: value,
                 headers: headers,
                 tag: ledger.checkpoint.tag.rawValue

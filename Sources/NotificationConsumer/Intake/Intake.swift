@@ -4,6 +4,7 @@ package import NotificationModel
 package struct Intake: Sendable {
     let requests: RequestIntake
     let signals: SignalIntake
+    let devices: DeviceIntake
 
     /// A record as received; of its headers only the trace is kept, and what a signal needs.
     package struct Record: Sendable {
@@ -50,7 +51,9 @@ package struct Intake: Sendable {
     ) throws(ModelError) -> CenterInput {
         switch record.input {
         case .requests: try requests.input(from: record, life: life, at: now, isReadAgain: isReadAgain)
-        case .signals: .fix(try signals.fix(from: record, life: life, at: now))
+        case .signals: try signals.input(from: record, life: life, at: now)
+        case .devices: .registration(try devices.registration(from: record, life: life, at: now))
+        case .tokens: .claim(try devices.claim(from: record, life: life))
         }
     }
 }

@@ -77,6 +77,8 @@ struct RequestIntake: Sendable {
                 try bound.check(content: scanned.content.count, contents: contents)
                 try check(scanned.channel)
             }
+            var isInRecipientZone = false
+            if case .calendar(let trigger) = scanned.trigger { isInRecipientZone = trigger.timeZone == nil }
             return .request(
                 .init(
                     id: scanned.requestID ?? derivedID(of: record, life),
@@ -91,7 +93,9 @@ struct RequestIntake: Sendable {
                     timestamp: anchor,
                     // What was sent at once then is not enriched now.
                     isEnriched: enriches && !isReadAgain
-                        && NotificationContent.asksForEnrichment(value[scanned.content])
+                        && NotificationContent.asksForEnrichment(value[scanned.content]),
+                    limits: scanned.limits,
+                    isInRecipientZone: isInRecipientZone
                 )
             )
         }

@@ -42,17 +42,14 @@ package struct SignalHeaders: Sendable, Hashable {
 
 /// Converts a record of the `signals` topic to an input of the center, or explains why it is invalid.
 struct SignalIntake: Sendable {
+    /// For signals that name no application.
+    let application: String
     /// The partition a recipient belongs to: `murmur2(recipient) mod partitions`.
     let partition: @Sendable (String) -> Int32
 
-    /// Reads a location.
-    ///
-    /// The other signals of the contract are for later releases. They become dead letters, so that none is lost: the dead
-    /// letters hold the bytes, and can be published again.
-    ///
     /// - Parameter life: the life of the topic to which the record's offset belongs.
     /// - Throws: `ModelError` with the reason for the dead letter; a misrouted record can be sent on.
-    func fix(from record: Intake.Record, life: Int64, at now: Timestamp) throws(ModelError) -> CenterInput.Fix {
+    func input(from record: Intake.Record, life: Int64, at now: Timestamp) throws(ModelError) -> CenterInput {
         guard let key = record.key else {
             throw ModelError(.invalid, field: "key", "the record has no key; a signal's key is its recipient")
         }
@@ -67,34 +64,48 @@ struct SignalIntake: Sendable {
                     + "partition by murmur2 of the recipient"
             )
         }
+        let type = try type(of: record)
+        guard let value = record.value else { throw ModelError(.invalid, "the record has no value") }
+        let signal = try Signal(type, json: value)
+        let written = Timestamp(rawValue: record.timestamp ?? now.rawValue)
+        let position = CenterInput.Position(.signals, offset: record.offset, life: life)
+        if case .location(let fix) = signal {
+            try fix.checkTime(at: now)
+            return .fix(
+                .init(recipient: recipient, fix: fix, position: position, trace: record.trace, timestamp: written)
+            )
+        }
+        try Intake.check(written, at: now)
+        return .signal(
+            .init(
+                recipient: try NotificationKey(
+                    application: signal.application ?? application,
+                    recipient: recipient,
+                    identifier: ""
+                ),
+                signal: signal,
+                position: position,
+                trace: record.trace,
+                timestamp: written
+            )
+        )
+    }
+
+    private func type(of record: Intake.Record) throws(ModelError) -> SignalType {
         switch record.signal.kind {
-        case .known(.location): break
-        case .known(let type):
-            throw ModelError(.unsupportedForm, field: SignalType.header, "this release does not read \(type.eventType)")
+        case .known(let type): return type
         case .unknown:
             throw ModelError(
                 .unsupportedForm,
                 field: SignalType.header,
-                "this release does not know the type; it reads \(SignalType.location.eventType)"
+                "this release does not know the type; it reads \(Self.known)"
             )
         case .missing:
-            throw ModelError(
-                .invalid,
-                field: SignalType.header,
-                "is missing; a location has \(SignalType.location.eventType)"
-            )
+            throw ModelError(.invalid, field: SignalType.header, "is missing; it is one of \(Self.known)")
         }
-        guard let value = record.value else { throw ModelError(.invalid, "the record has no value") }
-        let fix = try LocationFix(json: value)
-        try fix.checkTime(at: now)
-        return CenterInput.Fix(
-            recipient: recipient,
-            fix: fix,
-            position: .init(.signals, offset: record.offset, life: life),
-            trace: record.trace,
-            timestamp: Timestamp(rawValue: record.timestamp ?? now.rawValue)
-        )
     }
+
+    private static let known = SignalType.allCases.map(\.eventType).joined(separator: ", ")
 }
 
 extension Intake {

@@ -5,15 +5,19 @@ import NotificationModel
 struct CoPartitionedInputs {
     private let inputs: [(input: InputTopic, topic: String)]
 
-    init(_ topics: TopicNames) { inputs = InputTopic.allCases.map { ($0, topics[$0]) } }
+    init(_ topics: TopicNames, _ used: [InputTopic] = InputTopic.allCases) { inputs = used.map { ($0, topics[$0]) } }
 
     var topics: [String] { inputs.map(\.topic) }
 
     /// The input of a polled record.
     func input(of message: borrowing KafkaMessage) -> InputTopic {
-        for (input, topic) in inputs.dropFirst() where message.isOf(topic) { return input }
-        return .requests
+        // Most are of the first.
+        for (input, topic) in inputs.dropLast() where message.isOf(topic) { return input }
+        return inputs.last?.input ?? .requests
     }
+
+    /// Whether the input is read.
+    func contains(_ input: InputTopic) -> Bool { inputs.contains { $0.input == input } }
 
     /// Converts topic names to inputs; omits other topics.
     func named<Value>(_ places: [KafkaTopicPartition: Value]) -> [InputPartition: Value] {

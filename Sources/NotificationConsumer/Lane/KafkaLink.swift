@@ -56,7 +56,7 @@ package final class KafkaLink: LaneLink, ClientLink {
             return nil
         }
         self.targets = targets
-        inputs = CoPartitionedInputs(configuration.topics)
+        inputs = CoPartitionedInputs(configuration.topics, targets.inputs)
         do {
             consumer = try KafkaConsumer(configuration: configuration.groupConsumer(lane: lane), logger: logger)
         } catch {
@@ -101,7 +101,7 @@ package final class KafkaLink: LaneLink, ClientLink {
             onAssign: { [unowned self] places in
                 rebalances += 1
                 let starts = try onAssign(inputs.numbers(of: places))
-                return Dictionary(uniqueKeysWithValues: starts.map { (place($0), $1) })
+                return self.places(starts)
             },
             onRevoke: { [unowned self] places, lost, deadline in
                 rebalances += 1
@@ -145,15 +145,15 @@ package final class KafkaLink: LaneLink, ClientLink {
         of partitions: [InputPartition],
         within time: Duration
     ) throws -> [InputPartition: OffsetBounds] {
-        inputs.named(try consumer.watermarks(of: Set(partitions.map(place)), within: time))
+        inputs.named(try consumer.watermarks(of: places(partitions), within: time))
     }
 
     package func committedOffsets(of partitions: [InputPartition], within time: Duration) throws -> InputOffsets {
-        inputs.named(try consumer.committed(Set(partitions.map(place)), within: time))
+        inputs.named(try consumer.committed(places(partitions), within: time))
     }
 
     package func lag(of partition: InputPartition, after position: Int64) -> Int64? {
-        consumer.lag(of: place(partition), after: position)
+        inputs.contains(partition.input) ? consumer.lag(of: place(partition), after: position) : 0
     }
 
     // MARK: - The changelog
@@ -257,8 +257,9 @@ package final class KafkaLink: LaneLink, ClientLink {
 
     package func countPartitions(within time: Duration) throws -> PartitionCounts {
         let topics = configuration.topics
-        return try PartitionCounts(state: producer.partitionCount(of: topics.state, within: time)) { input in
-            try producer.partitionCount(of: topics[input], within: time)
+        let state = try producer.partitionCount(of: topics.state, within: time)
+        return try PartitionCounts(state: state) { input in
+            inputs.contains(input) ? try producer.partitionCount(of: topics[input], within: time) : state
         }
     }
 
@@ -283,7 +284,12 @@ package final class KafkaLink: LaneLink, ClientLink {
     // MARK: - Making it durable
 
     private func places(_ offsets: InputOffsets) -> [KafkaTopicPartition: Int64] {
-        Dictionary(uniqueKeysWithValues: offsets.map { (place($0), $1) })
+        let read = offsets.filter { inputs.contains($0.key.input) }
+        return Dictionary(uniqueKeysWithValues: read.map { (place($0), $1) })
+    }
+
+    private func places(_ partitions: [InputPartition]) -> Set<KafkaTopicPartition> {
+        Set(partitions.filter { inputs.contains($0.input) }.map(place))
     }
 
     package func commitOffsets(_ offsets: InputOffsets, within time: Duration?) throws(KafkaError) {

@@ -93,6 +93,11 @@ extension Lane {
         rules.retry = RetryPolicy(configuration.retry)
         if context.enrichment != nil { rules.enrichment = EnrichmentTimes(configuration.enrichment) }
         rules.contentBytes = intake.requests.contentBytes
+        rules.keptContentBytes = intake.requests.bound.content(contents: intake.requests.contents + 1)
+        rules.requiresDevice = configuration.requiresDevice
+        rules.foregroundKept = configuration.foregroundKept.milliseconds
+        rules.maximumDevices = configuration.devicesPerRecipient
+        rules.zones = context.zones
         // An event in a transaction that was not committed was not sent.
         let isDoubtful = rules.repeatsEvents || rules.channels.hasSends
         var center = try PartitionCenter(
@@ -110,6 +115,8 @@ extension Lane {
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
             at: context.clock()
         )
+        center.keepsRecipients = result.marker?.keepsRecipients ?? false
+        center.categories = categories
         center.locatedApplications = result.marker?.locatedApplications ?? []
         return OwnedPartition(
             center: center,

@@ -49,6 +49,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     var sends: ChannelSends
     /// The enrichments of contents.
     var enrichments: Enrichments
+    /// The categories that notifications are delivered with, and the version of the table that has them.
+    var categories = CategoryBook.empty
+    var categoryVersion = 0
     /// The queries that wait for this lane; nil where nobody asks.
     let queries: QueryInbox?
     var backPressure = BackPressure()
@@ -80,6 +83,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             budget: CheckpointBudget(largest: configuration.largestCheckpoint(context.guarantee))
         )
         owned = OwnedPartitions(count: count)
+        let home: @Sendable (String) -> Int32 = { component in
+            KafkaPartitioner.partition(forKey: Array(component.utf8), count: count)
+        }
         intake = Intake(
             requests: RequestIntake(
                 topic: configuration.topics.requests,
@@ -91,9 +97,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 contents: context.channels.isEmpty && context.enrichment == nil ? 1 : 2,
                 partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
             ),
-            signals: SignalIntake(partition: { recipient in
-                KafkaPartitioner.partition(forKey: Array(recipient.utf8), count: count)
-            })
+            signals: SignalIntake(application: configuration.defaultApplication, partition: home),
+            devices: DeviceIntake(zones: context.zones, partition: home)
         )
         emission = Emission(link: link, source: configuration.source, ledger: ledger)
         sends = Self.sends(of: context, waking: link)
@@ -122,6 +127,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// - Throws: the reason why the lane cannot continue; close it, and start another one.
     package func turn() throws {
         context.health.beat()
+        refreshCategories()
         let held = try regulate()
         let isHeld = held != .nothing
         owned.tendStores(at: link.now)
@@ -239,6 +245,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             let outcome = applied?.outcome
             if let outcome { context.metrics.count(outcome) }
             isUnfinished = outcome == .unfinished
+            if case .refused(let error)? = outcome { try bury(record, copy, because: error) }
             if let applied {
                 let bytes = applied.cutBytes ?? (record.key?.count ?? 0) + (record.value?.count ?? 0)
                 if bytes > 0 { ledger.budget.expect(bytes) }
@@ -296,8 +303,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         var left = min(Self.timersPerTurn, roomForSideWork)
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
-            let fired = owned[number]?.fireDue(at: now, limit: limit) {
-                context.metrics.record(lateness: $0)
+            let fired = try usingStore {
+                try owned[number]?.fireDue(at: now, limit: limit) { context.metrics.record(lateness: $0) }
             }
             guard let fired, fired > 0 else { return }
             work += fired
@@ -324,6 +331,19 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 if event.name == .delivered, let written, context.metrics.wantsLatency {
                     context.metrics.record(latency: now.rawValue - written)
                 }
+            case .respond(let event, let trace):
+                try transactions?.beginIfNeeded()
+                try emission.publish(event, trace, at: now)
+                context.metrics.countResponse()
+            case .announce(let event, let trace):
+                try transactions?.beginIfNeeded()
+                try emission.publish(event, trace, at: now)
+            case .claim(let claim, let token, let trace):
+                try transactions?.beginIfNeeded()
+                try emission.publish(claim, token: token, trace)
+            case .signal(let signal, let recipient, let trace):
+                try transactions?.beginIfNeeded()
+                try emission.publish(signal, to: recipient, trace, at: now)
             case .send(let attempt): send(attempt, of: number)
             case .enrich(let request): enrich(request, of: number, at: now)
             case .stopEnrichment(let id, let key): cancelEnrichments { $0.key == key && $0.requestID == id }
@@ -331,6 +351,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             }
         }
         effects.removeAll(keepingCapacity: true)
+        countUnknownCategories(of: number)
     }
 
     /// Every error of `body` that is not the end of the lane is one of the store.

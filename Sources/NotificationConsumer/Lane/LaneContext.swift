@@ -30,6 +30,8 @@ package struct LaneContext {
     package var fenced: String?
     /// Where queries come from; nil without them.
     package var queries: QueryRouter?
+    /// The categories of all applications.
+    package var categories: CategoryTable
 
     package init(
         configuration: ConsumerServiceConfiguration,
@@ -46,7 +48,8 @@ package struct LaneContext {
         metrics: LaneMetrics,
         logger: Logger,
         fenced: String? = nil,
-        queries: QueryRouter? = nil
+        queries: QueryRouter? = nil,
+        categories: CategoryTable = CategoryTable()
     ) {
         self.configuration = configuration
         self.guarantee = guarantee
@@ -63,5 +66,6 @@ package struct LaneContext {
         self.logger = logger
         self.fenced = fenced
         self.queries = queries
+        self.categories = categories
     }
 }

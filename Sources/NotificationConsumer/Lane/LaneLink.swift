@@ -83,8 +83,11 @@ package protocol LaneLink: PublishingLink where Topic == LaneTopic, Offsets == I
 /// The topics that a lane writes to.
 package enum LaneTopic: Int, CaseIterable, Sendable {
     case deliveries, deadLetters, state
-    /// For signals that were in the partition of another recipient.
+    /// For signals that were in the partition of another recipient, and those about another recipient.
     case signals
+    case responses
+    /// For claims of tokens.
+    case tokens
 }
 
 /// The errors of a link besides `KafkaError`.

@@ -8,6 +8,9 @@ package final class LaneMetrics {
     private let duplicates: Counter
     private let superseded: Counter
     private let signals: [SignalOutcome: Counter]
+    private let devices: [DeviceOutcome: Counter]
+    private let responses: Counter
+    private let unknownCategories: Counter
     private let events: [Counter]
     private let deadLetters: [ReasonCode: Counter]
     private let forgotten: Counter
@@ -39,6 +42,13 @@ package final class LaneMetrics {
         case located, late, unawaited
         /// Sent on to the partition of its recipient.
         case forwarded
+        /// It answers what is shown, or something else; its device or its request is not known, or it is a repeat.
+        case matched, unmatched, unknown
+    }
+
+    /// What became of a registration of a device.
+    enum DeviceOutcome: String, CaseIterable {
+        case registered, refreshed, late, unknown
     }
 
     /// What the group did with the partitions of the lane.
@@ -62,6 +72,13 @@ package final class LaneMetrics {
         signals = Dictionary(
             uniqueKeysWithValues: SignalOutcome.allCases.map { ($0, counter("signals", [("outcome", $0.rawValue)])) }
         )
+        devices = Dictionary(
+            uniqueKeysWithValues: DeviceOutcome.allCases.map {
+                ($0, counter("device.registrations", [("outcome", $0.rawValue)]))
+            }
+        )
+        responses = counter("response.events")
+        unknownCategories = counter("categories.unknown")
         events = DeliveryEventName.allCases.map { counter("notification.events", [("name", $0.rawValue)]) }
         deadLetters = Dictionary(
             uniqueKeysWithValues: Self.deadLetterReasons.map {
@@ -103,9 +120,19 @@ package final class LaneMetrics {
         case .located: signals[.located]?.increment()
         case .late: signals[.late]?.increment()
         case .unawaited: signals[.unawaited]?.increment()
-        case .unfinished: break
+        case .matched: signals[.matched]?.increment()
+        case .unmatched: signals[.unmatched]?.increment()
+        case .unknown: signals[.unknown]?.increment()
+        case .registered: devices[.registered]?.increment()
+        case .refreshed: devices[.refreshed]?.increment()
+        // The dead letter is counted.
+        case .unfinished, .claimed, .refused: break
         }
     }
+
+    func count(unknownCategories count: Int) { unknownCategories.increment(by: Int64(count)) }
+
+    func countResponse() { responses.increment() }
 
     func countForwarded() { signals[.forwarded]?.increment() }
 

@@ -13,6 +13,8 @@ struct LaneTargets {
 
     /// The partition count of each input.
     var inputPartitions: Int32
+    /// The inputs that are read: without `tokens` where that topic is missing or has another count.
+    var inputs: [InputTopic]
     /// In the order of `LaneTopic`.
     private var targets: [Target]
 
@@ -40,14 +42,44 @@ struct LaneTargets {
             }
             let state = try target(topics.state)
             let counts = try PartitionCounts(state: state.partitions) { input in
-                try producer.partitionCount(of: topics[input], within: .seconds(2))
+                guard input != .tokens else { return state.partitions }
+                return try producer.partitionCount(of: topics[input], within: .seconds(2))
             }
+            let count = try counts.common()
+            let tokens = try optional { try target(topics.tokens) }
+            let readsTokens = tokens?.partitions == count
+            if !readsTokens { warn(topics.tokens, tokens?.partitions, count, logger) }
             return LaneTargets(
-                inputPartitions: try counts.common(),
+                inputPartitions: count,
+                inputs: InputTopic.allCases.filter { readsTokens || $0 != .tokens },
                 targets: [
                     try target(topics.deliveries), try target(topics.deadLetters), state, try target(topics.signals),
+                    try target(topics.responses),
+                    readsTokens ? tokens ?? state : .init(handle: state.handle, partitions: 0),
                 ]
             )
         }
+    }
+
+    /// - Returns: nil for a topic that does not exist.
+    private static func optional(_ find: () throws -> Target) throws -> Target? {
+        do {
+            return try find()
+        } catch let error as KafkaError where error.code == .unknownTopicOrPartition || error.code == .unknownTopic {
+            return nil
+        }
+    }
+
+    private static func warn(_ topic: String, _ found: Int32?, _ count: Int32, _ logger: Logger) {
+        logger.error(
+            """
+            tokens that move between recipients are not followed: create the topic, compacted, with as many partitions as \
+            the inputs, and start again
+            """,
+            metadata: [
+                LogMetadata.topic: "\(topic)", LogMetadata.partitions: "\(found.map { "\($0)" } ?? "none")",
+                "wanted": "\(count)",
+            ]
+        )
     }
 }

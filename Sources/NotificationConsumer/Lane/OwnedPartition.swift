@@ -131,7 +131,10 @@ struct OwnedPartition {
     ) throws -> (outcome: CenterInput.Outcome, cutBytes: Int?) {
         let (dirty, bytes) = (center.dirtyCount, center.recipients.dirtyBytes)
         let outcome = try center.apply(input, at: now)
-        if case .fix = input { return (outcome, center.recipients.dirtyBytes - bytes) }
+        switch input {
+        case .fix, .registration, .claim: return (outcome, max(0, center.recipients.dirtyBytes - bytes))
+        case .request, .removal, .signal: break
+        }
         return (outcome, !input.isTimeless || center.dirtyCount > dirty ? nil : 0)
     }
 
@@ -140,9 +143,9 @@ struct OwnedPartition {
         at now: Timestamp,
         limit: Int,
         lateness: (Int64) -> Void
-    ) -> Int {
+    ) throws -> Int {
         // No occurrence after the limit is sent; the clock decides lateness and expiration.
-        center.fireDue(at: now, through: fireLimit, limit: limit, lateness: lateness)
+        try center.fireDue(at: now, through: fireLimit, limit: limit, lateness: lateness)
     }
 
     // MARK: - Checkpoint
@@ -174,7 +177,8 @@ struct OwnedPartition {
             replay: PerInput(center.replayOffset).named(topics) { $0 },
             replayEnd: PerInput(center.replayEnd).named(topics) { $0 },
             lives: inputs.named(topics) { $0.life > 0 ? $0.life : nil },
-            locatedApplications: center.locatedApplications
+            locatedApplications: center.locatedApplications,
+            keepsRecipients: center.keepsRecipients
         )
         cut = Cut(marker: marker, changes: changes)
         isTouched = false

@@ -5,6 +5,8 @@ import NotificationModel
 struct NotificationQuery: Sendable {
     /// An empty identifier asks for all that the recipient has in the application.
     var key: NotificationKey
+    /// Asks for the recipient's devices instead; an identifier is the name of one.
+    var isOfDevices = false
     var states = Set(ListedNotification.State.allCases)
     /// The position after which a page begins: `next` of the page before. Nil for the first page.
     var after: Int64?
@@ -33,6 +35,8 @@ struct NotificationQuery: Sendable {
         case page(Page)
         /// For one identifier; nil when nothing is under it.
         case notification(ListedNotification?)
+        /// The devices that were asked for.
+        case devices([ListedDevice])
         /// This instance does not own the recipient's partition.
         case notOwned(partition: Int32)
         /// The lane stopped before it could answer, or no lane has begun yet.

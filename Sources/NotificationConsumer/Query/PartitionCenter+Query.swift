@@ -7,6 +7,17 @@ extension PartitionCenter {
         try entry(of: query.key).flatMap { query.list(query.key, $0) }
     }
 
+    /// The devices of a recipient, or the one that the key names.
+    func devices(for query: NotificationQuery) throws -> [ListedDevice] {
+        let key = query.key.ofRecipient
+        let record =
+            try recipients.record(of: key) ?? store.entry(of: key.encoded).map { try RecipientRecord(json: $0.value) }
+        let name = query.key.identifier
+        return (record?.registrations ?? []).filter { name.isEmpty || $0.name.hasSameUTF8(as: name) }.map(
+            ListedDevice.init
+        )
+    }
+
     /// Some of what a recipient has, in the order of the hashes of keys.
     func page(for query: NotificationQuery) throws -> NotificationQuery.Page {
         var page = NotificationQuery.Page()

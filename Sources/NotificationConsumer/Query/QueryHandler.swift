@@ -9,7 +9,9 @@ import ServiceHTTP
 /// - `GET /v1/recipients/{recipient}/notifications?state=pending|delivered&limit=&after=&occurrences=`
 /// - `GET /v1/recipients/{recipient}/notifications/{identifier}?state=…&occurrences=`
 ///
-/// Both accept `?application=`.
+/// - `GET /v1/recipients/{recipient}/devices`, and `…/devices/{device}`
+///
+/// All accept `?application=`.
 struct QueryHandler: Sendable {
     let router: QueryRouter
     /// The topic whose partitions count, for the answer that names one.
@@ -17,6 +19,7 @@ struct QueryHandler: Sendable {
     let defaultApplication: String
 
     private static let collection = "/v1/recipients/{recipient}/notifications"
+    private static let devices = "/v1/recipients/{recipient}/devices"
     private static let ofOne = ["application", "state", "occurrences"]
     private static let ofAll = ofOne + ["limit", "after"]
 
@@ -24,8 +27,47 @@ struct QueryHandler: Sendable {
         [
             Route(.get, Self.collection, role: .query) { call, _ in try await list(call) },
             Route(.get, "\(Self.collection)/{identifier}", role: .query) { call, _ in try await show(call) },
+            Route(.get, Self.devices, role: .query) { call, _ in try await listDevices(call) },
+            Route(.get, "\(Self.devices)/{device}", role: .query) { call, _ in try await showDevice(call) },
         ]
     }
+
+    // MARK: - Devices
+
+    private func listDevices(_ call: Call) async throws -> Response {
+        let found = try await devices(call, "")
+        return Self.json { json in
+            JSONWriter.append("{\"devices\":[", to: &json)
+            for (index, device) in found.enumerated() {
+                if index > 0 { JSONWriter.append(",", to: &json) }
+                device.write(to: &json)
+            }
+            JSONWriter.append("]}", to: &json)
+        }
+    }
+
+    private func showDevice(_ call: Call) async throws -> Response {
+        let name = try call.parameter("device")
+        guard !name.isEmpty else { throw ModelError(.invalid, field: "device", "must not be empty") }
+        guard let device = try await devices(call, name).first else { throw Problem.noSuchDevice }
+        return Self.json { device.write(to: &$0) }
+    }
+
+    private func devices(_ call: Call, _ name: String) async throws -> [ListedDevice] {
+        let parameters = try call.target.parameters(allowed: ["application"])
+        var query = NotificationQuery(
+            key: try NotificationKey(
+                application: parameters["application"] ?? defaultApplication,
+                recipient: call.parameter("recipient"),
+                identifier: name
+            )
+        )
+        query.isOfDevices = true
+        guard case .devices(let found) = try await answer(query) else { throw Problem.unanswered }
+        return found
+    }
+
+    // MARK: - Notifications
 
     /// A page of all that the recipient has.
     private func list(_ call: Call) async throws -> Response {
@@ -101,7 +143,7 @@ struct QueryHandler: Sendable {
     private func answer(_ query: NotificationQuery) async throws(Problem) -> NotificationQuery.Answer {
         let answer = await router.answer(query)
         switch answer {
-        case .page, .notification: return answer
+        case .page, .notification, .devices: return answer
         case .notOwned(let partition): throw .notOwned(partition, of: topic)
         case .unavailable: throw .unanswered
         case .overloaded: throw .overloaded
@@ -133,6 +175,13 @@ extension Problem {
         .notFound,
         "The recipient has no such notification in the sets that were asked for.",
         field: "identifier"
+    )
+
+    static let noSuchDevice = Problem(
+        .notFound,
+        .notFound,
+        "The recipient has no such device in the application.",
+        field: "device"
     )
 
     static func notOwned(_ partition: Int32, of topic: String) -> Problem {

@@ -81,7 +81,7 @@ struct ReplanTests {
         for (number, trigger) in triggers.enumerated() {
             _ = try first.apply(try input(trigger, "n-\(number)", in: before), at: instant(noon))
         }
-        if let untilFired { _ = first.fireDue(at: instant(untilFired), limit: .max) }
+        if let untilFired { _ = try first.fireDue(at: instant(untilFired), limit: .max) }
         try commit(&first, at: untilFired ?? noon)
         var next = try center(over: store, after, firedThrough: firedThrough, at: untilFired ?? noon)
         next.replan = .init(from: before.version)
@@ -101,7 +101,7 @@ struct ReplanTests {
 
     private static func delivered(_ center: inout PartitionCenter, at now: Int64) throws -> [Timestamp?] {
         while center.nextRefill != nil, try center.refill(at: instant(now)) > 0 {}
-        _ = center.fireDue(at: instant(now), limit: .max)
+        _ = try center.fireDue(at: instant(now), limit: .max)
         var effects: [Effect] = []
         center.exchangeEffects(with: &effects)
         return effects.compactMap { effect in

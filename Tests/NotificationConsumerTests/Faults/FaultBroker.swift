@@ -15,7 +15,8 @@ struct FaultBroker {
         self.partitions = partitions
         let count = Int(partitions)
         broker = try LocalBroker(topics: [
-            topics.requests: count, topics.signals: count, topics.state: count, topics.deliveries: count,
+            topics.requests: count, topics.signals: count, topics.devices: count, topics.tokens: count,
+            topics.state: count, topics.deliveries: count,
             topics.deadLetters: 1,
         ])
     }

@@ -21,7 +21,7 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
         switch record.topic {
         case .state: before(record.key == StateMarker.key ? .marker : .entry)
         case .deliveries: before(.event)
-        case .deadLetters, .signals: break
+        case .deadLetters, .signals, .responses, .tokens: break
         }
         try base.enqueue(record)
     }

@@ -21,6 +21,8 @@ final class MemoryBroker {
     var requests: [Log]
     /// All of them are locations.
     var signals: [Log]
+    var devices: [Log]
+    var tokens: [Log]
     var state: [Log]
     var deliveries: [[UInt8]] = []
     /// The group's offsets.
@@ -36,7 +38,7 @@ final class MemoryBroker {
 
     init(partitions: Int) {
         requests = Array(repeating: Log(), count: partitions)
-        signals = requests
+        (signals, devices, tokens) = (requests, requests, requests)
         state = Array(repeating: Log(), count: partitions)
         now = .now
         busyUntil = now
@@ -45,11 +47,19 @@ final class MemoryBroker {
     func addPartitions(_ count: Int) {
         requests += Array(repeating: Log(), count: count - requests.count)
         signals += Array(repeating: Log(), count: count - signals.count)
+        devices += Array(repeating: Log(), count: count - devices.count)
+        tokens += Array(repeating: Log(), count: count - tokens.count)
         state += Array(repeating: Log(), count: count - state.count)
     }
 
     func log(of place: InputPartition) -> Log {
-        place.input == .requests ? requests[Int(place.partition)] : signals[Int(place.partition)]
+        let number = Int(place.partition)
+        return switch place.input {
+        case .requests: requests[number]
+        case .signals: signals[number]
+        case .devices: devices[number]
+        case .tokens: tokens[number]
+        }
     }
 
     func marker(in partition: Int32, of count: Int32, firedThrough: Timestamp? = nil) {
@@ -251,13 +261,23 @@ final class MemoryLink: LaneLink {
 
     func countPartitions(within time: Duration) throws -> PartitionCounts {
         PartitionCounts(state: Int32(broker.state.count)) { input in
-            Int32(input == .requests ? broker.requests.count : broker.signals.count)
+            switch input {
+            case .requests: Int32(broker.requests.count)
+            case .signals: Int32(broker.signals.count)
+            case .devices: Int32(broker.devices.count)
+            case .tokens: Int32(broker.tokens.count)
+            }
         }
     }
 
     var maximumRecordBytes: Int { 1_000_000 }
 
-    func partitionCount(of topic: LaneTopic) -> Int32 { topic == .state || topic == .signals ? inputPartitions : 1 }
+    func partitionCount(of topic: LaneTopic) -> Int32 {
+        switch topic {
+        case .state, .signals, .tokens: inputPartitions
+        case .deliveries, .deadLetters, .responses: 1
+        }
+    }
 
     func enqueue(_ record: LinkRecord<LaneTopic>) throws(KafkaError) {
         var outgoing = Outgoing(record: record, writtenAt: now)
@@ -308,8 +328,9 @@ final class MemoryLink: LaneLink {
     private func write(_ record: LinkRecord<LaneTopic>) {
         switch record.topic {
         case .state: broker.state[Int(record.partition)].records.append((record.key, record.value))
-        case .deliveries, .deadLetters: broker.deliveries.append(record.value ?? [])
+        case .deliveries, .deadLetters, .responses: broker.deliveries.append(record.value ?? [])
         case .signals: broker.signals[Int(record.partition)].records.append((record.key, record.value))
+        case .tokens: broker.tokens[Int(record.partition)].records.append((record.key, record.value))
         }
     }
 

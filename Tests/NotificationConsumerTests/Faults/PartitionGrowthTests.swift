@@ -43,6 +43,11 @@ struct PartitionGrowthTests {
 
     @Test func `only requests has more partitions`() throws {
         let refusal = try Self.refusal(share: Array(0..<5)) { $0.requests.append(.init()) }
-        #expect(refusal == .partitionCountsDiffer(PartitionCounts(topics: ["requests": 5, "signals": 4, "state": 4])))
+        #expect(
+            refusal
+                == .partitionCountsDiffer(
+                    PartitionCounts(topics: ["requests": 5, "signals": 4, "devices": 4, "tokens": 4, "state": 4])
+                )
+        )
     }
 }

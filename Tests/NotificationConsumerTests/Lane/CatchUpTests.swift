@@ -25,7 +25,7 @@ struct CatchUpTests {
 
     private static func fire(_ partition: inout OwnedPartition, _ milliseconds: Int64) throws -> [DeliveryEvent] {
         try partition.center.refill(at: at(milliseconds))
-        _ = partition.fireDue(at: at(milliseconds), limit: 10) { _ in }
+        _ = try partition.fireDue(at: at(milliseconds), limit: 10) { _ in }
         return partition.center.takeEffects().events
     }
 

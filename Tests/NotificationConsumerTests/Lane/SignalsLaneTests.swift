@@ -69,7 +69,7 @@ struct SignalsLaneTests {
             broker.state[Int(Self.home)].records.last { $0.key == StateMarker.key }?.value
         )
         let read = try StateMarker(json: marker)
-        #expect(read.offsets == [broker.topics.requests: 1, broker.topics.signals: 2])
+        #expect(read.offsets[broker.topics.requests] == 1 && read.offsets[broker.topics.signals] == 2)
         #expect(read.locatedApplications == ["shop"])
     }
 
@@ -105,7 +105,8 @@ struct SignalsLaneTests {
     @Test func `it is sent on once only`() throws {
         let intake = Intake(
             requests: RequestIntake(topic: "requests", zones: zones, partition: { _ in 1 }),
-            signals: SignalIntake(partition: { _ in 1 })
+            signals: SignalIntake(application: "shop", partition: { _ in 1 }),
+            devices: DeviceIntake(zones: zones, partition: { _ in 1 })
         )
         var record = Intake.Record(
             .signals,
@@ -162,9 +163,9 @@ struct SignalsLaneTests {
         )
         record.signal.kind = .known(.location)
         change(&record)
-        let intake = SignalIntake(partition: { $0 == "ana" ? 3 : 2 })
+        let intake = SignalIntake(application: "shop", partition: { $0 == "ana" ? 3 : 2 })
         do throws(ModelError) {
-            let fix = try intake.fix(from: record, life: 7, at: now)
+            guard case .fix(let fix) = try intake.input(from: record, life: 7, at: now) else { return nil }
             #expect(fix.recipient == "ana" && fix.position == .init(.signals, offset: 0, life: 7))
             return nil
         } catch {
@@ -180,8 +181,8 @@ struct SignalsLaneTests {
             ({ $0.key = Array("bob".utf8) }, .misrouted, "partition"),
             ({ $0.signal.kind = .missing }, .invalid, "ce_type"),
             ({ $0.signal.kind = .unknown }, .unsupportedForm, "ce_type"),
-            ({ $0.signal.kind = .known(.response) }, .unsupportedForm, "ce_type"),
-            ({ $0.signal.kind = .known(.appState) }, .unsupportedForm, "ce_type"),
+            ({ $0.signal.kind = .known(.response) }, .invalid, "identifier"),
+            ({ $0.signal.kind = .known(.appState) }, .invalid, "state"),
             ({ $0.value = nil }, .invalid, nil),
             ({ $0.value = Array("{".utf8) }, .invalid, nil),
             ({ $0.value = Array(#"{"device":"d","latitude":NaN}"#.utf8) }, .invalid, nil),

@@ -71,7 +71,7 @@ struct RestoreTests {
                 firedThrough: at(10_500),
                 hasMarker: true
             )
-            _ = partition.fireDue(at: at(60_000), limit: 10) { _ in }
+            _ = try partition.fireDue(at: at(60_000), limit: 10) { _ in }
             #expect(partition.center.takeEffects().events.map(\.name) == expected)
         }
     }
@@ -88,19 +88,19 @@ struct RestoreTests {
             firedThrough: at(9_999),
             hasMarker: true
         )
-        func fire(_ now: Int64) -> Int { partition.fireDue(at: at(now), limit: 10) { _ in } }
+        func fire(_ now: Int64) throws -> Int { try partition.fireDue(at: at(now), limit: 10) { _ in } }
         let (asksEarly, next, asks) = (
             partition.wantsLimit(at: at(9_499)), partition.nextWork(), partition.wantsLimit(at: at(9_500))
         )
         #expect(!asksEarly && asks && next == at(9_500))
-        #expect(fire(20_000) == 0)
+        #expect(try fire(20_000) == 0)
         let early = partition.center.takeEffects().events
         #expect(early.isEmpty)
         _ = partition.takeCut(topics: TopicNames(), partitions: 1, timeZoneDataVersion: "", at: at(9_500), all: false)
         // Announced, but not committed yet.
-        #expect(fire(20_000) == 0)
+        #expect(try fire(20_000) == 0)
         try partition.commit(markerAt: 3)
-        #expect(fire(20_000) == 1)
+        #expect(try fire(20_000) == 1)
         let events = partition.center.takeEffects().events
         #expect(events.first?.occurrence == at(10_000))
     }

@@ -1,0 +1,100 @@
+import NotificationModel
+
+/// The notifications that recipients are shown in threads: how many a thread has is told with each delivery.
+///
+/// It is derived from the entries, and never written: what is not in memory is counted when it is first asked for.
+struct ThreadIndex {
+    /// Notifications of all recipients together; beyond it everything is forgotten, and counted again.
+    static let bound = 200_000
+    /// Notifications of one recipient that are counted.
+    static let boundOfRecipient = 256
+
+    private struct Member {
+        let key: UInt64
+        let thread: UInt64
+    }
+
+    private var members: [UInt64: [Member]] = [:]
+    private var count = 0
+
+    /// Whether the recipient's notifications were counted.
+    func knows(_ recipient: UInt64) -> Bool { members[recipient] != nil }
+
+    mutating func begin(_ recipient: UInt64) {
+        if count >= Self.bound { (members, count) = ([:], 0) }
+        members[recipient] = []
+    }
+
+    /// Notes what a key shows; nil for nothing in a thread.
+    ///
+    /// - Returns: the notifications in the thread, with this one.
+    @discardableResult
+    mutating func note(_ key: UInt64, in thread: UInt64?, of recipient: UInt64) -> Int {
+        guard var known = members[recipient] else { return thread == nil ? 0 : 1 }
+        let before = known.count
+        known.removeAll { $0.key == key }
+        if let thread, known.count < Self.boundOfRecipient { known.append(Member(key: key, thread: thread)) }
+        count += known.count - before
+        members[recipient] = known
+        guard let thread else { return 0 }
+        return max(1, known.lazy.filter { $0.thread == thread }.count)
+    }
+
+    /// The recipient's notifications are counted again when they are asked for.
+    mutating func forget(_ recipient: UInt64) { count -= members.removeValue(forKey: recipient)?.count ?? 0 }
+}
+
+extension PartitionCenter {
+    /// Notes what a key shows after a turn, and adds the thread to its `delivered` event.
+    mutating func note(_ shown: Turn.Shown, _ turn: inout Turn, at now: Timestamp) throws {
+        let recipient = turn.key.ofRecipient
+        let home = recipient.encoded.withUnsafeBytes { StableHash.hash($0) }
+        let key = turn.key.encoded.withUnsafeBytes { StableHash.hash($0) }
+        guard let thread = shown.thread, let event = shown.event else {
+            threads.note(key, in: nil, of: home)
+            return
+        }
+        if !threads.knows(home) { try countThreads(of: recipient, home) }
+        let count = threads.note(key, in: thread.withUnsafeBytes { StableHash.hash($0) }, of: home)
+        guard turn.effects.indices.contains(event), case .publish(var delivered, let trace) = turn.effects[event] else {
+            return
+        }
+        delivered.thread = Self.json(thread, count, isUpdate: count > 1 || delivered.replaces != nil)
+        turn.effects[event] = .publish(delivered, trace)
+    }
+
+    /// Counts what the recipient is shown, in memory and in the store.
+    private mutating func countThreads(of recipient: NotificationKey, _ home: UInt64) throws {
+        threads.begin(home)
+        for slot in inUse.slots(ofRecipientOf: recipient) {
+            note(inUse.key(of: slot), shows: inUse.delivered(slot), home)
+        }
+        var cursor = RecipientCursor()
+        for stored in try store.entries(
+            withPrefix: recipient.encoded,
+            after: &cursor,
+            limit: ThreadIndex.boundOfRecipient
+        ) {
+            let key = try NotificationKey(encoded: stored.key)
+            guard !key.isWholeRecipient, inUse.slot(of: key) == nil else { continue }
+            note(key, shows: try StateEntry(json: stored.value, zones: zones).delivered, home)
+        }
+    }
+
+    private mutating func note(_ key: NotificationKey, shows delivered: StateEntry.Delivered?, _ home: UInt64) {
+        guard let content = delivered?.details?.content, let thread = ContentFacts(content).thread else { return }
+        let hash = content[thread.range].withUnsafeBytes { StableHash.hash($0) }
+        threads.note(key.encoded.withUnsafeBytes { StableHash.hash($0) }, in: hash, of: home)
+    }
+
+    private static func json(_ thread: ArraySlice<UInt8>, _ count: Int, isUpdate: Bool) -> ArraySlice<UInt8> {
+        var json: [UInt8] = []
+        json.reserveCapacity(64 + thread.count)
+        JSONWriter.append("{\"identifier\":\"", to: &json)
+        json.append(contentsOf: thread)
+        JSONWriter.append("\",\"count\":", to: &json)
+        JSONWriter.append(number: count, to: &json)
+        JSONWriter.append(isUpdate ? ",\"update\":true}" : ",\"update\":false}", to: &json)
+        return json[...]
+    }
+}

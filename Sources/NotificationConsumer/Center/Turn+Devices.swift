@@ -1,0 +1,126 @@
+import NotificationModel
+
+/// The devices that a notification is for, and how each presents it.
+extension Turn {
+    /// Chooses the devices for an attempt.
+    ///
+    /// A recipient of whom no device is known gets it without a list of devices, unless the settings require one: the user's
+    /// gateway knows the devices then.
+    ///
+    /// - Returns: why nothing is sent; nil when something is.
+    mutating func address(_ sending: inout StateEntry.Sending) -> ReasonCode? {
+        guard let content = sending.content else { return nil }
+        let facts = ContentFacts(content)
+        let category = categories.category(of: facts, in: content, for: key)
+        if category == nil, facts.category != nil { unknownCategories += 1 }
+        let thread = facts.thread.map { content[$0.range] }
+        guard !recipient.registrations.isEmpty else {
+            sending.addressees = nil
+            if category != nil || thread != nil {
+                sending.addressees = .init(devices: nil, targets: 0, category: category, thread: thread)
+            }
+            return rules.requiresDevice ? .noDevice : nil
+        }
+        var list = DeviceList(
+            facts: facts,
+            policy: category?.presentation,
+            at: now,
+            foregroundKept: rules.foregroundKept
+        )
+        for index in recipient.registrations.indices where recipient.registrations[index].isActive {
+            let badge = list.append(recipient.registrations[index], increments: !sending.isAddressed)
+            guard let badge, badge != recipient.registrations[index].badge else { continue }
+            recipient.registrations[index].badge = badge
+            isRecipientChanged = true
+        }
+        sending.isAddressed = true
+        sending.addressees = .init(devices: list.end(), targets: list.targets, category: category, thread: thread)
+        return list.targets > 0 ? nil : list.reason ?? .noDevice
+    }
+}
+
+/// Writes the list of a notification's devices: `[{"device":"iphone-1","outcome":"accepted",…}]`.
+struct DeviceList {
+    private let facts: ContentFacts
+    private let policy: ForegroundPolicy?
+    private let now: Timestamp
+    private let foregroundKept: Int64
+    private var json: [UInt8] = []
+    /// How many devices present it.
+    private(set) var targets = 0
+    /// Why the first device does not.
+    private(set) var reason: ReasonCode?
+
+    /// - Parameters:
+    ///   - facts: of the content.
+    ///   - policy: of its category, for apps in the foreground.
+    ///   - now: when it is sent.
+    ///   - foregroundKept: how long an app counts as being in the foreground, in milliseconds.
+    init(facts: ContentFacts, policy: ForegroundPolicy?, at now: Timestamp, foregroundKept: Int64) {
+        (self.facts, self.policy, self.now, self.foregroundKept) = (facts, policy, now, foregroundKept)
+        json.reserveCapacity(384)
+        json.append(UInt8(ascii: "["))
+    }
+
+    /// - Parameters:
+    ///   - device: an active one.
+    ///   - increments: whether the badge of this notification was not counted yet.
+    /// - Returns: the badge that the device shows then; nil when it stays as it is.
+    mutating func append(_ device: RecipientRecord.RegisteredDevice, increments: Bool) -> Int64? {
+        // An app that ended without saying so must not silence its notifications for ever.
+        let isForeground =
+            device.isForeground && (device.stateAt.map { now.rawValue - $0.rawValue <= foregroundKept } ?? false)
+        let presentation = DevicePresentation(
+            of: facts,
+            status: device.registration.authorizationStatus,
+            settings: device.registration.settings,
+            isForeground: isForeground,
+            category: policy
+        )
+        if json.count > 1 { json.append(UInt8(ascii: ",")) }
+        JSONWriter.append("{\"device\":", to: &json)
+        JSONWriter.append(string: device.name, to: &json)
+        var badge: Int64?
+        switch presentation.verdict {
+        case .left(let reason):
+            self.reason = self.reason ?? reason
+            JSONWriter.append(",\"outcome\":\"suppressed\",\"reason\":", to: &json)
+            JSONWriter.append(string: reason.rawValue, to: &json)
+        case .presented(let options):
+            targets += 1
+            JSONWriter.append(",\"outcome\":\"accepted\",\"presentation\":", to: &json)
+            options.write(to: &json)
+            if options.contains(.badge) { badge = self.badge(after: device.badge ?? 0, increments: increments) }
+            if let badge {
+                JSONWriter.append(",\"badge\":", to: &json)
+                JSONWriter.append(number: badge, to: &json)
+            }
+            if presentation.level != facts.level {
+                JSONWriter.append(",\"interruptionLevel\":", to: &json)
+                JSONWriter.append(string: presentation.level.rawValue, to: &json)
+            }
+            if presentation.decider != .system {
+                JSONWriter.append(",\"decidedBy\":", to: &json)
+                JSONWriter.append(string: presentation.decider.rawValue, to: &json)
+            }
+            if let locale = device.registration.locale {
+                JSONWriter.append(",\"locale\":", to: &json)
+                JSONWriter.append(string: locale, to: &json)
+            }
+        }
+        json.append(UInt8(ascii: "}"))
+        return badge
+    }
+
+    private func badge(after former: Int64, increments: Bool) -> Int64? {
+        if let badge = facts.badge { return badge }
+        guard facts.badgeIncrement > 0 else { return nil }
+        return increments ? min(ModelLimits.badge, former + facts.badgeIncrement) : former
+    }
+
+    /// The list.
+    mutating func end() -> ArraySlice<UInt8> {
+        json.append(UInt8(ascii: "]"))
+        return json[...]
+    }
+}

@@ -1,0 +1,116 @@
+import NotificationModel
+
+/// Quiet hours, caps and digests of a recipient: what holds a notification back when it is due, or ends it.
+extension Turn {
+    /// Sends what is due, unless its limits hold it back or end it. A critical notification passes them all.
+    ///
+    /// - Parameters:
+    ///   - pending: no longer in the entry, except as the next occurrence of a repeat.
+    ///   - occurrence: the nominal instant of a trigger.
+    ///   - closes: false for one occurrence of a repeat.
+    mutating func release(_ pending: StateEntry.Pending, occurrence: Timestamp?, closes: Bool) {
+        guard let limits = pending.limits else { return deliver(pending, occurrence: occurrence, closes: closes) }
+        let facts = ContentFacts(pending.content)
+        guard facts.level != .critical else { return deliver(pending, occurrence: occurrence, closes: closes) }
+        if let quiet = limits.quietHours, quiet.policy == .suppress, quietEnd(of: quiet) != nil {
+            return suppress(pending, .quietHours, occurrence, closes)
+        }
+        if let digest = limits.digest, closes, !isCollected(pending), let group = digest.group(of: pending.content) {
+            return collect(pending, into: group, for: digest)
+        }
+        if let cap = limits.cap, !pending.isInDoubt {
+            let category = facts.category?.string(in: pending.content) ?? ""
+            let isRoom = recipient.count(category, within: cap, at: now)
+            // Also where it found no room: the category counts as used.
+            isRecipientChanged = true
+            guard isRoom else { return suppress(pending, .capped, occurrence, closes) }
+        }
+        deliver(pending, occurrence: occurrence, closes: closes)
+    }
+
+    private func isCollected(_ pending: StateEntry.Pending) -> Bool {
+        if case .digest = pending.timer { true } else { pending.isInDoubt }
+    }
+
+    private mutating func suppress(
+        _ pending: StateEntry.Pending,
+        _ reason: ReasonCode,
+        _ occurrence: Timestamp?,
+        _ closes: Bool
+    ) {
+        stopEnrichment(of: pending)
+        publish(.suppressed, of: pending.requestID, closes: closes, inDoubt: pending.isInDoubt, pending.trace) {
+            $0.occurrence = occurrence
+            $0.reason = reason
+        }
+        if closes { close(pending.requestID) }
+    }
+
+    // MARK: - Quiet hours
+
+    /// When quiet hours end that hold a notification back now; nil when none do.
+    func heldUntil(_ pending: StateEntry.Pending) -> Timestamp? {
+        guard let quiet = pending.limits?.quietHours, quiet.policy == .hold, !pending.isInDoubt,
+            let end = quietEnd(of: quiet), ContentFacts(pending.content).level != .critical
+        else { return nil }
+        return pending.expiration.map { min(end, max(now, $0)) } ?? end
+    }
+
+    /// Lets a due notification wait until the end of quiet hours. Its trigger stays: for a repeat the occurrence is only later.
+    mutating func hold(_ pending: StateEntry.Pending, until end: Timestamp) {
+        entry.pending?.due = end
+        if case .turn = pending.timer { entry.pending?.timer = .held }
+        if case .at? = pending.preparation { planPreparation() }
+        publish(.held, of: pending.requestID, closes: false, pending.trace) {
+            if case .scheduled(_, let occurrence) = pending.timer { $0.occurrence = occurrence }
+            $0.until = end
+            $0.reason = .quietHours
+        }
+    }
+
+    /// - Returns: nil when it is not quiet now.
+    func quietEnd(of quiet: QuietHours) -> Timestamp? {
+        guard let zones = rules.zones else { return nil }
+        let named = quiet.timeZone ?? recipient.leadingDevice?.registration.timeZone
+        let zone = named.flatMap { try? zones.database.rules(named: $0) } ?? zones.standard
+        return quiet.end(containing: now, in: zone)
+    }
+
+    // MARK: - Digests
+
+    private mutating func collect(_ pending: StateEntry.Pending, into group: String, for digest: DigestPolicy) {
+        let until = recipient.collect(key.identifier, into: group, for: digest, at: now)
+        isRecipientChanged = true
+        var waiting = pending
+        (waiting.timer, waiting.preparation) = (.digest, nil)
+        waiting.due = pending.expiration.map { min(until, $0) } ?? until
+        stopEnrichment(of: pending)
+        entry.pending = waiting
+        publish(.held, of: pending.requestID, closes: false, pending.trace) {
+            $0.until = until
+            $0.reason = .digest
+        }
+    }
+
+    /// Ends a member whose content is in a digest.
+    mutating func fold(into id: RequestID) {
+        guard let pending = entry.pending else { return }
+        isChanged = true
+        entry.pending = nil
+        publish(.digested, of: pending.requestID, closes: true, pending.trace) { $0.into = id }
+        close(pending.requestID)
+    }
+
+    /// Sends a digest. A member that would have been sent before it ends like a pending one.
+    mutating func send(_ digest: StateEntry.Pending) {
+        isChanged = true
+        if let replaced = entry.pending {
+            publish(.superseded, of: replaced.requestID, closes: true, digest.trace) { $0.by = digest.requestID }
+            close(replaced.requestID)
+            stopEnrichment(of: replaced)
+            entry.pending = nil
+        }
+        entry.pending = digest
+        if entry.sending == nil, !holdSend(by: digest.channel) { fire() }
+    }
+}
