@@ -16,6 +16,8 @@ struct BrokerGateway: Sendable {
     let requests: String
     let businessEvents: String
     let signals: String
+    let devices: String
+    let categories: String
     /// The record size limit.
     let ceiling: KafkaRecordCeiling
     /// How long a caller waits.
@@ -124,20 +126,39 @@ struct BrokerGateway: Sendable {
         }
     }
 
-    /// Publishes a location.
-    func publish(_ location: LocationRecord) async throws -> KafkaAcknowledgement {
+    /// Publishes a signal to its recipient's partition.
+    func publish(_ signal: SignalRecord) async throws -> KafkaAcknowledgement {
+        try await publish(to: signals, of: signal.recipient, signal.key, signal.value, signal.headers)
+    }
+
+    /// Publishes a registration, or that a device is gone, to its recipient's partition.
+    func publish(_ device: DeviceRecord) async throws -> KafkaAcknowledgement {
+        try await publish(to: devices, of: device.key.recipientBytes, device.key.encoded, device.value, device.headers)
+    }
+
+    private func publish(
+        to topic: String,
+        of owner: [UInt8],
+        _ key: [UInt8],
+        _ value: [UInt8]?,
+        _ headers: [KafkaHeader]
+    ) async throws -> KafkaAcknowledgement {
         try await acknowledged {
-            let partitions = try await partitions(of: signals)
+            let partition = KafkaPartitioner.partition(forKey: owner, count: try await partitions(of: topic))
             return try await producer.send(
-                KafkaProducerRecord(
-                    topic: signals,
-                    partition: KafkaPartitioner.partition(forKey: location.recipient, count: partitions),
-                    key: location.key,
-                    value: location.value,
-                    headers: location.headers
-                )
+                KafkaProducerRecord(topic: topic, partition: partition, key: key, value: value, headers: headers)
             )
         }
+    }
+
+    /// Publishes the categories of an application.
+    func publish(_ set: CategorySet, of application: String) async throws -> KafkaAcknowledgement {
+        let (key, value) = (try CategoryKey.bytes(application: application), set.json)
+        try bound.check(
+            RecordBound.size(key: key, value: value, headers: []),
+            "the set with the actions of earlier sets"
+        )
+        return try await publish(to: categories, of: Array(application.utf8), key, value, [])
     }
 
     /// Cached after the first request. A caller whose deadline has passed is answered already, and must not publish any

@@ -60,6 +60,13 @@ struct IdempotencyKey: Sendable, Equatable {
         .derive(caller: "\(method.rawValue) \(key)", idempotencyKey: text)
     }
 
+    /// The id of a call's signal, which is also that of a response without one.
+    ///
+    /// - Parameter recipient: The key of the whole recipient.
+    func signalID(_ type: SignalType, _ recipient: NotificationKey) -> RequestID {
+        .derive(caller: "\(type.eventType) \(recipient)", idempotencyKey: text)
+    }
+
     /// The identifier of a notification posted without one.
     ///
     /// - Parameter recipient: The key of the whole recipient.

@@ -61,7 +61,7 @@ struct NotificationsHandler: Sendable {
     private func put(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let write = try Write(call, allowed: Self.ofRequest)
         let receipt = try await request(write, &body, try key(write, try identifier(of: call)))
-        return accepted { append(receipt, to: &$0) }
+        return Response.accepted { append(receipt, to: &$0) }
     }
 
     /// Requests a notification with a new identifier.
@@ -75,7 +75,7 @@ struct NotificationsHandler: Sendable {
         if let application = write.parameters["application"] {
             location += "?application=\(PercentEncoding.encode(application))"
         }
-        var response = accepted { json in
+        var response = Response.accepted { json in
             JSONWriter.append("\"identifier\":", to: &json)
             JSONWriter.append(string: identifier, to: &json)
             JSONWriter.append(",", to: &json)
@@ -96,6 +96,7 @@ struct NotificationsHandler: Sendable {
         let bytes = try await body.read(upTo: bodyLimit)
         let scanned = try RequestRecord.scan(body: bytes, key: key)
         try Schedule.check(scanned.trigger, at: now(), zones: zones)
+        try scanned.limits?.check(zones: zones)
         if let expiration = scanned.expiration, expiration <= now() {
             throw ModelError(.invalid, field: "expiration", "is in the past: \(expiration.rfc3339)")
         }
@@ -145,7 +146,7 @@ struct NotificationsHandler: Sendable {
             removals.append((identifier, record))
         }
         let receipts = try await broker.publish(removals.map(\.record), trace: call.request.traceContext)
-        return accepted { json in
+        return Response.accepted { json in
             JSONWriter.append("\"removals\":[", to: &json)
             for (index, receipt) in receipts.enumerated() {
                 JSONWriter.append(index == 0 ? "{\"identifier\":" : ",{\"identifier\":", to: &json)
@@ -160,7 +161,7 @@ struct NotificationsHandler: Sendable {
 
     private func remove(_ write: Write, _ key: NotificationKey, _ scope: RemovalScope) async throws -> Response {
         let receipt = try await broker.publish(removal(write, key, scope), trace: write.call.request.traceContext)
-        return accepted { append(receipt, to: &$0) }
+        return Response.accepted { append(receipt, to: &$0) }
     }
 
     private func removal(_ write: Write, _ key: NotificationKey, _ scope: RemovalScope) -> BrokerGateway.Record {
@@ -203,28 +204,11 @@ struct NotificationsHandler: Sendable {
 
     // MARK: Answers
 
-    private func accepted(_ write: (inout [UInt8]) -> Void) -> Response {
-        var json: [UInt8] = []
-        json.reserveCapacity(160)
-        JSONWriter.append("{", to: &json)
-        write(&json)
-        JSONWriter.append("}", to: &json)
-        return Response(
-            status: .accepted,
-            headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: json))
-        )
-    }
-
     private func append(_ receipt: NotificationPublisher.Receipt, to json: inout [UInt8]) {
         JSONWriter.append("\"requestId\":\"", to: &json)
         receipt.requestID.write(to: &json)
-        JSONWriter.append("\",\"topic\":", to: &json)
-        JSONWriter.append(string: receipt.topic, to: &json)
-        JSONWriter.append(",\"partition\":", to: &json)
-        JSONWriter.append(number: receipt.partition, to: &json)
-        JSONWriter.append(",\"offset\":", to: &json)
-        JSONWriter.append(number: receipt.offset, to: &json)
+        JSONWriter.append("\",", to: &json)
+        Response.append(receipt.topic, receipt.partition, receipt.offset, to: &json)
     }
 }
 

@@ -36,7 +36,9 @@ struct Ingest: Sendable {
         )
         try? supervisor.run(
             { fenced, hasWorked in
-                guard let link = try KafkaIngestLink(configuration, choice, ceiling, health, stop, logger) else {
+                let inputs = rules.engine.inputs
+                guard let link = try KafkaIngestLink(configuration, inputs, choice, ceiling, health, stop, logger)
+                else {
                     return
                 }
                 let context = IngestContext(

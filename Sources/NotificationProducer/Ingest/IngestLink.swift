@@ -1,17 +1,20 @@
 package import Kafka
 package import NotificationModel
 
-/// What the ingest needs of Kafka: one consumer of business events, and one producer. The shipping one is `KafkaIngestLink`; a
+/// What the ingest needs of Kafka: one consumer of its inputs, and one producer. The shipping one is `KafkaIngestLink`; a
 /// simulation brings its own, so that everything above runs unchanged against a simulated broker.
-package protocol IngestLink: PublishingLink where Topic == IngestTopic, Offsets == [Int32: Int64] {
+package protocol IngestLink: PublishingLink where Topic == IngestTopic, Offsets == [IngestPartition: Int64] {
+    /// What it reads.
+    var inputs: [IngestInput] { get }
+
     /// Joins the group. Hooks run inside `poll` and `close`. Reading begins at the group's offsets; `onRevoke` gets whether the
     /// partitions are lost already, and until when it may take.
     func subscribe(
-        onAssign: @escaping (_ partitions: [Int32]) -> Void,
-        onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
+        onAssign: @escaping (_ partitions: [IngestPartition]) -> Void,
+        onRevoke: @escaping (_ partitions: [IngestPartition], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
     ) throws
 
-    /// The next record of `business-events`, if one comes in time; the second argument copies the whole record, for a dead
+    /// The next record of the inputs, if one comes in time; the second argument copies the whole record, for a dead
     /// letter.
     ///
     /// - Returns: False when none came.
@@ -20,7 +23,7 @@ package protocol IngestLink: PublishingLink where Topic == IngestTopic, Offsets 
     /// Records of a partition that are still to be read, as last seen; nil when not known yet.
     ///
     /// - Parameter position: The offset after the last record that was read.
-    func lag(of partition: Int32, after position: Int64) -> Int64?
+    func lag(of partition: IngestPartition, after position: Int64) -> Int64?
 
     /// Asks the broker for an answer of any kind.
     func probe(within time: Duration) throws(KafkaError)
@@ -31,9 +34,9 @@ package enum IngestTopic: Int, CaseIterable, Sendable {
     case requests, deadLetters
 }
 
-/// A record of `business-events`, with its headers read and its event not yet.
+/// A record of an input, with its headers read and its event not yet.
 package struct IngestRecord {
-    package let partition: Int32
+    package let partition: IngestPartition
     package let offset: Int64
     /// Milliseconds since 1970; nil when the broker gave none.
     package let timestamp: Int64?
@@ -41,16 +44,22 @@ package struct IngestRecord {
     private let reader: BusinessEventReader
 
     /// - Parameter reader: Has read the headers.
-    package init(partition: Int32, offset: Int64, timestamp: Int64?, value: [UInt8]?, reader: BusinessEventReader) {
+    package init(
+        partition: IngestPartition,
+        offset: Int64,
+        timestamp: Int64?,
+        value: [UInt8]?,
+        reader: BusinessEventReader
+    ) {
         (self.partition, self.offset, self.timestamp) = (partition, offset, timestamp)
         (self.value, self.reader) = (value, reader)
     }
 
-    init(_ message: borrowing KafkaMessage) {
+    init(_ message: borrowing KafkaMessage, of input: IngestInput) {
         var reader = BusinessEventReader()
         message.forEachHeader { reader.add(name: $0, value: $1) }
         self.init(
-            partition: message.partition,
+            partition: IngestPartition(input, message.partition),
             offset: message.offset,
             timestamp: message.timestamp,
             value: message.value(),

@@ -49,7 +49,7 @@ extension IngestSession {
 
     /// Commits all acknowledged offsets again, even those already committed: an asynchronous commit may have failed.
     /// With a transaction it commits all offsets read, which are acknowledged then.
-    private func commitNow(_ partitions: Set<Int32>? = nil, until deadline: ContinuousClock.Instant) {
+    private func commitNow(_ partitions: Set<IngestPartition>? = nil, until deadline: ContinuousClock.Instant) {
         let offsets = tracker.lowWaterMarks(of: partitions)
         guard let transactions else {
             guard !offsets.isEmpty else { return }
@@ -100,13 +100,13 @@ extension IngestSession {
 
     // MARK: Rebalance
 
-    func assigned(_ partitions: [Int32]) {
+    func assigned(_ partitions: [IngestPartition]) {
         noteContact()
         metrics.count(.assigned)
-        logger.info("partitions assigned", metadata: [LogMetadata.partitions: "\(partitions)"])
+        logger.info("partitions assigned", metadata: [LogMetadata.partitions: names(of: partitions)])
     }
 
-    func revoked(_ partitions: [Int32], lost: Bool, until deadline: ContinuousClock.Instant) {
+    func revoked(_ partitions: [IngestPartition], lost: Bool, until deadline: ContinuousClock.Instant) {
         metrics.count(lost ? .lost : .revoked)
         let ids = Set(partitions)
         if !lost && !isClosing {
@@ -122,11 +122,15 @@ extension IngestSession {
         lag.remove(ids)
         logger.info(
             "partitions revoked",
-            metadata: [LogMetadata.partitions: "\(partitions)", "lost": "\(lost)"]
+            metadata: [LogMetadata.partitions: names(of: partitions), "lost": "\(lost)"]
         )
     }
 
-    private func dropBacklog(of partitions: Set<Int32>) {
+    private func names(of partitions: [IngestPartition]) -> Logger.MetadataValue {
+        .array(partitions.map { "\($0.input.name(in: configuration.topics))/\($0.number)" })
+    }
+
+    private func dropBacklog(of partitions: Set<IngestPartition>) {
         for record in backlog where partitions.contains(record.source) { tracker.acknowledge(record.slot) }
         backlog.removeAll { partitions.contains($0.source) }
     }

@@ -3,7 +3,7 @@ import NotificationModel
 import NotificationPublisher
 import ServiceSupport
 
-/// From a record of `business-events` to the resulting records.
+/// From a record of an input to the resulting records.
 extension IngestSession {
     /// - Parameter copy: The whole record, for a dead letter.
     func handle(_ record: IngestRecord, _ copy: () -> KafkaConsumerRecord) {
@@ -12,9 +12,9 @@ extension IngestSession {
             // All supported brokers set a timestamp.
             let arrived = record.timestamp.map { Timestamp(rawValue: $0) } ?? context.now()
             switch context.rules().apply(to: event, arrived: arrived) {
-            case .noRule:
+            case .noRule where record.partition.input == .businessEvents:
                 throw RuleEngine.noRule(for: event)
-            case .skipped:
+            case .noRule, .skipped:
                 metrics.count(.skipped)
                 tracker.finish(record.partition, offset: record.offset)
             case .applied(let outputs, let failures):
@@ -23,7 +23,7 @@ extension IngestSession {
         } catch {
             metrics.count(.deadLettered)
             let slot = tracker.begin(record.partition, offset: record.offset, records: 1)
-            send(deadLetter: copy(), error, slot)
+            send(deadLetter: copy(), of: record.partition, error, slot)
         }
     }
 
@@ -72,7 +72,12 @@ extension IngestSession {
         metrics.count(errors.isEmpty ? .published : .deadLettered)
         if let first = errors.first {
             let detail = errors.map(\.detail).joined(separator: "; ")
-            send(deadLetter: copy(), ModelError(first.reason, field: first.field, detail), slot)
+            send(
+                deadLetter: copy(),
+                of: record.partition,
+                ModelError(first.reason, field: first.field, detail),
+                slot
+            )
         }
     }
 
@@ -80,7 +85,12 @@ extension IngestSession {
         requestHeaders.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace) <= bound.bytes
     }
 
-    private func send(deadLetter read: KafkaConsumerRecord, _ error: ModelError, _ slot: UInt) {
+    private func send(
+        deadLetter read: KafkaConsumerRecord,
+        of partition: IngestPartition,
+        _ error: ModelError,
+        _ slot: UInt
+    ) {
         let letter = DeadLetter.record(
             of: read,
             because: error,
@@ -90,7 +100,7 @@ extension IngestSession {
             partitions: deadLetterPartitions,
             tag: OutgoingRecord.tag(of: .deadLetter(error.reason), in: slot)
         )
-        send(OutgoingRecord(record: letter, source: read.partition))
+        send(OutgoingRecord(record: letter, source: partition))
     }
 }
 

@@ -27,7 +27,7 @@ package final class IngestSession<Link: IngestLink>: LoopWorker {
     let requestHeaders: RequestHeaders
     let requestPartitions: Int32
     let deadLetterPartitions: Int32
-    var tracker = OffsetTracker<Int32>()
+    var tracker = OffsetTracker<IngestPartition>()
     /// Records that did not fit in the local queue, in order.
     var backlog: [OutgoingRecord] = []
     /// The headers of the current record; the buffer is reused.
@@ -69,7 +69,7 @@ package final class IngestSession<Link: IngestLink>: LoopWorker {
         requestPartitions = link.partitionCount(of: .requests)
         deadLetterPartitions = link.partitionCount(of: .deadLetters)
         bound = RecordBound(link.maximumRecordBytes)
-        lag = LagGauges(topic: configuration.topics.businessEvents)
+        lag = LagGauges(topics: configuration.topics)
         let now = link.now
         (lastCommit, lastGauges, lastContact, began) = (now, now, now, now)
     }
@@ -91,13 +91,16 @@ package final class IngestSession<Link: IngestLink>: LoopWorker {
         )
         if let fenced { health.notReady(fenced) } else { health.ready() }
         logger.info(
-            "ingest reads business events",
+            "ingest reads events",
             metadata: [
-                LogMetadata.topic: "\(configuration.topics.businessEvents)",
+                LogMetadata.topic: "\(link.inputs.map { $0.name(in: configuration.topics) }.joined(separator: ", "))",
                 LogMetadata.group: "\(configuration.consumer.groupID ?? "")",
             ]
         )
     }
+
+    /// Whether the rules want other inputs than the session reads: another session must follow.
+    package var isDone: Bool { context.rules().inputs != link.inputs }
 
     /// Reads and publishes for a moment, and commits when it is due.
     ///
@@ -139,8 +142,8 @@ package final class IngestSession<Link: IngestLink>: LoopWorker {
             failure = error
             return
         }
-        logger.warning("polling business events failed", metadata: [LogMetadata.error: "\(error)"])
-        health.notReady("cannot read business events: \(error)")
+        logger.warning("polling events failed", metadata: [LogMetadata.error: "\(error)"])
+        health.notReady("cannot read events: \(error)")
         // Only an answer of the broker makes it ready again.
         lastContact = link.now - IngestTimes.quiet
     }
@@ -202,11 +205,11 @@ package final class IngestSession<Link: IngestLink>: LoopWorker {
         guard failure == nil else { return }
         failure = error
         logger.error(
-            "the broker refused a record of a business event; the event will be read again",
+            "the broker refused a record of an event; the event will be read again",
             metadata: [
                 LogMetadata.error: "\(error)",
-                LogMetadata.topic: "\(configuration.topics.businessEvents)",
-                LogMetadata.partition: "\(event.partition)",
+                LogMetadata.topic: "\(event.partition.input.name(in: configuration.topics))",
+                LogMetadata.partition: "\(event.partition.number)",
                 LogMetadata.offset: "\(event.offset)",
             ]
         )

@@ -8,6 +8,7 @@ import ServiceSupport
 final class KafkaIngestLink: IngestLink, ClientLink {
     let consumer: KafkaConsumer
     let producer: KafkaLaneProducer
+    let inputs: [IngestInput]
     /// Of the session.
     let guarantee: DeliveryGuarantee
     private let topics: TopicNames
@@ -22,22 +23,24 @@ final class KafkaIngestLink: IngestLink, ClientLink {
 
     /// Connects; retries until the broker answers.
     ///
+    /// - Parameter inputs: What the rules want.
     /// - Returns: Nil when a stop was requested before that.
     /// - Throws: `KafkaError` that waiting cannot resolve.
     init?(
         _ configuration: IngestConfiguration,
+        _ inputs: [IngestInput],
         _ choice: GuaranteeChoice,
         _ ceiling: KafkaRecordCeiling,
         _ health: HealthComponent,
         _ stop: StopSignal,
         _ logger: Logger
     ) throws {
-        (topics, self.health) = (configuration.topics, health)
+        (topics, self.inputs, self.health) = (configuration.topics, inputs, health)
         let wait = BrokerWait(health: health, stop: stop, logger: logger)
         consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
         var made: KafkaLaneProducer?
         do {
-            let clients = try Self.connect(configuration, choice, ceiling, consumer, &made, wait, logger)
+            let clients = try Self.connect(configuration, inputs, choice, ceiling, consumer, &made, wait, logger)
             guard let clients, let made else {
                 Self.close(consumer, made)
                 return nil
@@ -51,6 +54,7 @@ final class KafkaIngestLink: IngestLink, ClientLink {
 
     private static func connect(
         _ configuration: IngestConfiguration,
+        _ inputs: [IngestInput],
         _ choice: GuaranteeChoice,
         _ ceiling: KafkaRecordCeiling,
         _ consumer: KafkaConsumer,
@@ -60,7 +64,9 @@ final class KafkaIngestLink: IngestLink, ClientLink {
     ) throws -> (guarantee: DeliveryGuarantee, targets: [Target])? {
         let names = IngestTopic.allCases.map { $0.name(in: configuration.topics) }
         let found = try wait.until {
-            _ = try consumer.partitionCount(of: configuration.topics.businessEvents, within: .seconds(2))
+            for input in inputs {
+                _ = try consumer.partitionCount(of: input.name(in: configuration.topics), within: .seconds(2))
+            }
             let counts = try names.map { try consumer.partitionCount(of: $0, within: .seconds(2)) }
             return (counts, try choice.choose(for: consumer, logger))
         }
@@ -88,33 +94,40 @@ final class KafkaIngestLink: IngestLink, ClientLink {
         Thread.sleep(forTimeInterval: Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18)
     }
 
-    // MARK: Business events
+    // MARK: Events
 
-    private func place(_ partition: Int32) -> KafkaTopicPartition {
-        KafkaTopicPartition(topic: topics.businessEvents, partition: partition)
+    private func place(_ partition: IngestPartition) -> KafkaTopicPartition {
+        KafkaTopicPartition(topic: partition.input.name(in: topics), partition: partition.number)
+    }
+
+    private func partitions(_ places: Set<KafkaTopicPartition>) -> [IngestPartition] {
+        places.map { place in
+            IngestPartition(place.topic == topics.responses ? .responses : .businessEvents, place.partition)
+        }.sorted()
     }
 
     func subscribe(
-        onAssign: @escaping (_ partitions: [Int32]) -> Void,
-        onRevoke: @escaping (_ partitions: [Int32], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
+        onAssign: @escaping (_ partitions: [IngestPartition]) -> Void,
+        onRevoke: @escaping (_ partitions: [IngestPartition], _ lost: Bool, _ deadline: ContinuousClock.Instant) -> Void
     ) throws {
         try consumer.subscribe(
-            to: [topics.businessEvents],
-            onAssign: { places in
-                onAssign(places.map(\.partition).sorted())
+            to: inputs.map { $0.name(in: topics) },
+            onAssign: { [unowned self] places in
+                onAssign(partitions(places))
                 return [:]
             },
-            onRevoke: { places, lost, deadline in onRevoke(places.map(\.partition).sorted(), lost, deadline) }
+            onRevoke: { [unowned self] places, lost, deadline in onRevoke(partitions(places), lost, deadline) }
         )
     }
 
     func poll(within time: Duration, _ apply: (IngestRecord, () -> KafkaConsumerRecord) -> Void) throws -> Bool {
         guard let message = try consumer.poll(within: time) else { return false }
-        apply(IngestRecord(message)) { message.record() }
+        let isResponse = inputs.contains(.responses) && message.isOf(topics.responses)
+        apply(IngestRecord(message, of: isResponse ? .responses : .businessEvents)) { message.record() }
         return true
     }
 
-    func lag(of partition: Int32, after position: Int64) -> Int64? {
+    func lag(of partition: IngestPartition, after position: Int64) -> Int64? {
         consumer.lag(of: place(partition), after: position)
     }
 
@@ -144,15 +157,15 @@ final class KafkaIngestLink: IngestLink, ClientLink {
 
     // MARK: Making it durable
 
-    private func places(_ offsets: [Int32: Int64]) -> [KafkaTopicPartition: Int64] {
+    private func places(_ offsets: [IngestPartition: Int64]) -> [KafkaTopicPartition: Int64] {
         Dictionary(uniqueKeysWithValues: offsets.map { (place($0), $1) })
     }
 
-    func commitOffsets(_ offsets: [Int32: Int64], within time: Duration?) throws(KafkaError) {
+    func commitOffsets(_ offsets: [IngestPartition: Int64], within time: Duration?) throws(KafkaError) {
         try consumer.commit(places(offsets), within: time)
     }
 
-    func sendOffsets(_ offsets: [Int32: Int64], within time: Duration) throws(KafkaError) {
+    func sendOffsets(_ offsets: [IngestPartition: Int64], within time: Duration) throws(KafkaError) {
         try producer.sendOffsets(places(offsets), of: consumer, within: time)
     }
 

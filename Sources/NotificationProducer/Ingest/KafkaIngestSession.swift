@@ -8,6 +8,7 @@ final class KafkaIngestSession: LoopWorker {
     init(context: IngestContext, link: KafkaIngestLink) { session = IngestSession(context: context, link: link) }
 
     var commits: Int { session.commits }
+    var isDone: Bool { session.isDone }
 
     func start() throws { try session.start() }
     func turn() throws { try session.turn() }

@@ -1,26 +1,29 @@
 import Metrics
+import NotificationModel
 
 /// The lag of each assigned partition while it is assigned.
 struct LagGauges {
-    private let topic: String
-    private var gauges: [Int32: Gauge] = [:]
+    private let topics: TopicNames
+    private var gauges: [IngestPartition: Gauge] = [:]
 
-    init(topic: String) {
-        self.topic = topic
+    init(topics: TopicNames) {
+        self.topics = topics
     }
 
-    mutating func record(_ lag: Int64, partition: Int32) {
+    mutating func record(_ lag: Int64, partition: IngestPartition) {
         let gauge =
             gauges[partition]
             ?? Gauge(
                 label: "carillon_consumer_lag_records",
-                dimensions: [("topic", topic), ("partition", String(partition))]
+                dimensions: [
+                    ("topic", partition.input.name(in: topics)), ("partition", String(partition.number)),
+                ]
             )
         gauges[partition] = gauge
         gauge.record(lag)
     }
 
-    mutating func remove(_ partitions: Set<Int32>) {
+    mutating func remove(_ partitions: Set<IngestPartition>) {
         for partition in partitions {
             gauges.removeValue(forKey: partition)?.destroy()
         }

@@ -1,7 +1,7 @@
 import Kafka
 import NotificationModel
 
-/// A record derived from a business event.
+/// A record derived from an event.
 struct OutgoingRecord {
     enum Kind: Equatable {
         case request
@@ -10,7 +10,7 @@ struct OutgoingRecord {
 
     var record: LinkRecord<IngestTopic>
     /// The partition of its event.
-    var source: Int32
+    var source: IngestPartition
 
     /// The slot of its event in the ``OffsetTracker``.
     var slot: UInt { Self.read(tag: record.tag).slot }

@@ -46,10 +46,30 @@ extension RuleCompiler {
     /// Validates a member of a request other than content, when it is the same for every event.
     mutating func checkMember(_ member: Text, _ name: String) {
         guard let constant = member.constantBytes else { return }
-        checkWithModel(
-            Array("{\"content\":{\"body\":\".\"},\"\(name)\":".utf8) + constant + Array("}".utf8),
-            fallback: name
-        )
+        // A digest needs a group.
+        let content = #"{"content":{"body":".","threadIdentifier":".","categoryIdentifier":"."},"#
+        checkWithModel(Array("\(content)\"\(name)\":".utf8) + constant + Array("}".utf8), fallback: name)
+    }
+
+    /// Validates that a digest fits the rest of the rule, as far as that is the same for every event.
+    mutating func checkDigest(_ digest: Text, of content: ContentFields, _ trigger: Text?, _ place: String) {
+        guard let constant = digest.constantBytes else { return }
+        var body = Array(#"{"content":{"body":".""#.utf8)
+        for field in content.fields where ["threadIdentifier", "categoryIdentifier"].contains(field.name) {
+            guard let value = field.value else { continue }
+            body += Array(",\"\(field.name)\":".utf8) + (value.constantBytes ?? Array(#"".""#.utf8))
+        }
+        body += Array(#"},"digest":"#.utf8) + constant
+        if let trigger = trigger?.constantBytes { body += Array(#","trigger":"#.utf8) + trigger }
+        checkWithModel(body + Array("}".utf8), fallback: place)
+    }
+
+    /// `quietHours`, `cap` or `digest`; nil also when null removes a default.
+    mutating func compileLimit(_ node: Node, _ field: RequestField, _ shape: [String: RuleShape]) -> Text? {
+        if node.isNull { return nil }
+        guard let json = object(node, shape, at: "\(field)", depth: 1) else { return nil }
+        checkMember(json, "\(field)")
+        return json
     }
 
     mutating func object(_ node: Node, _ shapes: [String: RuleShape], at path: String, depth: Int) -> Text? {
@@ -90,6 +110,16 @@ extension RuleCompiler {
             var json = Text()
             json.append(string: text)
             return json
+        case .literal:
+            guard case .scalar(let scalar) = node, [.str, .timestamp].contains(node.tagName) else {
+                return refuse(node, path, "text")
+            }
+            return Self.string(scalar)
+        case .timeOfDay:
+            if case .scalar(let scalar) = node, node.tagName == .int, scalar.string.contains(":") {
+                return Self.string(scalar)
+            }
+            return compile(node, as: .text, at: path, depth: depth)
         case .number, .boolean:
             guard case .scalar(let scalar) = node else {
                 return refuse(node, path, "a \(shape.name)")
@@ -114,6 +144,13 @@ extension RuleCompiler {
             case .alias: return refuse(node, path, "a value")
             }
         }
+    }
+
+    /// A JSON string of the text as it is.
+    private static func string(_ scalar: Node.Scalar) -> Text {
+        var json = Text()
+        json.append(bytes: JSONValue.string(scalar.string).json)
+        return json
     }
 
     private mutating func array(_ sequence: Node.Sequence, of shape: RuleShape, at path: String, depth: Int) -> Text? {
@@ -238,7 +275,7 @@ extension RuleCompiler {
 extension RuleShape {
     var name: String {
         switch self {
-        case .text: "text"
+        case .text, .literal, .timeOfDay: "text"
         case .number: "number"
         case .boolean: "boolean (true or false)"
         case .object: "mapping"

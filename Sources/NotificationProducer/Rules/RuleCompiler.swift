@@ -29,7 +29,7 @@ struct RuleCompiler {
     /// The keys that cannot be combined with `cancel`.
     static let notificationKeys: Set<String> = [
         "identifier", "content", "localizations", "locale", "fallbackLocale", "trigger", "expiration",
-        "collapseWindow", "channel",
+        "collapseWindow", "channel", "quietHours", "cap", "digest",
     ]
 
     mutating func compile(_ root: Node) -> [WrittenRule] {
@@ -166,7 +166,9 @@ struct RuleCompiler {
         }
         let content = required("content", in: fields, of: rule).flatMap { contentFields($0, at: "content") }
         var rest = Text()
-        if let trigger = fields["trigger"].flatMap({ object($0, RuleShape.trigger, at: "trigger", depth: 1) }) {
+        var digest: Text?
+        let trigger = fields["trigger"].flatMap { object($0, RuleShape.trigger, at: "trigger", depth: 1) }
+        if let trigger {
             checkMember(trigger, "trigger")
             rest.append(bytes: RequestWriter.nameOfLaterMember(.trigger))
             rest.append(trigger)
@@ -185,6 +187,13 @@ struct RuleCompiler {
             rest.append(bytes: RequestWriter.nameOfLaterMember(.channel))
             rest.append("\"\(channel.rawValue)\"")
         }
+        for (field, shape) in RuleShape.limits {
+            let given = fields["\(field)"].map { compileLimit($0, field, shape) }
+            guard let limit = given ?? defaults.limits[field] else { continue }
+            rest.append(bytes: RequestWriter.nameOfLaterMember(field))
+            rest.append(limit)
+            if field == .digest { digest = limit }
+        }
         guard let content else {
             _ = compileLocalizations(fields, base: ContentFields())
             return nil
@@ -200,8 +209,12 @@ struct RuleCompiler {
         }
         let isBaseUsed = !localizations.table.hasFallback
         for (fields, place, mark) in [(content, "content", marks["content"])] + localizations.variants {
-            let json = fields.completed(by: defaults.content).json
-            if isBaseUsed || place != "content" { checkContent(json, place, mark) }
+            let fields = fields.completed(by: defaults.content)
+            let json = fields.json
+            if isBaseUsed || place != "content" {
+                checkContent(json, place, mark)
+                if let digest { checkDigest(digest, of: fields, trigger, place) }
+            }
             var body = Text()
             body.append(bytes: RequestWriter.nameOfLaterMember(.content))
             body.append(json)
@@ -252,7 +265,7 @@ struct RuleCompiler {
 
     static let defaultKeys: Set<String> = [
         "application", "locale", "fallbackLocale", "content", "expiration", "collapseWindow", "channel",
-        "recipients",
+        "quietHours", "cap", "digest", "recipients",
     ]
 
     private mutating func compileDefaults(_ node: Node) -> RuleDefaults {
@@ -269,6 +282,9 @@ struct RuleCompiler {
         defaults.expiration = fields["expiration"].flatMap { compileExpiration($0) }
         defaults.collapseWindow = fields["collapseWindow"].flatMap { compileCollapseWindow($0) }
         defaults.channel = fields["channel"].flatMap { compileChannel($0) }
+        for (field, shape) in RuleShape.limits {
+            defaults.limits[field] = fields["\(field)"].flatMap { compileLimit($0, field, shape) }
+        }
         if let recipients = fields["recipients"].flatMap({ members(of: $0, at: "`recipients`", allowed: ["limit"]) }) {
             defaults.recipientLimit = recipients["limit"].flatMap { recipientLimit($0) }
         }
@@ -285,5 +301,6 @@ struct RuleDefaults {
     var expiration: RuleCompiler.Expiration?
     var collapseWindow: Template<VariablePath>?
     var channel: ChannelName?
+    var limits: [RequestField: Template<VariablePath>] = [:]
     var recipientLimit: Int?
 }

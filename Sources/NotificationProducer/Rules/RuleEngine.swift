@@ -42,6 +42,14 @@ package struct RuleEngine: Sendable {
         self.init(rules: try RuleFile.parse(text, file: "rules"), defaultApplication: defaultApplication)
     }
 
+    /// The topics with events that the rules may be for.
+    var inputs: [IngestInput] {
+        rules.plan(for: Self.responseType) == nil ? [.businessEvents] : [.businessEvents, .responses]
+    }
+
+    /// The type of the events on `responses`.
+    static let responseType = "carillon.notification.response.v1"
+
     /// - Parameter arrived: The base of an expiration when the event has no time: the record's timestamp, so that the
     ///   same record always gives the same request.
     func apply(to event: BusinessEvent, arrived: Timestamp) -> Outcome {

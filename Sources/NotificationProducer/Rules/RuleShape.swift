@@ -1,8 +1,14 @@
+import NotificationModel
+
 /// The type of a value that a rule allows, so that a misspelt key or a number in place of text is found with its line
 /// when the rules are read. The model checks ranges and formats of the rendered result.
 indirect enum RuleShape: Sendable {
     /// Text: variables are rendered into it, a number as its JSON text.
     case text
+    /// Text that the rule does not render: its variables are another's.
+    case literal
+    /// Text such as `22:00`, which YAML 1.1 reads as a number unless it is in quotes.
+    case timeOfDay
     /// A number, a boolean, or one `{{path}}` that keeps its JSON type.
     case number
     case boolean
@@ -16,7 +22,7 @@ indirect enum RuleShape: Sendable {
     static let content: [String: RuleShape] = [
         "title": .text, "subtitle": .text, "body": .text,
         "titleLocalization": localization, "subtitleLocalization": localization, "bodyLocalization": localization,
-        "badge": .number,
+        "badge": .number, "badgeIncrement": .number, "presentation": .array(.text),
         "sound": .textOrObject(["name": .text, "critical": .boolean, "volume": .number]),
         "categoryIdentifier": .text, "threadIdentifier": .text, "launchImageName": .text,
         "targetContentIdentifier": .text, "interruptionLevel": .text,
@@ -31,6 +37,13 @@ indirect enum RuleShape: Sendable {
         "dateComponents": .any, "timeZone": .text, "notBefore": .text, "gap": .text, "overlap": .text,
         "region": .object(["latitude": .number, "longitude": .number, "radius": .number]),
         "notifyOnEntry": .boolean, "notifyOnExit": .boolean,
+    ]
+
+    /// The members of a request that limit what the recipient gets.
+    static let limits: [(field: RequestField, shape: [String: RuleShape])] = [
+        (.quietHours, ["start": .timeOfDay, "end": .timeOfDay, "policy": .text, "timeZone": .text]),
+        (.cap, ["count": .number, "period": .number]),
+        (.digest, ["by": .text, "window": .number, "title": .literal, "body": .literal]),
     ]
 
     private static let localization = RuleShape.object(["key": .text, "arguments": .array(.text)])

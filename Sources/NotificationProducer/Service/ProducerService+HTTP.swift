@@ -18,6 +18,8 @@ extension ProducerService {
             requests: configuration.topics.requests,
             businessEvents: configuration.topics.businessEvents,
             signals: configuration.topics.signals,
+            devices: configuration.topics.devices,
+            categories: configuration.topics.categories,
             ceiling: ceiling,
             deadline: configuration.http.deadline,
             metrics: metrics,
@@ -33,13 +35,26 @@ extension ProducerService {
             zones: zones,
             makeRequestID: makeRequestID
         )
-        let locations = LocationsHandler(
+        let signals = SignalsHandler(
             broker: broker,
             defaultApplication: configuration.defaultApplication,
             source: configuration.source,
             now: now,
-            makeRequestID: makeRequestID
+            makeRequestID: makeRequestID,
+            checkAction: { [categories] in categories.set(of: $0)?.knowsAction($1) ?? true }
         )
-        return events.routes + notifications.routes + locations.routes
+        let devices = DevicesHandler(
+            broker: broker,
+            defaultApplication: configuration.defaultApplication,
+            now: now,
+            zones: zones
+        )
+        let categorySets = CategoriesHandler(
+            broker: broker,
+            table: categories,
+            isLoaded: { [categoryReader] in categoryReader.isLoaded },
+            defaultApplication: configuration.defaultApplication
+        )
+        return events.routes + notifications.routes + signals.routes + devices.routes + categorySets.routes
     }
 }

@@ -17,6 +17,9 @@ public struct ProducerService: Service {
     let rules: RuleStore?
     let ceiling: KafkaRecordCeiling
     let zones: TimeZoneDatabase
+    /// The categories of all applications.
+    package let categories = CategoryTable()
+    let categoryReader: CategoryReader
     private let http: HTTPInterface
     private let kafkaHealth: HealthComponent
     let logger: Logger
@@ -27,7 +30,7 @@ public struct ProducerService: Service {
     ///
     /// - Parameters:
     ///   - configuration: The settings.
-    ///   - health: Gets the components `kafka`, `rules` and `http`.
+    ///   - health: Gets the components `kafka`, `rules`, `http` and `categories`.
     ///   - registry: The registry for the metrics' descriptions; the values go to the process-wide system of
     ///     swift-metrics.
     ///   - logger: The service's logger.
@@ -68,6 +71,14 @@ public struct ProducerService: Service {
         rules = try configuration.rulesFile.map { [now = self.now] path throws(RuleFileError) in
             try RuleStore(path: path, defaultApplication: configuration.defaultApplication, now: now)
         }
+        categoryReader = CategoryReader(
+            table: categories,
+            topic: configuration.topics.categories,
+            client: configuration.shared.client("carillon-producer-categories"),
+            health: health,
+            registry: registry,
+            logger: logger
+        )
         rulesHealth.ready()
         if let registry { ProducerMetrics.describe(registry) }
     }
@@ -143,6 +154,7 @@ public struct ProducerService: Service {
                     drainTimeout: configuration.drainTimeout
                 )
             }
+            group.addTask { try await categoryReader.run() }
             if let ingest {
                 logger.info("rules loaded", metadata: [LogMetadata.count: "\(rules?.engine.rules.count ?? 0)"])
                 group.addTask { await ingest.run() }

@@ -9,6 +9,8 @@ package protocol LoopWorker: AnyObject {
     func turn() throws
     /// Commits that show that it did what it is for.
     var commits: Int { get }
+    /// Whether another worker must take over: this one ends in order.
+    var isDone: Bool { get }
     /// Makes durable what was done, before the end in order.
     func drain()
     /// Leaves the group and frees everything.
@@ -18,7 +20,9 @@ package protocol LoopWorker: AnyObject {
 }
 
 extension LoopWorker {
-    /// Works until the stop is requested, then drains.
+    package var isDone: Bool { false }
+
+    /// Works until the stop is requested or the worker is done, then drains.
     ///
     /// - Parameters:
     ///   - hasWorked: Called once it did what it is for.
@@ -27,7 +31,7 @@ extension LoopWorker {
         do {
             try start()
             var isNoted = false
-            while !stop.isRequested {
+            while !stop.isRequested, !isDone {
                 try turn()
                 afterTurn()
                 guard !isNoted, commits > 0 else { continue }

@@ -163,8 +163,8 @@ struct CollectionCallTests {
             }
             #expect(try await harness.http.send("POST", "\(Self.target)/").status == 405)
             #expect(try await harness.http.send("DELETE", "\(Self.target)/").status == 400)
-            for later in ["/v1/recipients/u/devices/d", "/v1/categories", "/v1/recipients/u/responses"] {
-                #expect(try await harness.http.send("PUT", later).status == 404)
+            for unknown in ["/v1/recipients/u/nosuch/d", "/v1/nosuch", "/v1/recipients/u/nosuch"] {
+                #expect(try await harness.http.send("PUT", unknown).status == 404)
             }
             #expect(try await harness.http.put("\(Self.target)/last", #"{"content":{"body":"x"}}"#).status == 202)
             let records = try await harness.records(ProducerHarness.topics.requests, count: 1)

@@ -53,7 +53,7 @@ struct LocationCallTests {
             (with("latitude", "NaN"), 400, "invalid", nil),
             ("{}", 400, "invalid", "device"),
             ("[]", 400, "invalid", nil),
-            (with("device", "\"\(String(repeating: "x", count: 20_000))\""), 413, "too-large", nil),
+            (with("device", "\"\(String(repeating: "x", count: 70_000))\""), 413, "too-large", nil),
         ]
         try await ProducerHarness.with { harness in
             for entry in cases {

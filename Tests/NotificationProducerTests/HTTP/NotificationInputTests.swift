@@ -94,6 +94,13 @@ struct NotificationInputTests {
         ),
         .body("{\(content),\"expiration\":\"2020-01-01T00:00:00.000Z\"}", "invalid", "expiration"),
         .body("{\(content),\"expiration\":\"tomorrow\"}", "invalid", "expiration"),
+        .body(
+            "{\(content),\"quietHours\":{\"start\":\"22:00\",\"end\":\"07:00\",\"timeZone\":\"Asia/Beijing\"}}",
+            "invalid",
+            "quietHours.timeZone"
+        ),
+        .body("{\(content),\"cap\":{\"count\":0,\"period\":60}}", "invalid", "cap.count"),
+        .body("{\(content),\"digest\":{\"by\":\"thread\",\"window\":60}}", "invalid", "digest.by"),
         .calendar("{\"month\":9,\"hour\":9}", "trigger.dateComponents.day"),
         .calendar("{\"year\":2100,\"month\":2,\"day\":29}", "trigger.dateComponents.day"),
         .calendar("{\"year\":2020,\"month\":2,\"day\":29}", "trigger.dateComponents"),

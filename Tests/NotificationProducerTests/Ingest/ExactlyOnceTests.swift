@@ -184,14 +184,15 @@ struct ExactlyOnceTests {
     func revoke() async throws {
         let broker = try ProducerHarness.makeBroker()
         try await withSession(broker) { session in
+            let place = IngestPartition(.businessEvents, 0)
             func revoke(lost: Bool) {
-                session.revoked([0], lost: lost, until: .now + .seconds(20))
+                session.revoked([place], lost: lost, until: .now + .seconds(20))
             }
             func put(_ offset: Int64) {
-                let slot = session.tracker.begin(0, offset: offset, records: 1)
+                let slot = session.tracker.begin(place, offset: offset, records: 1)
                 let tag = OutgoingRecord.tag(of: .request, in: slot)
                 let record = LinkRecord(topic: IngestTopic.requests, partition: 0, key: nil, value: [1], tag: tag)
-                session.send(OutgoingRecord(record: record, source: 0))
+                session.send(OutgoingRecord(record: record, source: place))
             }
             put(0)
             #expect(session.transactions?.isOpen == true)
@@ -227,6 +228,7 @@ struct ExactlyOnceTests {
             let (health, stop) = (Health().component("kafka"), StopSignal())
             let made = try KafkaIngestLink(
                 configuration,
+                [.businessEvents],
                 GuaranteeChoice(asked: configuration.guarantee),
                 KafkaRecordCeiling(1_000_000, least: RecordBound.least, logger: ProducerHarness.logger),
                 health,

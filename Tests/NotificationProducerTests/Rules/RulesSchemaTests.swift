@@ -32,6 +32,9 @@ struct RulesSchemaTests {
         #expect(try keys(["$defs", "rule"]) == RuleCompiler.ruleKeys)
         #expect(try keys(["$defs", "content"]) == Set(RuleShape.content.keys))
         #expect(try keys(["$defs", "rule", "properties", "trigger"]) == Set(RuleShape.trigger.keys))
+        for (field, shape) in RuleShape.limits {
+            #expect(try keys(["$defs", "\(field)"]) == Set(shape.keys))
+        }
     }
 
     @Test("The schema has the limits of the rules")
@@ -57,6 +60,18 @@ struct RulesSchemaTests {
         )
         #expect(try Rules.request(engine, placed).value(at: "content.title") == .string("谢谢"))
         #expect(try Rules.request(engine, placed).value(at: "content.categoryIdentifier") == .string("ORDER"))
+        func response(_ action: String) -> BusinessEvent {
+            .sample(
+                type: "carillon.notification.response.v1",
+                data:
+                    #"{"recipient":"ana","identifier":"order-1-placed","matched":true,"actionIdentifier":"\#(action)","#
+                    + #""categoryIdentifier":"ORDER","userText":"Hello"}"#
+            )
+        }
+        let answer = try Rules.request(engine, response("reply"))
+        #expect(answer.value(at: "identifier") == .string("order-1-placed-answer"))
+        #expect(answer.value(at: "content.body") == .string("You wrote: Hello"))
+        #expect(Rules.apply(engine, response("track")).outputs.isEmpty)
         var sale = BusinessEvent.sample(
             type: "com.example.sale.opened",
             data: #"{"sale":7,"discount":25,"country":"DE","members":[{"id":"a","name":"A"},{"id":"b","name":"B"}]}"#

@@ -54,7 +54,7 @@ final class ProducerHarness: Sendable {
         try LocalBroker(
             topics: [
                 topics.businessEvents: partitions, topics.requests: partitions, topics.signals: partitions,
-                topics.deadLetters: partitions,
+                topics.devices: partitions, topics.responses: partitions, topics.deadLetters: partitions,
             ]
         )
     }

@@ -100,6 +100,12 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var residentEntries = 20_000
     /// Notifications of a recipient in an application that may wait for a region.
     public var regionsPerRecipient = 100
+    /// Active devices of a recipient in an application.
+    public var devicesPerRecipient = 16
+    /// Whether a recipient without a registered device gets nothing.
+    public var requiresDevice = false
+    /// How long an app counts as being in the foreground after it said so.
+    public var foregroundKept: Duration = .seconds(3600)
     /// Entries that a removal of all of a recipient's notifications changes before a checkpoint may interrupt it.
     package var entriesPerPiece = 1000
     /// Slots of entries of a partition whose memory is kept after a burst.
@@ -121,7 +127,10 @@ extension ConsumerServiceConfiguration {
         self = defaults
         shared = SharedConfiguration(
             settings: &settings,
-            topics: ["requests", "signals", "deliveries", "state", "deadLetters"],
+            topics: [
+                "requests", "signals", "devices", "categories", "tokens", "deliveries", "responses", "state",
+                "deadLetters",
+            ],
             guarantee: """
                 The guarantee for events and state on Kafka. With `exactly-once`, events, changelog and offsets \
                 of a checkpoint are one transaction, so `read_committed` readers see no repeat. The default is \
@@ -246,6 +255,33 @@ extension ConsumerServiceConfiguration {
                 """
         )
         readRegions(&settings, defaults)
+        readDevices(&settings, defaults)
+    }
+
+    private mutating func readDevices(_ settings: inout ServiceSettings, _ defaults: ConsumerServiceConfiguration) {
+        devicesPerRecipient = settings.int(
+            "center.devices",
+            default: defaults.devicesPerRecipient,
+            in: 1...1000,
+            about: """
+                Devices of a recipient in an application; at the limit a new one retires the one that was registered longest \
+                ago. Each change of one rewrites what is kept of its recipient, about 400 bytes a device.
+                """
+        )
+        requiresDevice = settings.bool(
+            "devices.required",
+            default: defaults.requiresDevice,
+            about: """
+                Whether a notification for a recipient without a registered device is `suppressed` as `no-device`. \
+                Otherwise it is delivered without a list of devices, for a gateway that knows them.
+                """
+        )
+        foregroundKept = settings.duration(
+            "devices.foreground",
+            default: defaults.foregroundKept,
+            in: .seconds(10) ... .seconds(24 * 3600),
+            about: "How long an app counts as being in the foreground after it said so: it may end without saying it."
+        )
     }
 
     private mutating func readRegions(_ settings: inout ServiceSettings, _ defaults: ConsumerServiceConfiguration) {

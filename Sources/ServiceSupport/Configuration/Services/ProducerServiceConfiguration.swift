@@ -4,13 +4,15 @@ import NotificationModel
 ///
 /// `carillon-producer --help-settings` lists them with defaults, ranges and effects, as ``init(settings:)`` declares them.
 public struct ProducerServiceConfiguration: ServiceConfiguration {
-    /// The settings of both services. The service uses the topics `businessEvents`, `requests` and `deadLetters`.
+    /// The settings of both services. The service uses the topics `businessEvents`, `requests`, `signals`, `devices`,
+    /// `categories`, `responses`
+    /// and `deadLetters`.
     public var shared: SharedConfiguration
     /// The application of rules and calls without one.
     public var defaultApplication: String
     /// The YAML file of rules; nil leaves business events on their topic.
     public var rulesFile: String?
-    /// The consumer group that reads business events.
+    /// The consumer group that reads business events, and the responses that rules are for.
     public var groupID: String
     /// How often offsets are committed.
     public var commitInterval: Duration
@@ -51,7 +53,7 @@ extension ProducerServiceConfiguration {
         self = defaults
         shared = SharedConfiguration(
             settings: &settings,
-            topics: ["businessEvents", "requests", "signals", "deadLetters"],
+            topics: ["businessEvents", "requests", "signals", "devices", "categories", "responses", "deadLetters"],
             guarantee: """
                 The guarantee for what business events become on `requests` and `dead-letters`. With \
                 `exactly-once` an event's records and its offset are one transaction, so `read_committed` \
@@ -71,7 +73,7 @@ extension ProducerServiceConfiguration {
         groupID = settings.string(
             "ingest.group",
             default: defaults.groupID,
-            about: "The consumer group that reads business events."
+            about: "The consumer group that reads business events, and the responses that rules are for."
         )
         commitInterval = settings.duration(
             "ingest.commit.interval",

@@ -133,7 +133,12 @@ extension SharedConfiguration {
             prefix: prefix,
             businessEvents: own["businessEvents"],
             requests: own["requests"],
+            signals: own["signals"],
+            devices: own["devices"],
+            tokens: own["tokens"],
+            categories: own["categories"],
             deliveries: own["deliveries"],
+            responses: own["responses"],
             state: own["state"],
             deadLetters: own["deadLetters"]
         )

@@ -1,9 +1,8 @@
 package import Kafka
 package import NotificationModel
 
-/// A record on `signals` that says where a device is: the recipient as its key, and the headers of CloudEvents 1.0 in Kafka's
-/// binary mode.
-package struct LocationRecord: Sendable {
+/// A record on `signals`: the recipient as its key, and the headers of CloudEvents 1.0 in Kafka's binary mode.
+package struct SignalRecord: Sendable {
     package let key: [UInt8]
     package let value: [UInt8]
     package let headers: [KafkaHeader]
@@ -11,14 +10,15 @@ package struct LocationRecord: Sendable {
     package let recipient: [UInt8]
 
     /// - Parameters:
-    ///   - fix: where the device is.
-    ///   - recipient: whose device it is.
+    ///   - signal: what the record says.
+    ///   - recipient: whom it concerns.
     ///   - id: `ce_id`.
     ///   - source: `ce_source`, constant for a deployment.
     ///   - time: when the record is written.
+    ///   - trace: of the caller.
     /// - Throws: `invalid` or `not-utf8` at `recipient`.
     package init(
-        _ fix: LocationFix,
+        _ signal: Signal,
         of recipient: String,
         id: RequestID,
         source: String,
@@ -26,22 +26,26 @@ package struct LocationRecord: Sendable {
         trace: TraceContext? = nil
     ) throws(ModelError) {
         key = try SignalKey.bytes(recipient: recipient)
-        value = fix.json
+        value = signal.json
         self.recipient = Array(recipient.utf8)
-        var headers = [
+        let headers = [
             KafkaHeader(name: "ce_specversion", text: "1.0"),
             KafkaHeader(name: "ce_id", text: id.description),
             KafkaHeader(name: "ce_source", text: source),
-            KafkaHeader(name: SignalType.header, text: SignalType.location.eventType),
+            KafkaHeader(name: SignalType.header, text: signal.type.eventType),
             KafkaHeader(name: "ce_time", text: time.rfc3339),
             KafkaHeader(name: "ce_subject", value: key),
             KafkaHeader(name: "content-type", text: "application/json"),
         ]
-        if let trace {
-            headers.append(KafkaHeader(name: "traceparent", text: trace.traceparent))
-            if let tracestate = trace.tracestate { headers.append(KafkaHeader(name: "tracestate", text: tracestate)) }
-        }
-        self.headers = headers
+        self.headers = headers + (trace?.headers ?? [])
+    }
+}
+
+extension TraceContext {
+    /// `traceparent`, and `tracestate` if there is one.
+    var headers: [KafkaHeader] {
+        [KafkaHeader(name: "traceparent", text: traceparent)]
+            + (tracestate.map { [KafkaHeader(name: "tracestate", text: $0)] } ?? [])
     }
 }
 
