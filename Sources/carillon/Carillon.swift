@@ -10,8 +10,10 @@ struct Carillon: AsyncParsableCommand {
         discussion: ExitStatus.help,
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
-            LocalCommand.self, BrokerCommand.self, SendCommand.self, TailCommand.self, RulesCommand.self,
-            StateCommand.self, TriggerCommand.self, MediaCommand.self, ReceiveCommand.self, SimulateCommand.self,
+            LocalCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
+            TailCommand.self, RulesCommand.self, StateCommand.self, TriggerCommand.self, MediaCommand.self,
+            ReceiveCommand.self,
+            SimulateCommand.self,
         ]
     )
 

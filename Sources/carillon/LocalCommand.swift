@@ -95,7 +95,7 @@ struct LocalCommand: AsyncParsableCommand {
         var producer = producer
         var consumer = consumer
         var topics = consumer.topics
-        topics.businessEvents = producer.topics.businessEvents
+        (topics.businessEvents, topics.responses) = (producer.topics.businessEvents, producer.topics.responses)
         let broker = try LocalBroker.withCarillonTopics(topics, partitions: partitions)
         let servers = broker.bootstrapServers.joined(separator: ",")
         producer.bootstrapServers = broker.bootstrapServers

@@ -84,6 +84,34 @@ struct ArgumentTests {
         ["send", "event", "--type", "a", "--extension", "Not-Legal=1"],
         ["send", "event", "--file", "x", "--data", "{}"],
         ["send", "event", "--type", "a", "--timeout", "1ms"], ["send", "event", "--type", "a", "-X", "novalue"],
+        ["send", "location", "--recipient", "a", "--device", "b", "--latitude", "91", "--longitude", "1"],
+        ["send", "response", "--recipient", "a", "--identifier", "b"],
+        ["send", "response", "--recipient", "a", "--identifier", "b", "--request-id", "q", "--action", ""],
+        ["send", "response", "--recipient", "a", "--identifier", "b", "--request-id", "q", "--text", "\u{7}"],
+        ["send", "receipt", "--recipient", "a", "--identifier", "b", "--request-id", "q", "--device", "d"],
+        [
+            "send", "receipt", "--recipient", "a", "--identifier", "b", "--request-id", "q", "--device", "d",
+            "--receipt",
+            "seen",
+        ],
+        [
+            "send", "report", "--recipient", "a", "--identifier", "b", "--request-id", "q", "--device", "d",
+            "--outcome",
+            "lost",
+        ],
+        ["send", "app-state", "--recipient", "a", "--device", "d", "--state", "foreground", "--badge=-1"],
+        [
+            "send", "app-state", "--recipient", "a", "--device", "d", "--state", "background", "--at",
+            "2999-01-01T00:00:00Z",
+        ],
+        ["device", "add", "--recipient", "a", "--device", "d", "--platform", "apns", "--token", "xyz"],
+        [
+            "device", "add", "--recipient", "a", "--device", "d", "--platform", "fcm", "--token", "t", "--setting",
+            "sound",
+        ],
+        ["device", "add", "--recipient", "a", "--device", "d", "--platform", "fcm", "--token", "t", "--locale", "a b"],
+        ["device", "add", "--recipient", "a", "--device", "", "--platform", "fcm", "--token", "t"],
+        ["device", "remove", "--recipient", "a"], ["device", "list"],
         ["tail"], ["tail", "a b"], ["tail", "a", "--count", "0"], ["tail", "a", "--since", "1m", "--from", "end"],
         ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--user-info", "no pair"],
         ["send", "notification", "--recipient", "a", "--identifier", "b", "--title", "T", "--user-info", "{"],
@@ -123,6 +151,22 @@ struct ArgumentTests {
             "--user-info",
             "a=b=c", "--collapse-window", "10", "--version-number", "7", "--count", "2",
         ],
+        ["send", "response", "--recipient", "a", "--identifier", "b", "--request-id", "q"],
+        [
+            "send", "response", "--recipient", "a", "--identifier", "b", "--request-id", "q", "--action", "reply",
+            "--text", "",
+        ],
+        [
+            "send", "receipt", "--recipient", "a-{n}", "--identifier", "b", "--request-id", "q", "--device", "d",
+            "--receipt", "opened", "--count", "3",
+        ],
+        ["send", "app-state", "--recipient", "a", "--device", "d", "--state", "foreground", "--badge", "0"],
+        [
+            "device", "add", "--recipient", "a", "--device", "d", "--platform", "fcm", "--token", "t", "--setting",
+            "sound=disabled", "--setting", "badge=enabled", "--url", "https://[::1]:8443",
+        ],
+        ["device", "remove", "--recipient", "a", "--device", "d"], ["device", "list", "--recipient", "a", "--json"],
+        ["tail", "signals", "--type", "app-state"], ["tail", "deliveries", "--type", "device.retired"],
         ["tail", "requests", "--type", "carillon.notification.removal.v1"], ["tail", "state", "--type", "marker"],
         ["tail", "business-events", "--type", "nosuch"], ["tail", "dead-letters", "--type", "com.example.a"],
         [
@@ -188,7 +232,8 @@ struct ArgumentTests {
 
     @Test(arguments: [
         [], ["local"], ["broker"], ["send"], ["send", "notification"], ["send", "removal"], ["send", "event"], ["tail"],
-        ["media"], ["media", "fetch"],
+        ["media"], ["media", "fetch"], ["send", "response"], ["send", "receipt"], ["send", "report"],
+        ["send", "app-state"], ["device"], ["device", "add"], ["device", "remove"], ["device", "list"],
     ])
     func `every command has help with an example or its subcommands, and a version`(_ command: [String]) throws {
         let help = try #require(helpText(of: command))

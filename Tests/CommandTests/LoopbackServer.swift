@@ -12,6 +12,7 @@ final class LoopbackServer: Sendable {
     private let socket: Int32
     private let answers: [String: [UInt8]]
     private let taken = Mutex<[String]>([])
+    private let received = Mutex<[String]>([])
 
     /// - Parameter answers: A whole answer for each target.
     init(_ answers: [String: [UInt8]]) throws {
@@ -30,7 +31,10 @@ final class LoopbackServer: Sendable {
         port = UInt16(bigEndian: address.sin_port)
         Thread { [socket, answers, weak self] in
             while case let connection = accept(socket, nil, nil), connection >= 0 {
-                Self.answer(connection, answers) { target in self?.taken.withLock { $0.append(target) } }
+                Self.answer(connection, answers) { target, request in
+                    self?.taken.withLock { $0.append(target) }
+                    self?.received.withLock { $0.append(request) }
+                }
             }
         }
         .start()
@@ -47,20 +51,31 @@ final class LoopbackServer: Sendable {
     /// The targets of all requests.
     var targets: [String] { taken.withLock { $0 } }
 
-    private static func answer(_ connection: Int32, _ answers: [String: [UInt8]], _ note: (String) -> Void) {
+    /// All requests, with head and body.
+    var requests: [String] { received.withLock { $0 } }
+
+    private static func answer(_ connection: Int32, _ answers: [String: [UInt8]], _ note: (String, String) -> Void) {
         defer { close(connection) }
         var request: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
-        while request.firstRange(of: Array("\r\n\r\n".utf8)) == nil {
+        while !isWhole(request) {
             let count = recv(connection, &chunk, chunk.count, 0)
             guard count > 0 else { return }
             request += chunk[..<count]
         }
         let words = String(decoding: request, as: UTF8.self).split(separator: " ", maxSplits: 2)
         let target = words.count > 1 ? String(words[1]) : ""
-        note(target)
+        note(target, String(decoding: request, as: UTF8.self))
         let bytes = answers[target] ?? Self.answer(404)
         _ = send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    private static func isWhole(_ request: [UInt8]) -> Bool {
+        guard let end = request.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
+        let head = String(decoding: request[..<end.lowerBound], as: UTF8.self).lowercased()
+        let length = head.split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }?.split(separator: " ")
+            .last
+        return request.count - end.upperBound >= length.flatMap { Int($0) } ?? 0
     }
 
     static func answer(_ status: Int, _ fields: [String] = [], body: [UInt8] = []) -> [UInt8] {

@@ -104,6 +104,31 @@ struct TailTests {
         #expect(text.hasSuffix("scheduled  request 91dde4aa\n"), "\(text)")
     }
 
+    @Test func `a delivered event shows its devices and actions, and a response what the person did`() {
+        let devices =
+            #"[{"device":"phone","outcome":"accepted","presentation":["banner","list","badge"],"badge":2},"#
+            + #"{"device":"pad","outcome":"suppressed","reason":"not-authorized"}]"#
+        let actions = #"[{"identifier":"track","title":"Track"},{"identifier":"reply","title":"Reply"}]"#
+        let delivered = line(
+            record(
+                value: #"{"requestId":"91dde4aa-ef6c","closes":true,"devices":\#(devices),"actions":\#(actions)}"#,
+                headers: [("ce_type", Array("carillon.notification.delivered.v1".utf8))]
+            )
+        )
+        #expect(
+            delivered.contains(
+                "delivered  to phone (banner list badge 2), not to pad (not-authorized), actions track reply, request 91dde4aa"
+            )
+        )
+        let response = line(
+            record(
+                value: #"{"actionIdentifier":"reply","userText":"Thank you","device":"phone","content":{"title":"T"}}"#,
+                headers: [("ce_type", Array("carillon.notification.response.v1".utf8))]
+            )
+        )
+        #expect(response.contains(#"response  reply "Thank you" on phone, "T""#), "\(response)")
+    }
+
     @Test func `a dead letter shows its reason, origin and original`() {
         let text = line(deadLetter)
         #expect(

@@ -93,7 +93,7 @@ struct RulesCheckCommand: AsyncParsableCommand {
         for path in event {
             let checked = RulesReport.Checked(
                 name: event.count == 1 ? nil : path,
-                result: rules.apply(toStructured: try Self.read(path)),
+                result: rules.apply(toStructured: try InputFile.read(path, upTo: ModelLimits.businessEventBytes)),
                 earlier: results
             )
             results.append(checked)
@@ -124,27 +124,6 @@ struct RulesCheckCommand: AsyncParsableCommand {
             _ = try NotificationKey(application: application, recipient: "r", identifier: "i")
         } catch {
             throw failure(error.detail)
-        }
-    }
-
-    /// Reads one byte more than the limit, so that the model detects oversized events.
-    private static func read(_ path: String) throws -> [UInt8] {
-        do {
-            let input =
-                path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-            var bytes: [UInt8] = []
-            while bytes.count <= ModelLimits.businessEventBytes,
-                let more = try input.read(upToCount: ModelLimits.businessEventBytes + 1 - bytes.count), !more.isEmpty
-            {
-                bytes += more
-            }
-            return bytes
-        } catch {
-            let isThere = path == "-" || FileManager.default.fileExists(atPath: path)
-            throw CommandFailure(
-                "\(path) \(isThere ? "cannot be read" : "does not exist")",
-                status: ExitStatus.noInput
-            )
         }
     }
 }

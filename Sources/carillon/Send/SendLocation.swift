@@ -1,10 +1,8 @@
 import ArgumentParser
-import Kafka
 import NotificationModel
-import NotificationPublisher
 
 /// `carillon send location`.
-struct SendLocation: AsyncParsableCommand {
+struct SendLocation: SignalCommand {
     static let configuration = CommandConfiguration(
         commandName: "location",
         abstract: "Send where a device of a recipient is, for location triggers.",
@@ -43,53 +41,20 @@ struct SendLocation: AsyncParsableCommand {
     @OptionGroup(title: "How much") var sending: SendOptions
     @OptionGroup(title: "Kafka") var kafka: ConnectionOptions
 
-    func validate() throws {
-        guard !Validation.isLater else { return }
-        do throws(ModelError) {
-            _ = try message(1, at: SystemClock.now())
-        } catch {
-            throw ValidationError("\(error.field.map { "--\($0): " } ?? "")\(error)")
-        }
-    }
-
-    func run() async throws {
-        try await CommandFailure.told(by: "carillon send") {
-            let connection = try kafka.connection()
-            try await sending.send(to: connection, topic: connection.topics.signals) {
-                NumberedMessages(count: sending.count ?? 1) { number throws(ModelError) in
-                    try message(number, at: SystemClock.now())
-                }
-            }
-        }
-    }
-
-    /// The message with this number; replaces `{n}` if there is a count.
-    func message(_ number: Int, at now: Timestamp) throws(ModelError) -> OutgoingMessage {
-        func filled(_ text: String) -> String { sending.count == nil ? text : Placeholder.filled(text, number) }
-        let fix = LocationFix(
-            application: application.map(filled),
-            device: filled(device),
-            latitude: latitude,
-            longitude: longitude,
-            accuracy: accuracy,
-            at: at ?? now
-        )
+    /// The location; instants are checked as a reader of the record does.
+    func signal(_ filled: (String) -> String, at now: Timestamp) throws(ModelError) -> Signal {
         guard latitude.isFinite else { throw ModelError(.invalid, field: "latitude", "must be a number") }
         guard longitude.isFinite else { throw ModelError(.invalid, field: "longitude", "must be a number") }
         guard accuracy.isFinite else { throw ModelError(.invalid, field: "accuracy", "must be a number") }
-        // As a reader of the record finds it.
-        try LocationFix(json: fix.json).checkTime(at: now)
-        let id = RequestID.random()
-        let record = try LocationRecord(fix, of: filled(recipient), id: id, source: SendOptions.source, time: now)
-        var headers = KafkaHeaderBuffer()
-        for header in record.headers { headers.append(KafkaHeaderName(header.name), header.value) }
-        return OutgoingMessage(
-            label: .event(id: id.description, source: SendOptions.source),
-            partitionKey: record.recipient,
-            key: record.key,
-            value: record.value,
-            headers: headers,
-            timestamp: now.rawValue
+        return .location(
+            LocationFix(
+                application: application.map(filled),
+                device: filled(device),
+                latitude: latitude,
+                longitude: longitude,
+                accuracy: accuracy,
+                at: at ?? now
+            )
         )
     }
 }

@@ -79,7 +79,10 @@ struct ConnectionOptions: ParsableArguments {
                 properties: SharedConfiguration.kafkaProperties(&settings),
                 topics: SharedConfiguration.topicNames(
                     &settings,
-                    ["businessEvents", "requests", "deliveries", "state", "deadLetters"]
+                    [
+                        "businessEvents", "requests", "signals", "devices", "tokens", "categories", "deliveries",
+                        "responses", "state", "deadLetters",
+                    ]
                 ),
                 defaultApplication: settings.string("application.default", default: "default"),
                 timeout: timeout.duration
@@ -97,8 +100,10 @@ struct ConnectionOptions: ParsableArguments {
 
     private static let variables: Set<String> = [
         "CARILLON_KAFKA_BOOTSTRAP_SERVERS", "CARILLON_KAFKA_PROPERTIES", "CARILLON_TOPICS_PREFIX",
-        "CARILLON_TOPICS_BUSINESS_EVENTS", "CARILLON_TOPICS_REQUESTS", "CARILLON_TOPICS_DELIVERIES",
-        "CARILLON_TOPICS_STATE", "CARILLON_TOPICS_DEAD_LETTERS", "CARILLON_APPLICATION_DEFAULT",
+        "CARILLON_TOPICS_BUSINESS_EVENTS", "CARILLON_TOPICS_REQUESTS", "CARILLON_TOPICS_SIGNALS",
+        "CARILLON_TOPICS_DEVICES", "CARILLON_TOPICS_TOKENS", "CARILLON_TOPICS_CATEGORIES", "CARILLON_TOPICS_DELIVERIES",
+        "CARILLON_TOPICS_RESPONSES", "CARILLON_TOPICS_STATE", "CARILLON_TOPICS_DEAD_LETTERS",
+        "CARILLON_APPLICATION_DEFAULT",
     ]
 
     private static func text(of path: String) throws -> String {

@@ -12,3 +12,13 @@ extension Timestamp: ExpressibleByArgument {
 extension RemovalScope: ExpressibleByArgument {}
 
 extension ChannelName: ExpressibleByArgument {}
+
+extension ReceiptSignal.Receipt: ExpressibleByArgument {}
+
+extension ReportSignal.Outcome: ExpressibleByArgument {}
+
+extension AppStateSignal.State: ExpressibleByArgument {}
+
+extension AuthorizationStatus: ExpressibleByArgument {}
+
+extension DeviceRegistration.Environment: ExpressibleByArgument {}

@@ -6,6 +6,7 @@ import NotificationModel
 ///     08:00:01.234  3/17  shop/user-42/order-1001  scheduled  "On its way" Order 1001 has shipped., due 08:00:06.234
 enum RecordLine {
     private static let valueLength = 160
+    private static let devicesShown = 3
 
     static func text(_ record: KafkaConsumerRecord, colours: Bool) -> String {
         func paint(_ text: String, _ code: String) -> String {
@@ -60,10 +61,19 @@ enum RecordLine {
     /// The fields of requests, removals and events; empty for any other JSON.
     private static func notification(_ value: JSONValue) -> [String] {
         var pieces: [String] = []
+        if let action = value["actionIdentifier"]?.stringValue {
+            let text = value["userText"]?.stringValue.map { " \"\($0)\"" } ?? ""
+            let device = value["device"]?.stringValue.map { " on \($0)" } ?? ""
+            pieces.append("\(action)\(text)\(device)")
+        }
         if let content = value["content"] {
             let title = content["title"]?.stringValue.map { "\"\($0)\"" }
             let words = [title, content["body"]?.stringValue].compactMap(\.self)
             if !words.isEmpty { pieces.append(words.joined(separator: " ")) }
+        }
+        pieces += (value["devices"]?.arrayValue ?? []).prefix(devicesShown).map(device)
+        if let actions = value["actions"]?.arrayValue, !actions.isEmpty {
+            pieces.append("actions \(actions.map { $0["identifier"]?.stringValue ?? "?" }.joined(separator: " "))")
         }
         if let trigger = value["trigger"], let type = trigger["type"]?.stringValue {
             if case .number(let seconds)? = trigger["timeInterval"] {
@@ -87,6 +97,15 @@ enum RecordLine {
             pieces.append("request \(id.prefix(8))")
         }
         return pieces
+    }
+
+    /// `to phone (banner list badge 1)`, or `not to phone (denied)`.
+    private static func device(_ device: JSONValue) -> String {
+        let name = device["device"]?.stringValue ?? "?"
+        if let reason = device["reason"]?.stringValue { return "not to \(name) (\(reason))" }
+        let options = device["presentation"]?.arrayValue?.compactMap(\.stringValue) ?? []
+        let shown = options.filter { $0 != "badge" } + (device["badge"]?.integerValue.map { ["badge \($0)"] } ?? [])
+        return "to \(name) (\(shown.joined(separator: " ")))"
     }
 
     /// For an instant of today only the time is shown.

@@ -5,7 +5,7 @@ import NotificationModel
 struct RecordName: Hashable {
     /// `carillon.notification.delivered.v1`
     var type: String
-    /// `delivered`; for events of other systems the type.
+    /// `delivered`, `device.registered`; for events of other systems the type.
     var short: String
 
     /// Nil for a record without a type. Records of `state` have no headers; their kind follows from key and value.
@@ -26,8 +26,9 @@ struct RecordName: Hashable {
     init(type: String) {
         self.type = type
         short = type
-        for prefix in ["carillon.notification.", "carillon.signal."] where type.hasPrefix(prefix) {
-            short = String(type.dropFirst(prefix.count))
+        let prefixes = [("carillon.notification.", ""), ("carillon.signal.", ""), ("carillon.device.", "device.")]
+        for (prefix, own) in prefixes where type.hasPrefix(prefix) {
+            short = own + type.dropFirst(prefix.count)
             if short.hasSuffix(".v1") { short.removeLast(3) }
         }
     }
@@ -40,17 +41,21 @@ struct RecordName: Hashable {
 
     // MARK: - Known names
 
+    private static let ofDeliveries =
+        DeliveryEventName.allCases.map(\.rawValue) + DeviceEvent.Name.allCases.map { "device.\($0.rawValue)" }
+    private static let ofSignals = SignalType.allCases.map(\.rawValue)
     private static let ofRequests = ["request", "removal", "tombstone"]
     private static let ofState = ["entry", "marker", "tombstone"]
 
     /// For completions.
-    static let known = DeliveryEventName.allCases.map(\.rawValue) + ofRequests + ["entry", "marker"]
+    static let known = ofDeliveries + ofRequests + ofSignals + ["entry", "marker"]
 
     /// The short names of the types in a topic; nil if any type is possible.
     static func known(ofTopic topic: String) -> [String]? {
         let name = TopicNames().all.first { $0.topic == topic }?.name ?? topic
         return switch name {
-        case "deliveries": DeliveryEventName.allCases.map(\.rawValue)
+        case "deliveries": ofDeliveries
+        case "signals": ofSignals
         case "requests": ofRequests
         case "state": ofState
         default: nil

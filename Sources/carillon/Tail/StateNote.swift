@@ -74,6 +74,7 @@ enum StateNote {
         switch pending.timer {
         case .held: return "held, \(due)"
         case .turn: return "after the current send"
+        case .digest: return "for a digest, \(due)"
         case .scheduled(.interval(let schedule), _):
             guard schedule.repeats else { return due }
             return "\(due), every \(Double(schedule.interval) / 1_000) s"

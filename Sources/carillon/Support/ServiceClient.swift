@@ -1,0 +1,78 @@
+import Foundation
+import NotificationModel
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Calls a service's HTTP API.
+struct ServiceClient: Sendable {
+    /// Scheme, host and port.
+    var base: URLComponents
+    /// For `Authorization`; nil without one.
+    var token: String?
+    /// How long to wait for an answer.
+    var timeout: SpanArgument
+
+    /// Calls the service once.
+    ///
+    /// - Parameters:
+    ///   - method: of HTTP.
+    ///   - path: percent-encoded.
+    ///   - query: names, and values that are not encoded yet; nil values are left out.
+    ///   - body: JSON.
+    /// - Returns: the body of a 2xx answer.
+    /// - Throws: ``CommandFailure`` with the service's problem, or when there is no answer.
+    func call(
+        _ method: String,
+        _ path: String,
+        query: [(name: String, value: String?)] = [],
+        body: [UInt8]? = nil
+    ) async throws -> [UInt8] {
+        var components = base
+        components.percentEncodedPath = path
+        let parts = query.compactMap { name, value in value.map { "\(name)=\(PercentEncoding.encode($0))" } }
+        if !parts.isEmpty { components.percentEncodedQuery = parts.joined(separator: "&") }
+        guard let url = components.url else {
+            throw CommandFailure("\(RecordText.safe(path)) is no path of a URL", status: ExitStatus.usage)
+        }
+        var request = URLRequest(url: url, timeoutInterval: timeout.seconds)
+        request.httpMethod = method
+        if let body {
+            request.httpBody = Data(body)
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        }
+        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let (data, response): (Data, URLResponse)
+        do {
+            (data, response) = try await session.data(for: request)
+        } catch {
+            throw CommandFailure(
+                "no answer from \(RecordText.safe(base.string ?? "")): \(RecordText.safe(error.localizedDescription))",
+                status: ExitStatus.unavailable
+            )
+        }
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        guard (200..<300).contains(status) else { throw Self.failure(status, Array(data)) }
+        return Array(data)
+    }
+
+    /// The service's problem, for a person.
+    static func failure(_ status: Int, _ body: [UInt8]) -> CommandFailure {
+        let problem = try? JSONValue.parse(body)
+        func member(_ name: String) -> String? { problem?[name]?.stringValue.map(RecordText.safe) }
+        var text = "the service answered \(status)"
+        if let reason = member("reason") { text += ", \(reason)" }
+        if let field = member("field") { text += " at \(field)" }
+        if let detail = member("detail") { text += ": \(detail)" }
+        let exit: Int32 =
+            switch status {
+            case 400, 413, 422: ExitStatus.badData
+            case 502...504: ExitStatus.unavailable
+            default: ExitStatus.failed
+            }
+        return CommandFailure(text, status: exit)
+    }
+}

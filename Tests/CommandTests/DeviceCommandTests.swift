@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import NotificationModel
+import Testing
+
+@testable import carillon
+
+@Suite("Devices from the command line")
+struct DeviceCommandTests {
+    private static let token = String(repeating: "AB", count: 32)
+
+    private func command<Command: ParsableCommand>(_ type: Command.Type, _ arguments: [String]) throws -> Command {
+        try #require(try Carillon.understood(["device"] + arguments) as? Command)
+    }
+
+    @Test func `a registration is put to the recipient's device, with the application in the query`() async throws {
+        let add = try command(
+            DeviceAddCommand.self,
+            [
+                "add", "--recipient", "ana/1", "--device", "my phone", "--application", "shop", "--platform", "apns",
+                "--token", "<\(Self.token)>", "--status", "provisional", "--time-zone", "Asia/Shanghai", "--setting",
+                "sound=disabled", "--environment", "development",
+            ]
+        )
+        let target = "/v1/recipients/ana%2F1/devices/my%20phone?application=shop"
+        let server = try LoopbackServer([target: LoopbackServer.answer(202, body: Array(#"{"topic":"t"}"#.utf8))])
+        let client = try ServiceOptions.parse(["--url", server.origin]).client(environment: [:])
+        let answer = try await add.options.call(client, "PUT", body: try add.registration().json)
+        #expect(String(decoding: answer, as: UTF8.self) == #"{"topic":"t"}"#)
+        let request = try #require(server.requests.first)
+        #expect(request.hasPrefix("PUT \(target) HTTP/1.1\r\n"))
+        #expect(
+            request.hasSuffix(
+                #"{"platform":"apns","token":"\#(Self.token.lowercased())","environment":"development","#
+                    + #""timeZone":"Asia/Shanghai","authorizationStatus":"provisional","settings":{"sound":"disabled"}}"#
+            )
+        )
+    }
+
+    @Test func `a removal is a DELETE without a body`() async throws {
+        let remove = try command(DeviceRemoveCommand.self, ["remove", "--recipient", "ana", "--device", "phone"])
+        let server = try LoopbackServer(["/v1/recipients/ana/devices/phone": LoopbackServer.answer(202)])
+        let client = try ServiceOptions.parse(["--url", server.origin]).client(environment: [:])
+        #expect(try await remove.options.call(client, "DELETE").isEmpty)
+        let request = try #require(server.requests.first)
+        #expect(
+            request.hasPrefix("DELETE /v1/recipients/ana/devices/phone HTTP/1.1\r\n") && request.hasSuffix("\r\n\r\n")
+        )
+    }
+
+    @Test func `devices are listed in a line each, without tokens and with what restricts them`() throws {
+        let answer = #"""
+            {"devices":[{"device":"iphone-1","platform":"apns","token":"secret","environment":"production",
+              "timeZone":"Asia/Shanghai","authorizationStatus":"authorized",
+              "settings":{"alert":"enabled","sound":"disabled"},"badge":3,"registeredAt":"2026-11-21T08:00:00.000Z"},
+             {"device":"web","platform":"webpush","token":"secret","authorizationStatus":"denied",
+              "retiredAt":"2026-11-22T08:00:00.000Z"}]}
+            """#
+        let lines = try DeviceListCommand.devices(in: Array(answer.utf8)).map(DeviceListCommand.line)
+        #expect(
+            lines == [
+                "iphone-1  apns  production  authorized  without sound  badge 3  Asia/Shanghai  "
+                    + "registered 2026-11-21T08:00:00.000Z",
+                "web  webpush  denied  retired 2026-11-22T08:00:00.000Z",
+            ]
+        )
+        #expect(throws: CommandFailure.self) { try DeviceListCommand.devices(in: Array("{}".utf8)) }
+    }
+
+    @Test func `queries have an address of their own`() throws {
+        func address(_ arguments: [String], _ variables: [String: String] = [:]) throws -> String? {
+            try ServiceOptions.parse(arguments).client(queries: true, environment: variables).base.string
+        }
+        let variables = ["CARILLON_HTTP_URL": "http://a:1", "CARILLON_QUERIES_URL": "http://b:2"]
+        #expect(try address([]) == "http://127.0.0.1:8083")
+        #expect(try address([], variables) == "http://b:2")
+        #expect(try address(["--url", "http://c:3"], variables) == "http://c:3")
+    }
+}
