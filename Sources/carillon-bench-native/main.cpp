@@ -222,6 +222,19 @@ int main(int count, char **arguments) {
         member("channel", "events");
         writer.Key("content");
         request["content"].Accept(writer);
+        // A recipient of the workload has one notification.
+        const auto thread = request["content"].FindMember("threadIdentifier");
+        if (thread != request["content"].MemberEnd()) {
+            writer.Key("thread");
+            writer.StartObject();
+            writer.Key("identifier");
+            thread->value.Accept(writer);
+            writer.Key("count");
+            writer.Int(1);
+            writer.Key("update");
+            writer.Bool(!entry.request_id.empty());
+            writer.EndObject();
+        }
         writer.EndObject();
         entry.request_id.assign(request_id);
         entry.request.assign(value);

@@ -102,7 +102,7 @@ extension ServiceScenarios {
             ("in-future", "at", record(recipient, Self.fix(true, at: .now + 3600), in: stack)),
             ("invalid", nil, record(recipient, Data(#"{"device":"d","latitude":NaN}"#.utf8), in: stack)),
             ("invalid", "ce_type", record(recipient, good, type: nil, in: stack)),
-            ("unsupported-form", "ce_type", record(recipient, good, type: "carillon.signal.receipt.v1", in: stack)),
+            ("unsupported-form", "ce_type", record(recipient, good, type: "carillon.signal.gesture.v1", in: stack)),
             ("unsupported-form", "ce_type", record(recipient, good, type: "carillon.signal.location.v2", in: stack)),
         ]
         let places = try await stack.send(cases.map(\.record))

@@ -60,6 +60,10 @@ def event_of(key, request, replaces):
         event["replaces"] = replaces
     event["channel"] = "events"
     event["content"] = request["content"]
+    # A recipient of the workload has one notification.
+    thread = request["content"].get("threadIdentifier")
+    if thread is not None:
+        event["thread"] = {"identifier": thread, "count": 1, "update": replaces is not None}
     return event
 
 

@@ -9,8 +9,8 @@ import time
 from common import DEADLINE
 from confluent_kafka.admin import AdminClient, NewTopic
 
-NAMES = "business-events requests signals devices categories deliveries responses state dead-letters".split()
-COMPACTED = {"devices", "categories", "state"}
+NAMES = "business-events requests signals devices tokens categories deliveries responses state dead-letters".split()
+COMPACTED = {"devices", "tokens", "categories", "state"}
 
 
 def main(action: str, bootstrap: str, prefix: str, partitions: str = "8", *settings: str) -> None:

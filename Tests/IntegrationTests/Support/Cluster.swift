@@ -58,8 +58,8 @@ final class Cluster: Sendable {
     static func inProcess(partitions: Int = 8) throws -> Cluster {
         let prefix = "carillon."
         let names = [
-            "business-events", "requests", "signals", "devices", "categories", "deliveries", "responses", "state",
-            "dead-letters",
+            "business-events", "requests", "signals", "devices", "tokens", "categories", "deliveries", "responses",
+            "state", "dead-letters",
         ]
         let local = try LocalBroker(
             topics: Dictionary(uniqueKeysWithValues: names.map { (prefix + $0, partitions) })

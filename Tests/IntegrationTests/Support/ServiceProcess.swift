@@ -23,7 +23,7 @@ final class ServiceProcess: Sendable {
     static func producer(_ settings: [String: String], deployment: String) throws -> ServiceProcess {
         var settings = settings
         settings["CARILLON_HTTP_PORT"] = settings["CARILLON_HTTP_PORT"] ?? "0"
-        settings["CARILLON_RULES_FILE"] = Tools.client("rules.yaml")
+        settings["CARILLON_RULES_FILE"] = settings["CARILLON_RULES_FILE"] ?? Tools.client("rules.yaml")
         settings["CARILLON_APPLICATION_DEFAULT"] = "shop"
         settings["CARILLON_INGEST_GROUP"] = "\(deployment)-producer"
         return ServiceProcess(try ChildProcess(try Tools.product("carillon-producer"), environment: settings))

@@ -11,8 +11,10 @@ final class Stack: Sendable {
     let deployment: String
     let requests: KcatTopic
     let deliveries: KcatTopic
+    let responses: KcatTopic
     let deadLetters: ByteTopics
     let state: ByteTopics
+    private let further: [String: String]
     private let services: Mutex<(producer: ServiceProcess, consumer: ServiceProcess)>
     /// Where the API is, for clients that outlive a producer.
     let addressFile: String
@@ -29,25 +31,28 @@ final class Stack: Sendable {
     /// How many scenarios have used it.
     var uses: Int { used.load(ordering: .relaxed) }
 
-    private init(cluster: Cluster) async throws {
+    private init(cluster: Cluster, further: [String: String]) async throws {
         self.cluster = cluster
+        self.further = further
         deployment = "test-\(UUID().uuidString.prefix(8).lowercased())"
-        let settings = ServiceProcess.settings(cluster, deployment: deployment)
+        let settings = ServiceProcess.settings(cluster, deployment: deployment).merging(further) { _, new in new }
         let producer = try ServiceProcess.producer(settings, deployment: deployment)
         let consumer = try ServiceProcess.consumer(settings, deployment: deployment)
         services = Mutex((producer, consumer))
         requests = try KcatTopic(cluster, "requests")
         deliveries = try KcatTopic(cluster, "deliveries")
+        responses = try KcatTopic(cluster, "responses")
         deadLetters = try ByteTopics(cluster, "dead-letters")
         state = try ByteTopics(cluster, "state")
         folder = try TemporaryFolder()
         addressFile = folder.file("address")
     }
 
-    static func start() async throws -> Stack {
+    /// - Parameter further: settings of both services besides those that every test has.
+    static func start(_ further: [String: String] = [:]) async throws -> Stack {
         let cluster = try await Cluster.start()
         do {
-            let stack = try await Stack(cluster: cluster)
+            let stack = try await Stack(cluster: cluster, further: further)
             do {
                 try await stack.producer.ready()
                 try await stack.consumer.ready()
@@ -71,8 +76,8 @@ final class Stack: Sendable {
     private func endProcesses() async {
         await withTaskGroup(of: Void.self) { group in
             for child in [
-                producer.child, consumer.child, requests.process, deliveries.process, deadLetters.process,
-                state.process,
+                producer.child, consumer.child, requests.process, deliveries.process, responses.process,
+                deadLetters.process, state.process,
             ] {
                 group.addTask { await child.end() }
             }
@@ -84,7 +89,9 @@ final class Stack: Sendable {
     var producer: ServiceProcess { services.withLock { $0.producer } }
     var consumer: ServiceProcess { services.withLock { $0.consumer } }
 
-    private var settings: [String: String] { ServiceProcess.settings(cluster, deployment: deployment) }
+    private var settings: [String: String] {
+        ServiceProcess.settings(cluster, deployment: deployment).merging(further) { _, new in new }
+    }
 
     /// A new consumer service after the last one has ended.
     func restartConsumer() async throws {
@@ -203,12 +210,15 @@ final class Stack: Sendable {
 
 /// Starts a stack for a suite, and always ends it.
 struct StackTrait: SuiteTrait, TestScoping {
+    /// Settings of both services besides those that every test has.
+    var settings: [String: String] = [:]
+
     func provideScope(
         for test: Test,
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        let stack = try await Stack.start()
+        let stack = try await Stack.start(settings)
         do {
             try await Stack.$running.withValue(stack) { try await function() }
         } catch {
@@ -223,4 +233,7 @@ struct StackTrait: SuiteTrait, TestScoping {
 extension Trait where Self == StackTrait {
     /// Kafka and both services for all tests of the suite.
     static var stack: Self { StackTrait() }
+
+    /// The same, with more settings of both services.
+    static func stack(_ settings: [String: String]) -> Self { StackTrait(settings: settings) }
 }
