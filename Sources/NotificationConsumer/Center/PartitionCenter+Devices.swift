@@ -63,12 +63,7 @@ extension PartitionCenter {
         at now: Timestamp
     ) throws -> CenterInput.Outcome {
         guard var record = try recipient(of: key),
-            let device = record.retire(
-                input.key.identifier,
-                token: nil,
-                gone: max(input.timestamp, Timestamp(rawValue: 1)),
-                in: key.application
-            )
+            let device = record.unregister(input.key.identifier, at: input.timestamp)
         else { return .unknown }
         keep(record, of: key, at: now)
         release(device.registration, of: input.key, input.trace)

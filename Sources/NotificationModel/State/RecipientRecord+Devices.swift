@@ -69,7 +69,7 @@ extension RecipientRecord {
             return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum))
         }
         let former = registrations[known]
-        guard at >= former.registeredAt, former.retiredAt.map({ at >= $0 }) ?? true else { return .late }
+        guard at >= former.retiredAt ?? former.registeredAt else { return .late }
         registrations[known].registration = registration
         registrations[known].retiredAt = nil
         guard former.isActive else {
@@ -138,12 +138,20 @@ extension RecipientRecord {
         return device
     }
 
-    /// Forgets a device.
+    /// Ends the registration of a device: whatever came before it in the log is older, also by a clock that is ahead.
     ///
-    /// - Returns: the device as it was; nil when it was not known.
-    public mutating func unregister(_ name: String) -> RegisteredDevice? {
-        guard let index = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }) else { return nil }
-        return registrations.remove(at: index)
+    /// - Parameters:
+    ///   - name: of the device.
+    ///   - at: when it was written.
+    /// - Returns: the device as it was; nil when nothing changed.
+    public mutating func unregister(_ name: String, at: Timestamp) -> RegisteredDevice? {
+        guard let index = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }),
+            registrations[index].isActive
+        else { return nil }
+        let device = registrations[index]
+        registrations[index].retiredAt = at
+        (registrations[index].isForeground, registrations[index].badge) = (false, nil)
+        return device
     }
 
     /// Applies what a device says of its app.

@@ -228,6 +228,18 @@ struct DeviceTests {
         #expect(bench.outcomes.last == .registered && bench.devices.last?.name == .registered)
     }
 
+    @Test func `the end of a registration counts, also when the registration's clock was ahead`() throws {
+        var bench = Bench()
+        bench.apply(try Self.device(at: 60_000))
+        bench.apply(Self.gone(at: 10), 10)
+        #expect(bench.devices.map(\.name) == [.registered, .retired] && bench.claims.last?.claim.isReleased == true)
+        #expect(bench.apply(Self.request("a", #"{"title":"T"}"#))[0].reason == .noDevice)
+        bench.apply(try Self.device(at: 5), 20)
+        #expect(bench.outcomes.last == .late)
+        bench.apply(try Self.device(at: 20), 30)
+        #expect(bench.outcomes.last == .registered)
+    }
+
     @Test func `applications are apart`() throws {
         var bench = Bench()
         bench.apply(try Self.device())
