@@ -171,7 +171,9 @@ let package = Package(
         .target(name: "HTTPTesting", dependencies: ["LocalBroker", nioCore], path: "Tests/HTTPTesting"),
         .testTarget(
             name: "CarillonBenchTests",
-            dependencies: ["CarillonBench", "NotificationEnrichment", "ServiceSupport", argumentParser]
+            dependencies: [
+                "CarillonBench", "NotificationEnrichment", "NotificationModel", "ServiceSupport", argumentParser,
+            ]
         ),
         .testTarget(
             name: "CommandTests",

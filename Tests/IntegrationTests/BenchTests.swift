@@ -57,6 +57,23 @@ struct BenchTests {
         #expect(result.ratios["cpu_vs_native"] ?? 0 > 0)
     }
 
+    @Test("every notification lists its recipient's devices, and every response is matched")
+    func devices() async throws {
+        struct Devices: Decodable {
+            var benchmark: String
+            var state_bytes_per_device: Double
+            var subjects: [Result.Subject]
+            var ratios: [String: Double]
+        }
+
+        let result: Devices = try await run(["pipeline", "--devices", "2", "--records", "20000", "--rounds", "1"])
+        #expect(result.benchmark == "pipeline")
+        #expect(result.subjects.map(\.name) == ["without_devices", "with_devices", "responses"])
+        #expect(result.subjects.allSatisfy { $0.messages_per_second > 0 && $0.cpu_seconds_per_million > 0 })
+        #expect(result.ratios.keys.sorted() == ["cpu_vs_without_devices", "responses_vs_pipeline"])
+        #expect(result.state_bytes_per_device > 300)
+    }
+
     @Test("calls and business events are counted, none is lost")
     func ingest() async throws {
         let result = try await run(
@@ -276,8 +293,9 @@ struct BenchTests {
     @Test(
         "a number out of its range is refused with status 64",
         arguments: [
-            ["pipeline", "--records=0"], ["pipeline", "--partitions=0"], ["timers", "--entries=0"],
-            ["timers", "--apscheduler-entries=0"], ["deviation", "--rate=0"], ["deviation", "--burst=0"],
+            ["pipeline", "--records=0"], ["pipeline", "--partitions=0"], ["pipeline", "--devices=17"],
+            ["timers", "--entries=0"], ["timers", "--apscheduler-entries=0"], ["deviation", "--rate=0"],
+            ["deviation", "--burst=0"],
             ["restore", "--partitions=1001"], ["calendar", "--starts=0"], ["webhook", "--outage=0"],
             ["enrichment", "--downloads=0"],
         ]

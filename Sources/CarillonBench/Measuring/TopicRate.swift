@@ -33,23 +33,29 @@ struct TopicRate {
     var topic: String
     /// The expected number of records of each partition.
     var expected: [Int]
+    /// Where they begin; nil for an empty topic.
+    var starts: [Int64]?
 
     /// A program that takes longer has failed.
     private static let timeLimit = Duration.seconds(600)
 
-    /// Measures from the first visible record to the last, without start-up and joining the group.
+    /// Measures from the first visible record to the last, without start-up and joining the group. Resumes a program that
+    /// is paused.
     func measure(_ process: SubjectProcess, name: String, on broker: BenchmarkBroker) throws -> ProgramRate {
         let consumer = try broker.consumer()
         defer { consumer.close(within: .seconds(2)) }
-        var ends = [Int](repeating: 0, count: expected.count)
+        var counts = [Int](repeating: 0, count: expected.count)
         let total = expected.reduce(0, +)
         // A request costs the broker about a quarter of a millisecond per partition.
         let pause = Double(expected.count) * 0.004
         let deadline = ContinuousClock.now.advanced(by: Self.timeLimit)
         var start: (at: ContinuousClock.Instant, count: Int, sample: ProcessSample)?
+        // Connected, so that no record is missed at the beginning.
+        try update(&counts, consumer)
+        process.resume()
         while true {
-            try update(&ends, consumer)
-            let count = ends.reduce(0, +)
+            try update(&counts, consumer)
+            let count = counts.reduce(0, +)
             let now = ContinuousClock.now
             let sample = try process.sample()
             if let start, count >= total {
@@ -70,11 +76,12 @@ struct TopicRate {
         throw BenchmarkError("\(name) finished before it could be measured: use more --records")
     }
 
-    /// Updates the end offsets, except for complete partitions.
-    private func update(_ ends: inout [Int], _ consumer: KafkaConsumer) throws {
-        for partition in expected.indices where ends[partition] < expected[partition] {
+    /// Updates the numbers of records, except for complete partitions.
+    private func update(_ counts: inout [Int], _ consumer: KafkaConsumer) throws {
+        for partition in expected.indices where counts[partition] < expected[partition] {
             let place = KafkaTopicPartition(topic: topic, partition: Int32(partition))
-            ends[partition] = Int(try consumer.watermarks(of: place, within: .seconds(60)).high)
+            let end = try consumer.watermarks(of: place, within: .seconds(60)).high
+            counts[partition] = Int(end - (starts?[partition] ?? 0))
         }
     }
 }

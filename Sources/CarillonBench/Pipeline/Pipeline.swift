@@ -18,6 +18,14 @@ struct PipelineCommand: BenchmarkCommand {
             Programs: carillon is the consumer service, disk the same with its store on disk, native the C++ program; \
             jemalloc repeats carillon and native with that allocator, unless the build has linked it. Python packages \
             are installed in a virtual environment at their first use.
+
+            With --devices only the consumer service runs, in turn without and with as many registered devices of each \
+            recipient and a category with actions, which every event must list. Publishing them is not measured. Then \
+            each notification is answered: the responses are measured from signals to their events.
+
+            Examples:
+              carillon-bench pipeline --subjects carillon native --no-latency
+              carillon-bench pipeline --devices 3
             """
     )
 
@@ -30,15 +38,25 @@ struct PipelineCommand: BenchmarkCommand {
     @OptionGroup var programs: SubjectOptions<SubjectName>
     @Flag(inversion: .prefixedNo, help: "Measure the latency too.")
     var latency = true
+    @Option(
+        help: "Devices of each recipient: measures the consumer service without and with them, instead of programs."
+    )
+    var devices = 0
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         try requireRange("--records", records ?? 1, 1...10_000_000)
         try requireRange("--partitions", partitions, 1...1_000)
         try requireRange("--rounds", rounds, 1...100)
+        try requireRange("--devices", devices, 0...16)
     }
 
     func measure(on workbench: Workbench) throws -> Report {
+        if devices > 0 {
+            let benchmark = DevicesBenchmark(workload: deviceWorkload, rounds: rounds, workbench: workbench)
+            let workload = DevicesBenchmark.workload(of: try benchmark.run(), deviceWorkload, rounds: rounds)
+            return Report(benchmark: "pipeline", workloads: [workload])
+        }
         let found = try findSubjects(on: workbench)
         var workloads: [Workload] = []
         for requests in requests {
@@ -65,6 +83,11 @@ struct PipelineCommand: BenchmarkCommand {
             return [.init(records: 200_000, partitions: 8), .init(records: 1_000_000, partitions: 40)]
         }
         return [.init(records: records, partitions: partitions)]
+    }
+
+    /// For ``devices``.
+    var deviceWorkload: DeviceWorkload {
+        DeviceWorkload(requests: .init(records: records ?? 200_000, partitions: partitions), devices: devices)
     }
 
     private func findSubjects(on workbench: Workbench) throws -> [Subject] {

@@ -5,6 +5,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case cpuVersusNative = "cpu_vs_native"
     case cpuVersusNativeJemalloc = "cpu_vs_native_jemalloc"
     case cpuOfDisk = "cpu_disk_vs_memory"
+    case cpuVersusWithoutDevices = "cpu_vs_without_devices"
+    case responsesVersusPipeline = "responses_vs_pipeline"
 
     case putsVersusBareRoute = "puts_vs_bare_route"
     case eventsVersusPipeline = "events_vs_pipeline"
@@ -34,6 +36,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .cpuVersusNative: "CPU a record, times the C++ program"
         case .cpuVersusNativeJemalloc: "CPU a record, times the C++ program, both with jemalloc"
         case .cpuOfDisk: "CPU a record with the store on disk, times in memory"
+        case .cpuVersusWithoutDevices: "CPU a record with devices, times without"
+        case .responsesVersusPipeline: "responses, times the requests"
         case .putsVersusBareRoute: "PUTs, times the bare route"
         case .eventsVersusPipeline: "business events, times the pipeline"
         case .insertsVersusRedis: "inserts, times Redis"
@@ -57,10 +61,10 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .throughputVersusQuixStreams, .throughputVersusPython, .putsVersusBareRoute, .eventsVersusPipeline,
             .insertsVersusRedis, .insertsVersusAPScheduler, .insertsVersusJemalloc, .nextVersusFoundation,
             .nextVersusDateutil, .channelVersusWrk, .webhookServiceVersusWrk, .fixesVersusFewRegions,
-            .fetchesVersusCurl:
+            .fetchesVersusCurl, .responsesVersusPipeline:
             true
-        case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .memoryVersusRedis, .memoryVersusAPScheduler,
-            .memoryVersusJemalloc:
+        case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .cpuVersusWithoutDevices, .memoryVersusRedis,
+            .memoryVersusAPScheduler, .memoryVersusJemalloc:
             false
         }
     }

@@ -97,19 +97,7 @@ final class ScheduleService {
     }
 
     private func wait(_ what: String, until isSo: (ServiceMetrics) -> Bool) throws {
-        let deadline = ContinuousClock.now.advanced(by: Self.patience)
-        // Metrics are up to half a second old: two equal readings show that no work is left.
-        var seen = 0
-        while seen < 2 {
-            _ = try process.sample()
-            // There is no answer until it listens.
-            let metrics = try? metrics()
-            seen = metrics.map(isSo) == true ? seen + 1 : 0
-            guard ContinuousClock.now < deadline else {
-                throw BenchmarkError("the service was not \(what) within \(Self.patience): \(metrics?.summary ?? "")")
-            }
-            Thread.sleep(forTimeInterval: seen == 1 ? 0.6 : 0.1)
-        }
+        try ServiceMetrics.wait(for: what, of: process, port: metricsPort, within: Self.patience, until: isSo)
     }
 
     // MARK: - Work
@@ -125,35 +113,5 @@ final class ScheduleService {
             interval: ScheduleWorkload.farAway
         )
         try TopicBounds(of: broker.topics.requests, on: broker).requireAll()
-    }
-}
-
-/// A page of `/metrics`: the sum of each series' values by name, ignoring labels.
-struct ServiceMetrics {
-    private var values: [Substring: Double] = [:]
-
-    /// Requests the page; blocking.
-    init(port: Int) throws {
-        guard let url = URL(string: "http://127.0.0.1:\(port)/metrics") else {
-            throw BenchmarkError("\(port) is no port")
-        }
-        self.init(page: String(decoding: try Data(contentsOf: url), as: UTF8.self))
-    }
-
-    init(page: String) {
-        for line in page.split(separator: "\n") where !line.hasPrefix("#") {
-            guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]) else {
-                continue
-            }
-            values[line[..<space].prefix { $0 != "{" }, default: 0] += value
-        }
-    }
-
-    subscript(_ name: String) -> Double? { values[name[...]] }
-
-    /// The last state seen by a failed wait.
-    var summary: String {
-        ["assigned_partitions", "schedule_pending", "store_unwritten_changes", "outstanding_records"]
-            .map { "\($0)=\(Int(self["carillon_\($0)"] ?? -1))" }.joined(separator: " ")
     }
 }

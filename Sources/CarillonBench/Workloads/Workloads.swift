@@ -29,12 +29,16 @@ struct RequestWorkload: Sendable {
     /// Eight digits.
     func identifier(of index: Int) -> String { Pattern.digits(index * Self.step % identifiers, 8) }
 
-    private func key(of index: Int) throws -> NotificationKey {
+    /// The requests that no later one of the same identifier replaces.
+    var newest: Range<Int> { max(0, records - identifiers)..<records }
+
+    /// Each identifier has its own recipient.
+    func key(of index: Int) throws -> NotificationKey {
         let number = identifier(of: index)
         return try NotificationKey(application: "shop", recipient: "user-\(number)", identifier: "order-\(number)")
     }
 
-    private func requestID(of index: Int) throws -> RequestID {
+    func requestID(of index: Int) throws -> RequestID {
         try RequestID(text: "00000000-0000-5000-8000-\(Pattern.digits(index, 12))")
     }
 
