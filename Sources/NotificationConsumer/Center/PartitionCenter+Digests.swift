@@ -46,6 +46,7 @@ extension PartitionCenter {
                     trace: last.trace,
                     timer: .turn,
                     due: now,
+                    isInDoubt: members.contains(where: \.pending.isInDoubt),
                     channel: last.channel,
                     limits: DeliveryLimits(quietHours: last.limits?.quietHours, cap: last.limits?.cap, digest: nil)
                 )

@@ -18,18 +18,20 @@ extension Turn {
         if let digest = limits.digest, closes, !isCollected(pending), let group = digest.group(of: pending.content) {
             return collect(pending, into: group, for: digest)
         }
-        if let cap = limits.cap, !pending.isInDoubt {
+        if let cap = limits.cap {
             let category = facts.category?.string(in: pending.content) ?? ""
             let isRoom = recipient.count(category, within: cap, at: now)
             // Also where it found no room: the category counts as used.
             isRecipientChanged = true
-            guard isRoom else { return suppress(pending, .capped, occurrence, closes) }
+            // At least once: its count may be all that was committed of it.
+            let isOwed = pending.isInDoubt && rules.repeatsEvents
+            guard isRoom || isOwed else { return suppress(pending, .capped, occurrence, closes) }
         }
         deliver(pending, occurrence: occurrence, closes: closes)
     }
 
     private func isCollected(_ pending: StateEntry.Pending) -> Bool {
-        if case .digest = pending.timer { true } else { pending.isInDoubt }
+        if case .digest = pending.timer { true } else { false }
     }
 
     private mutating func suppress(
@@ -50,10 +52,12 @@ extension Turn {
 
     /// When quiet hours end that hold a notification back now; nil when none do.
     func heldUntil(_ pending: StateEntry.Pending) -> Timestamp? {
-        guard let quiet = pending.limits?.quietHours, quiet.policy == .hold, !pending.isInDoubt,
-            let end = quietEnd(of: quiet), ContentFacts(pending.content).level != .critical
+        guard let quiet = pending.limits?.quietHours, quiet.policy == .hold, let end = quietEnd(of: quiet),
+            ContentFacts(pending.content).level != .critical
         else { return nil }
-        return pending.expiration.map { min(end, max(now, $0)) } ?? end
+        // One in doubt is sent even if it has expired.
+        guard let expiration = pending.expiration, !pending.isInDoubt else { return end }
+        return min(end, max(now, expiration))
     }
 
     /// Lets a due notification wait until the end of quiet hours. Its trigger stays: for a repeat the occurrence is only later.
@@ -97,7 +101,9 @@ extension Turn {
         guard let pending = entry.pending else { return }
         isChanged = true
         entry.pending = nil
-        publish(.digested, of: pending.requestID, closes: true, pending.trace) { $0.into = id }
+        publish(.digested, of: pending.requestID, closes: true, inDoubt: pending.isInDoubt, pending.trace) {
+            $0.into = id
+        }
         close(pending.requestID)
     }
 

@@ -1,0 +1,291 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// Quiet hours, caps and digests in the center. The tests' clock begins at 08:00 UTC.
+@Suite("Limits of a recipient in the center")
+struct LimitTests {
+    // MARK: - Inputs
+
+    private static let quiet = #"{"start":"07:00","end":"09:00"}"#
+    private static let suppressing = #"{"start":"07:00","end":"09:00","policy":"suppress"}"#
+    private static let cap = #"{"count":2,"period":600}"#
+    private static let digest = #"{"by":"thread","window":60,"title":"{{count}} updates","body":"{{titles}}"}"#
+    private static let ofThread = #"{"title":"T","threadIdentifier":"orders"}"#
+    private static let critical =
+        #"{"title":"T","threadIdentifier":"orders","interruptionLevel":"critical","sound":{"critical":true}}"#
+
+    private static let hour: Int64 = 3_600_000
+
+    private static func limits(quiet: String?, cap: String?, digest: String?) throws -> DeliveryLimits? {
+        let members = [("quietHours", quiet), ("cap", cap), ("digest", digest)].compactMap { name, json in
+            json.map { #","\#(name)":\#($0)"# }
+        }
+        let json = #"{"content":{"title":"T","threadIdentifier":"orders"}\#(members.joined())}"#
+        return try NotificationRequest(json: Array(json.utf8), key: key("a")).limits
+    }
+
+    private static func request(
+        _ name: String,
+        _ content: String = ofThread,
+        _ plan: CenterInput.Plan = .immediate(collapseWindow: 0),
+        quiet: String? = nil,
+        cap: String? = nil,
+        digest: String? = nil,
+        expiration: Timestamp? = nil,
+        channel: ChannelName? = nil
+    ) throws -> CenterInput {
+        guard
+            case .request(var input) = NotificationConsumerTests.request(
+                name,
+                key(name),
+                plan,
+                expiration: expiration,
+                channel: channel
+            )
+        else { return NotificationConsumerTests.request(name) }
+        input.content = Array(content.utf8)[...]
+        input.limits = try limits(quiet: quiet, cap: cap, digest: digest)
+        return .request(input)
+    }
+
+    private static var exactlyOnce: LifecycleRules {
+        var rules = LifecycleRules(retention: 7 * 24 * hour)
+        rules.repeatsEvents = false
+        rules.zones = zones
+        return rules
+    }
+
+    private static var atLeastOnce: LifecycleRules {
+        var rules = exactlyOnce
+        rules.repeatsEvents = true
+        return rules
+    }
+
+    private static func restarted(
+        _ bench: inout Bench,
+        _ rules: LifecycleRules,
+        firedThrough: Int64,
+        committing: Bool = true
+    ) throws -> Bench {
+        if committing { try bench.commit() }
+        var next = Bench(rules, over: bench.store, firedThrough: at(firedThrough))
+        next.offset = bench.offset
+        return next
+    }
+
+    // MARK: - Quiet hours
+
+    @Test func `what is due in quiet hours is sent at their end, and says until when it is held`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        let held = bench.apply(try Self.request("a", quiet: Self.quiet))
+        #expect(held.summary == ["held a"] && held[0].reason == .quietHours && held[0].until == at(Self.hour))
+        #expect(bench.fire(Self.hour - 1).isEmpty)
+        #expect(bench.fire(Self.hour).summary == ["delivered a!"])
+    }
+
+    @Test func `a trigger that is due in quiet hours is held, and a repeat goes on after them`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try Self.request("a", Self.ofThread, interval(60, repeats: true), quiet: Self.quiet))
+        let held = bench.fire(60_000)
+        #expect(held.summary == ["held a"] && held[0].occurrence == at(60_000))
+        let sent = bench.fire(Self.hour)
+        #expect(sent.last?.name == .delivered && sent.last?.closes == false)
+        #expect(bench.entry(key("a"))?.pending != nil)
+    }
+
+    @Test func `with the policy suppress it ends`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        let events = bench.apply(try Self.request("a", quiet: Self.suppressing))
+        #expect(events.summary == ["suppressed a!"] && events[0].reason == .quietHours)
+    }
+
+    @Test func `a critical notification passes quiet hours, caps and digests`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        let cap = #"{"count":1,"period":600}"#
+        for (name, quiet) in [("a", Self.quiet), ("b", Self.suppressing), ("c", Self.quiet)] {
+            let request = try Self.request(name, Self.critical, quiet: quiet, cap: cap, digest: Self.digest)
+            #expect(bench.apply(request).summary == ["delivered \(name)!"])
+        }
+    }
+
+    @Test func `quiet hours without a zone are those of the recipient's device`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try DeviceTests.device(zone: "Asia/Tokyo"))
+        // 08:00 UTC is 17:00 in Tokyo.
+        let tokyo = #"{"start":"16:00","end":"18:00"}"#
+        let held = bench.apply(try Self.request("a", quiet: tokyo))
+        #expect(held.summary == ["held a"] && held[0].until == at(Self.hour))
+        #expect(bench.apply(try Self.request("b", quiet: Self.quiet)).summary == ["delivered b!"])
+    }
+
+    @Test func `one that expires in quiet hours ends then`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try Self.request("a", quiet: Self.quiet, expiration: at(600_000)))
+        #expect(bench.fire(600_000).summary == ["expired a!"])
+    }
+
+    @Test func `a held notification can be replaced and removed`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try Self.request("a", quiet: Self.quiet))
+        #expect(bench.apply(removal("r", key("a"), .pending), 1).summary == ["cancelled a!"])
+        #expect(bench.fire(Self.hour).isEmpty)
+    }
+
+    @Test func `a held notification stays held after a restart in the quiet hours`() throws {
+        for rules in [Self.exactlyOnce, Self.atLeastOnce] {
+            var bench = Bench(rules)
+            bench.apply(try Self.request("a", quiet: Self.quiet))
+            var next = try Self.restarted(&bench, rules, firedThrough: 1000)
+            try next.center.refill(at: at(Self.hour))
+            #expect(next.fire(Self.hour - 1).isEmpty)
+            #expect(next.fire(Self.hour).summary == ["delivered a!"])
+        }
+    }
+
+    @Test func `a request in doubt is held as well, and then sent even if it has expired`() throws {
+        for expiration in [nil, at(600_000)] {
+            let rules = Self.atLeastOnce
+            var bench = Bench(rules)
+            // Its events were published, its state was not committed.
+            let request = try Self.request("a", quiet: Self.quiet, expiration: expiration)
+            bench.apply(request)
+            var next = try Self.restarted(&bench, rules, firedThrough: 1000, committing: false)
+            #expect(next.apply(request, 2000).summary == ["held a"])
+            #expect(next.fire(Self.hour - 1).isEmpty)
+            let events = next.fire(Self.hour)
+            #expect(events.summary == ["delivered a!"] && events[0].inDoubt)
+        }
+    }
+
+    // MARK: - Caps
+
+    @Test func `a cap lets so many of a category through in any period`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        func send(_ name: String, _ content: String = Self.ofThread, at time: Int64) throws -> [String] {
+            bench.apply(try Self.request(name, content, cap: Self.cap), time).summary
+        }
+        #expect(try send("a", at: 0) == ["delivered a!"])
+        #expect(try send("b", at: 300_000) == ["delivered b!"])
+        #expect(try send("c", at: 599_999) == ["suppressed c!"] && bench.events.last?.reason == .capped)
+        #expect(try send("d", #"{"categoryIdentifier":"NEWS"}"#, at: 599_999) == ["delivered d!"])
+        #expect(try send("e", at: 600_000) == ["delivered e!"])
+        #expect(try send("f", at: 899_999) == ["suppressed f!"])
+    }
+
+    @Test func `a cap counts over a restart`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try Self.request("a", cap: Self.cap))
+        bench.apply(try Self.request("b", cap: Self.cap))
+        var next = try Self.restarted(&bench, Self.exactlyOnce, firedThrough: 1000)
+        #expect(next.apply(try Self.request("c", cap: Self.cap), 2000).summary == ["suppressed c!"])
+    }
+
+    @Test func `requests in doubt count; without room they end, except where each must be sent at least once`() throws {
+        for (rules, last) in [(Self.exactlyOnce, "suppressed c!"), (Self.atLeastOnce, "delivered c!")] {
+            var rules = rules
+            rules.channels = ChannelRules(.test)
+            var bench = Bench(rules, over: MemoryEntryStore(), firedThrough: at(1000))
+            for name in ["a", "b"] {
+                bench.apply(try Self.request(name, cap: Self.cap), 2000)
+                #expect(bench.sends.last?.isInDoubt == true)
+                #expect(try bench.answer(.accepted, 2000).summary == ["delivered \(name)!"])
+            }
+            var events = bench.apply(try Self.request("c", cap: Self.cap), 2000)
+            if events.isEmpty { events = try bench.answer(.accepted, 2000) }
+            #expect(events.summary == [last] && events[0].inDoubt)
+        }
+    }
+
+    // MARK: - Digests
+
+    @Test func `the notifications of a thread become one at the end of the window`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        for (name, time) in [("a", Int64(0)), ("b", 10_000), ("c", 20_000)] {
+            let events = bench.apply(try Self.request(name, digest: Self.digest), time)
+            #expect(events.summary == ["held \(name)"] && events[0].reason == .digest && events[0].until == at(60_000))
+        }
+        #expect(bench.fire(59_999).isEmpty)
+        let events = bench.fire(60_000)
+        #expect(events.map(\.name) == [.digested, .digested, .digested, .delivered])
+        let digest = try #require(events.last)
+        #expect(events.dropLast().allSatisfy { $0.into == digest.requestID && $0.closes })
+        #expect(digest.closes && digest.key.identifier == "digest:thread:orders" && !digest.inDoubt)
+        #expect(String(decoding: digest.content ?? [], as: UTF8.self).contains(#""title":"3 updates""#))
+        #expect(bench.fire(Self.hour).isEmpty && bench.center.pendingCount == 0)
+    }
+
+    @Test func `one alone is sent as it is, and so is one without a thread at once`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try Self.request("a", digest: Self.digest))
+        #expect(bench.fire(60_000).summary == ["delivered a!"])
+        #expect(bench.apply(try Self.request("b", #"{"title":"T"}"#, digest: Self.digest)).summary == ["delivered b!"])
+    }
+
+    @Test func `a member that is removed, replaced or expires does not come into the digest`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        for name in ["a", "b", "c", "d"] { bench.apply(try Self.request(name, digest: Self.digest)) }
+        bench.apply(removal("r", key("a"), .pending), 1)
+        bench.apply(NotificationConsumerTests.request("b2", key("b")), 2)
+        bench.apply(try Self.request("e", digest: Self.digest, expiration: at(30_000)), 3)
+        #expect(bench.fire(30_000).summary == ["expired e!"])
+        let events = bench.fire(60_000)
+        #expect(events.map(\.name) == [.digested, .digested, .delivered])
+        #expect(events.dropLast().map(\.key.identifier) == ["c", "d"])
+    }
+
+    @Test func `the next window of a thread replaces the earlier digest`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        for name in ["a", "b"] { bench.apply(try Self.request(name, digest: Self.digest)) }
+        let first = try #require(bench.fire(60_000).last)
+        for name in ["c", "d"] { bench.apply(try Self.request(name, digest: Self.digest), 70_000) }
+        let second = try #require(bench.fire(130_000).last)
+        #expect(first.key == second.key && first.requestID != second.requestID)
+    }
+
+    @Test func `a digest whose window ends in quiet hours is held until their end`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        let quiet = #"{"start":"08:01","end":"09:00"}"#
+        for name in ["a", "b"] { bench.apply(try Self.request(name, quiet: quiet, digest: Self.digest)) }
+        let events = bench.fire(60_000)
+        #expect(!events.map(\.name).contains(.delivered) && events.last?.reason == .quietHours)
+        #expect(bench.fire(Self.hour).last?.name == .delivered)
+    }
+
+    @Test func `a digest survives a restart within its window`() throws {
+        for rules in [Self.exactlyOnce, Self.atLeastOnce] {
+            var bench = Bench(rules)
+            for name in ["a", "b"] { bench.apply(try Self.request(name, digest: Self.digest)) }
+            var next = try Self.restarted(&bench, rules, firedThrough: 1000)
+            try next.center.refill(at: at(60_000))
+            let events = next.fire(60_000)
+            #expect(events.map(\.name) == [.digested, .digested, .delivered] && events.allSatisfy { !$0.inDoubt })
+        }
+    }
+
+    @Test func `a digest in doubt is sent again under its own id`() throws {
+        let rules = Self.atLeastOnce
+        var bench = Bench(rules)
+        for name in ["a", "b"] { bench.apply(try Self.request(name, digest: Self.digest)) }
+        try bench.commit()
+        try bench.center.refill(at: at(60_000))
+        let sent = try #require(bench.fire(60_000).last)
+        var next = try Self.restarted(&bench, rules, firedThrough: 60_500, committing: false)
+        let events = next.fire(61_000)
+        #expect(events.map(\.name) == [.digested, .digested, .delivered] && events.allSatisfy(\.inDoubt))
+        #expect(events.last?.requestID == sent.requestID)
+    }
+
+    @Test func `requests in doubt are collected again`() throws {
+        let rules = Self.atLeastOnce
+        var bench = Bench(rules)
+        let requests = try ["a", "b", "c"].map { try Self.request($0, digest: Self.digest) }
+        for request in requests { bench.apply(request) }
+        // Their events were published, their state was not committed.
+        var next = try Self.restarted(&bench, rules, firedThrough: 1000, committing: false)
+        for request in requests { #expect(next.apply(request, 2000).map(\.name) == [.held]) }
+        let events = next.fire(62_000)
+        #expect(events.map(\.name) == [.digested, .digested, .digested, .delivered] && events.allSatisfy(\.inDoubt))
+    }
+}
