@@ -376,7 +376,7 @@ extension WorkingSet {
         _ change: (inout StateEntry) -> (Void, changed: Bool)
     ) {
         var entry = StateEntry()
-        if change(&entry).changed { insert(key, entry, at: now, from: cause) }
+        if change(&entry).changed { insert(key, &entry, at: now, .init(cause: cause)) }
     }
 
     mutating func update(
@@ -394,7 +394,7 @@ extension WorkingSet {
     ) {
         var room = Int.max
         cut(patience: patience, maximumLazy: maximumLazy, room: &room) {
-            body($0, $1, $2, $3)
+            body($0, $1, $2, $3.contains(.logged))
             return 0
         }
     }

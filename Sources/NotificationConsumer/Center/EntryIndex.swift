@@ -108,7 +108,7 @@ struct EntryIndex {
         return hasher.finalize()
     }
 
-    private static func recipientHash(of key: NotificationKey) -> Int {
+    static func recipientHash(of key: NotificationKey) -> Int {
         var hasher = Hasher()
         key.encoded.withUnsafeBytes { hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: $0[..<key.recipientEnd])) }
         return hasher.finalize()

@@ -50,7 +50,7 @@ extension PartitionCenter {
                 break
             }
             let key = try NotificationKey(encoded: idle.key)
-            threads.forget(key.ofRecipient.encoded.withUnsafeBytes { StableHash.hash($0) })
+            threads.forget(ThreadIndex.hash(ofRecipientOf: key))
             if key.isWholeRecipient, let isForgotten = forget(recipient: key, touchedAt: idle.touched) {
                 guard isForgotten else { continue }
             } else if let slot = inUse.slot(of: key) {

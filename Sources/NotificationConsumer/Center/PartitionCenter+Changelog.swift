@@ -42,10 +42,11 @@ extension PartitionCenter {
         var changes: [StoreChange] = []
         changes.reserveCapacity(dirtyCount)
         let patience = all ? Timestamp.latest : now.adding(milliseconds: -Self.patience)
-        inUse.cut(patience: patience, maximumLazy: Self.maximumLazy, room: &room) { slot, key, entry, isLogged in
+        let take = { (slot: WorkingSet.Slot, key: NotificationKey, entry: StateEntry, state: WorkingSet.State) -> Int in
             cutSlots.append(slot)
+            let shared = state.contains(.recipient) ? recipients.endWaiting(ofRecipientOf: key) : 0
             // Created and removed since the last cut: the changelog never had it.
-            guard !entry.isEmpty || isLogged else { return 0 }
+            guard !entry.isEmpty || state.contains(.logged) else { return shared }
             let change = StoreChange(
                 key: key.encoded,
                 value: entry.isEmpty ? nil : entry.json,
@@ -53,8 +54,11 @@ extension PartitionCenter {
                 touched: entry.touched
             )
             changes.append(change)
-            return change.key.count + (change.value?.count ?? 0)
+            return change.key.count + (change.value?.count ?? 0) + shared
         }
+        inUse.cut(patience: patience, maximumLazy: Self.maximumLazy, room: &room, take)
+        for key in recipients.waitingKeys { inUse.cutWaiting(ofRecipientOf: key, take) }
+        // After their entries: what is written of an unfinished cut counts no badge twice.
         recipients.cut { key, record in
             changes.append(
                 StoreChange(

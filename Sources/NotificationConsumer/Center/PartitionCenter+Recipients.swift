@@ -3,13 +3,43 @@ import NotificationModel
 /// Recipient records: found, changed and committed like entries, under the key with an empty identifier.
 extension PartitionCenter {
     /// The record of the key's recipient, loaded from the store if necessary.
+    ///
+    /// - Parameter key: with an empty identifier.
     mutating func recipient(of key: NotificationKey) throws -> RecipientRecord? {
-        if let record = recipients.record(of: key) { return record }
-        let stored = try store.entry(of: key.encoded)
-        let record = forgottenKeys.contains(key.encoded) ? nil : try stored.map { try RecipientRecord(json: $0.value) }
-        // Also that there is none: each notification asks.
-        if record != nil || keepsRecipients { recipients.load(key, record) }
+        if let slot = recipients.slot(of: key) { return recipients.record(in: slot) }
+        guard let record = try storedRecipient(of: key) else {
+            // Each notification asks again.
+            if keepsRecipients { recipients.load(key, nil) }
+            return nil
+        }
+        recipients.load(key, record)
         return record
+    }
+
+    /// The slot of the record of a key's recipient, loaded from the store if necessary; empty when there is none.
+    mutating func recipientSlot(of key: NotificationKey) throws -> RecipientSet.Slot {
+        if let slot = recipients.slot(of: key) { return slot }
+        let recipient = key.ofRecipient
+        return recipients.load(recipient, try storedRecipient(of: recipient))
+    }
+
+    private func storedRecipient(of key: NotificationKey) throws -> RecipientRecord? {
+        guard let stored = try store.entry(of: key.encoded), !forgottenKeys.contains(key.encoded) else { return nil }
+        return try RecipientRecord(json: stored.value)
+    }
+
+    /// Moves a recipient's record into a turn, which is its only owner until `takeBack`.
+    mutating func lend(_ slot: RecipientSet.Slot?, to turn: inout Turn) {
+        if let slot { recipients.exchange(slot, with: &turn.recipient) }
+    }
+
+    /// Moves the record back. What the turn changed in it goes into the cut of the turn's entry.
+    mutating func takeBack(_ slot: RecipientSet.Slot?, from turn: inout Turn) {
+        guard let slot else { return }
+        recipients.exchange(slot, with: &turn.recipient)
+        guard turn.isRecipientChanged else { return }
+        let horizon = rules.rememberedSince(turn.now)
+        inUse.totals.entries += recipients.touch(slot, at: turn.now, since: horizon)
     }
 
     /// Runs a turn over the record of a recipient.

@@ -14,7 +14,21 @@ struct ThreadIndex {
         let thread: UInt64
     }
 
-    private var members: [UInt64: [Member]] = [:]
+    /// What one recipient is shown.
+    private struct Members {
+        var all: [Member] = []
+
+        mutating func note(_ key: UInt64, in thread: UInt64?, total: inout Int) -> Int {
+            let before = all.count
+            if let known = all.firstIndex(where: { $0.key == key }) { all.remove(at: known) }
+            if let thread, all.count < ThreadIndex.boundOfRecipient { all.append(Member(key: key, thread: thread)) }
+            total += all.count - before
+            guard let thread else { return 0 }
+            return max(1, all.reduce(0) { $0 + ($1.thread == thread ? 1 : 0) })
+        }
+    }
+
+    private var members: [UInt64: Members] = [:]
     private var count = 0
 
     /// Whether the recipient's notifications were counted.
@@ -22,7 +36,7 @@ struct ThreadIndex {
 
     mutating func begin(_ recipient: UInt64) {
         if count >= Self.bound { (members, count) = ([:], 0) }
-        members[recipient] = []
+        members[recipient] = Members()
     }
 
     /// Notes what a key shows; nil for nothing in a thread.
@@ -30,31 +44,29 @@ struct ThreadIndex {
     /// - Returns: the notifications in the thread, with this one.
     @discardableResult
     mutating func note(_ key: UInt64, in thread: UInt64?, of recipient: UInt64) -> Int {
-        guard var known = members[recipient] else { return thread == nil ? 0 : 1 }
-        let before = known.count
-        known.removeAll { $0.key == key }
-        if let thread, known.count < Self.boundOfRecipient { known.append(Member(key: key, thread: thread)) }
-        count += known.count - before
-        members[recipient] = known
-        guard let thread else { return 0 }
-        return max(1, known.lazy.filter { $0.thread == thread }.count)
+        guard let place = members.index(forKey: recipient) else { return thread == nil ? 0 : 1 }
+        return members.values[place].note(key, in: thread, total: &count)
+    }
+
+    /// What stands for the recipient of a key.
+    static func hash(ofRecipientOf key: NotificationKey) -> UInt64 {
+        key.encoded[...key.recipientEnd].withUnsafeBytes { StableHash.hash($0) }
     }
 
     /// The recipient's notifications are counted again when they are asked for.
-    mutating func forget(_ recipient: UInt64) { count -= members.removeValue(forKey: recipient)?.count ?? 0 }
+    mutating func forget(_ recipient: UInt64) { count -= members.removeValue(forKey: recipient)?.all.count ?? 0 }
 }
 
 extension PartitionCenter {
     /// Notes what a key shows after a turn, and adds the thread to its `delivered` event.
     mutating func note(_ shown: Turn.Shown, _ turn: inout Turn, at now: Timestamp) throws {
-        let recipient = turn.key.ofRecipient
-        let home = recipient.encoded.withUnsafeBytes { StableHash.hash($0) }
+        let home = ThreadIndex.hash(ofRecipientOf: turn.key)
         let key = turn.key.encoded.withUnsafeBytes { StableHash.hash($0) }
         guard let thread = shown.thread, let event = shown.event else {
             threads.note(key, in: nil, of: home)
             return
         }
-        if !threads.knows(home) { try countThreads(of: recipient, home) }
+        if !threads.knows(home) { try countThreads(of: turn.key.ofRecipient, home) }
         let count = threads.note(key, in: thread.withUnsafeBytes { StableHash.hash($0) }, of: home)
         guard turn.effects.indices.contains(event), case .publish(var delivered, let trace) = turn.effects[event] else {
             return

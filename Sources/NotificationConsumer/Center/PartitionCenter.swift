@@ -178,39 +178,32 @@ struct PartitionCenter {
         _ body: (inout Turn) -> Result
     ) throws -> Result {
         let slot = try slot(of: key, at: now)
-        let recipient = try recipientForTurn(of: key)
+        let recipient = try keepsRecipients ? recipientSlot(of: key) : nil
         var turn = beginTurn(of: key, at: now)
         turn.mayHaveBeenSent = mayHaveBeenSent
-        if let record = recipient?.record { turn.recipient = record }
+        lend(recipient, to: &turn)
         defer { end(&turn) }
         guard let slot else {
             let result = body(&turn)
-            if turn.isChanged { inUse.insert(key, turn.entry, at: now, from: cause) }
-            if turn.entry.waitsForRegion { try noteRegion(of: key, turn.entry, at: now) }
-            try settle(&turn, recipient?.key, at: now)
+            takeBack(recipient, from: &turn)
+            let region = turn.entry.waitsForRegion ? turn.entry : nil
+            if let change = turn.change(from: cause) { inUse.insert(key, &turn.entry, at: now, change) }
+            if let region { try noteRegion(of: key, region, at: now) }
+            try settle(&turn, at: now)
             return result
         }
         let waited = inUse.waitsForRegion(slot)
         let result = inUse.run(&turn, in: slot, from: cause, body)
-        try settle(&turn, recipient?.key, at: now)
+        takeBack(recipient, from: &turn)
+        try settle(&turn, at: now)
         // Also when it waited already: the changelog may hold the entry without the recipient's record.
         if waited || inUse.waitsForRegion(slot) { try noteRegion(of: key, inUse.entry(of: slot), at: now) }
         return result
     }
 
-    /// The record of a key's recipient, if a notification needs it.
-    private mutating func recipientForTurn(
-        of key: NotificationKey
-    ) throws -> (key: NotificationKey, record: RecipientRecord?)? {
-        guard keepsRecipients else { return nil }
-        let recipient = key.ofRecipient
-        return (recipient, try self.recipient(of: recipient))
-    }
-
-    /// Keeps what a turn has changed beside its entry.
-    private mutating func settle(_ turn: inout Turn, _ recipient: NotificationKey?, at now: Timestamp) throws {
+    /// Keeps what a turn has changed beside its entry and its recipient's record.
+    private mutating func settle(_ turn: inout Turn, at now: Timestamp) throws {
         unknownCategories += turn.unknownCategories
-        if turn.isRecipientChanged { keep(turn.recipient, of: recipient ?? turn.key.ofRecipient, at: now) }
         if let shown = turn.shown { try note(shown, &turn, at: now) }
     }
 
@@ -407,14 +400,15 @@ struct PartitionCenter {
         at now: Timestamp,
         through end: Timestamp
     ) throws {
-        let recipient = try recipientForTurn(of: key)
+        let recipient = try keepsRecipients ? recipientSlot(of: key) : nil
         var turn = beginTurn(of: key, at: now)
         defer { self.end(&turn) }
-        if let record = recipient?.record { turn.recipient = record }
+        lend(recipient, to: &turn)
         let waited = inUse.waitsForRegion(slot)
         inUse.run(&turn, in: slot, from: .clock) { $0.fire(through: end) }
+        takeBack(recipient, from: &turn)
         if waited { firedRegions.append(key) }
-        try settle(&turn, recipient?.key, at: now)
+        try settle(&turn, at: now)
     }
 
     func close(flushing: Bool) { store.close(flushing: flushing) }

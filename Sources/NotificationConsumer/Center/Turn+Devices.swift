@@ -19,7 +19,9 @@ extension Turn {
             if category != nil || thread != nil {
                 sending.addressees = .init(devices: nil, targets: 0, category: category, thread: thread)
             }
-            return rules.requiresDevice ? .noDevice : nil
+            guard rules.requiresDevice else { return nil }
+            isReplayable = false
+            return .noDevice
         }
         var list = DeviceList(
             facts: facts,
@@ -35,6 +37,8 @@ extension Turn {
         }
         sending.isAddressed = true
         sending.addressees = .init(devices: list.end(), targets: list.targets, category: category, thread: thread)
+        // An app leaves the foreground after some time, and a replay takes what is not sent for one in doubt.
+        if list.dependsOnTime || list.targets == 0 { isReplayable = false }
         return list.targets > 0 ? nil : list.reason ?? .noDevice
     }
 }
@@ -50,6 +54,8 @@ struct DeviceList {
     private(set) var targets = 0
     /// Why the first device does not.
     private(set) var reason: ReasonCode?
+    /// Whether an app was in the foreground when it said so last: it decides only for some time.
+    private(set) var dependsOnTime = false
 
     /// - Parameters:
     ///   - facts: of the content.
@@ -68,6 +74,7 @@ struct DeviceList {
     /// - Returns: the badge that the device shows then; nil when it stays as it is.
     mutating func append(_ device: RecipientRecord.RegisteredDevice, increments: Bool) -> Int64? {
         // An app that ended without saying so must not silence its notifications for ever.
+        dependsOnTime = dependsOnTime || device.isForeground
         let isForeground =
             device.isForeground && (device.stateAt.map { now.rawValue - $0.rawValue <= foregroundKept } ?? false)
         let presentation = DevicePresentation(

@@ -40,6 +40,8 @@ struct Turn {
     var isChanged = false
     /// Whether the recipient's record changed.
     var isRecipientChanged = false
+    /// Whether a replay of the log makes the same change of the entry, if its input is timeless.
+    var isReplayable = true
     /// The previous owner may have sent this input's notification: send it again instead of expiring it.
     var mayHaveBeenSent = false
     /// Timers wait until the backlog is read (`CatchUp`): due requests are armed, and fire afterwards.
@@ -57,6 +59,12 @@ struct Turn {
 
     /// Whether a send by this channel must wait.
     func holdSend(by channel: ChannelName?) -> Bool { holdsSends && rules.channels.isSent(channel) }
+
+    /// The change of the entry; nil when there is none.
+    func change(from cause: WorkingSet.Cause) -> WorkingSet.Change? {
+        guard isChanged else { return nil }
+        return .init(cause: isReplayable ? cause : .clock, isOfRecipient: isRecipientChanged)
+    }
 
     // MARK: - Steps that the operations share
 

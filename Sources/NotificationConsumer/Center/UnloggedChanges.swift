@@ -74,10 +74,11 @@ extension WorkingSet {
 
     /// Schedules a change for a cut. A finished entry can wait, because a replay of the log reproduces it. An entry
     /// that is unfinished, or was, cannot.
-    mutating func noteChange(_ slot: Slot, at now: Timestamp, from cause: Cause) {
+    mutating func noteChange(_ slot: Slot, at now: Timestamp, _ change: Change) {
         let place = Int(slot)
+        if change.isOfRecipient { standings[place].state.insert(.recipient) }
         var source: (position: CenterInput.Position, number: Int)?
-        if case .log(let position, let number) = cause { source = (position, number) }
+        if case .log(let position, let number) = change.cause { source = (position, number) }
         if !entries[place].isIdle || !canWait(place, for: source?.position) { standings[place].state.insert(.urgent) }
         guard !standings[place].state.contains(.dirty) else { return }
         if standings[place].state.contains(.urgent) {
@@ -105,7 +106,7 @@ extension WorkingSet {
         patience: Timestamp,
         maximumLazy: Int,
         room: inout Int,
-        _ body: (Slot, NotificationKey, StateEntry, _ isLogged: Bool) -> Int
+        _ body: (Slot, NotificationKey, StateEntry, State) -> Int
     ) {
         for slot in unlogged.dirty { _ = cut(slot, body) }
         unlogged.dirty.removeAll(keepingCapacity: true)
@@ -127,16 +128,25 @@ extension WorkingSet {
         unlogged.noteCut()
     }
 
-    private mutating func cut(
-        _ slot: Slot,
-        _ body: (Slot, NotificationKey, StateEntry, _ isLogged: Bool) -> Int
-    ) -> Int {
+    /// Takes the lazy changes of a recipient's entries: the recipient's record is in this cut, and a replay of them would
+    /// change it twice.
+    mutating func cutWaiting(
+        ofRecipientOf key: NotificationKey,
+        _ body: (Slot, NotificationKey, StateEntry, State) -> Int
+    ) {
+        for slot in index.slots(ofRecipientOf: key) where standings[Int(slot)].state.contains(.lazy) {
+            standings[Int(slot)].state.remove(.lazy)
+            _ = cut(slot, body)
+        }
+    }
+
+    private mutating func cut(_ slot: Slot, _ body: (Slot, NotificationKey, StateEntry, State) -> Int) -> Int {
         let place = Int(slot)
-        let isLogged = standings[place].state.contains(.logged)
-        standings[place].state.remove(.dirty)
+        let state = standings[place].state
+        standings[place].state.subtract([.dirty, .recipient])
         standings[place].state.insert(.cut)
         defer { noteCut(place) }
-        return body(slot, key(of: slot), entries[place], isLogged)
+        return body(slot, key(of: slot), entries[place], state)
     }
 
     private mutating func noteCut(_ place: Int) {

@@ -35,6 +35,8 @@ struct WorkingSet {
         static let lazy = State(rawValue: 16)
         /// Waits for a region.
         static let region = State(rawValue: 32)
+        /// Its recipient's record changed with it: both are in the same cut.
+        static let recipient = State(rawValue: 64)
     }
 
     /// The cause of a change.
@@ -44,6 +46,13 @@ struct WorkingSet {
         case log(CenterInput.Position, number: Int)
         /// Something outside the log.
         case clock
+    }
+
+    /// A change of an entry.
+    struct Change {
+        var cause: Cause
+        /// Whether the record of its recipient changed with it.
+        var isOfRecipient = false
     }
 
     private(set) var index = EntryIndex()
@@ -98,11 +107,11 @@ struct WorkingSet {
         from cause: Cause,
         _ body: (inout Turn) -> Result
     ) -> Result {
-        update(slot, at: turn.now, from: cause) { entry in
+        change(slot, at: turn.now) { entry in
             // Move instead of copy: meanwhile the turn is the only owner.
             swap(&entry, &turn.entry)
             defer { swap(&entry, &turn.entry) }
-            return (body(&turn), changed: turn.isChanged)
+            return (body(&turn), turn.change(from: cause))
         }
     }
 
@@ -116,15 +125,27 @@ struct WorkingSet {
         from cause: Cause,
         _ change: (inout StateEntry) -> (Result, changed: Bool)
     ) -> Result {
+        self.change(slot, at: now) { entry in
+            let (result, isChanged) = change(&entry)
+            return (result, isChanged ? Change(cause: cause) : nil)
+        }
+    }
+
+    /// - Parameter change: also returns nil when it changed nothing that must outlive the process.
+    private mutating func change<Result>(
+        _ slot: Slot,
+        at now: Timestamp,
+        _ change: (inout StateEntry) -> (Result, Change?)
+    ) -> Result {
         let place = Int(slot)
         let (wasIdle, wasEmpty) = (entries[place].isIdle, entries[place].isEmpty)
-        let (result, changed) = change(&entries[place])
-        guard changed else { return result }
+        let (result, made) = change(&entries[place])
+        guard let made else { return result }
         entries[place].touched = now
         standings[place].isRecent = true
         totals.pending += (wasIdle ? 1 : 0) - (entries[place].isIdle ? 1 : 0)
         totals.entries += (wasEmpty ? 1 : 0) - (entries[place].isEmpty ? 1 : 0)
-        noteChange(slot, at: now, from: cause)
+        noteChange(slot, at: now, made)
         track(slot)
         return result
     }
@@ -147,30 +168,31 @@ struct WorkingSet {
         }
     }
 
-    /// Adds a new entry, unless it is empty.
-    mutating func insert(_ key: NotificationKey, _ entry: StateEntry, at now: Timestamp, from cause: Cause) {
+    /// Moves a new entry in, unless it is empty.
+    mutating func insert(_ key: NotificationKey, _ entry: inout StateEntry, at now: Timestamp, _ change: Change) {
         guard !entry.isEmpty else { return }
-        var entry = entry
         entry.touched = now
         totals.entries += 1
         if !entry.isIdle { totals.pending += 1 }
-        noteChange(add(key, entry, state: []), at: now, from: cause)
+        noteChange(add(key, &entry, state: []), at: now, change)
     }
 
     /// Adds an entry that was loaded from the store.
     @discardableResult
     mutating func load(_ key: NotificationKey, _ entry: StateEntry) -> Slot {
-        add(key, entry, state: entry.isIdle ? .logged : [.logged, .urgent])
+        var entry = entry
+        return add(key, &entry, state: entry.isIdle ? .logged : [.logged, .urgent])
     }
 
-    private mutating func add(_ key: NotificationKey, _ entry: StateEntry, state: State) -> Slot {
+    private mutating func add(_ key: NotificationKey, _ entry: inout StateEntry, state: State) -> Slot {
         let slot = index.insert(key)
         if Int(slot) == entries.count {
-            entries.append(entry)
+            entries.append(StateEntry())
             standings.append(Standing(state: state))
         } else {
-            (entries[Int(slot)], standings[Int(slot)]) = (entry, Standing(state: state))
+            standings[Int(slot)] = Standing(state: state)
         }
+        swap(&entries[Int(slot)], &entry)
         track(slot)
         return slot
     }
