@@ -31,6 +31,8 @@ enum CenterInput: Sendable {
         var version: Int64?
         /// The raw JSON object.
         var content: ArraySlice<UInt8>
+        /// What of the content decides its presentation; nil when it was not read yet.
+        var facts: ContentFacts?
         var plan: Plan
         var expiration: Timestamp?
         /// The channel that it names.

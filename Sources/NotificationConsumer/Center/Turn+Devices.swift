@@ -7,10 +7,11 @@ extension Turn {
     /// A recipient of whom no device is known gets it without a list of devices, unless the settings require one: the user's
     /// gateway knows the devices then.
     ///
+    /// - Parameter facts: of its content, if they were read before.
     /// - Returns: why nothing is sent; nil when something is.
-    mutating func address(_ sending: inout StateEntry.Sending) -> ReasonCode? {
+    mutating func address(_ sending: inout StateEntry.Sending, _ facts: ContentFacts?) -> ReasonCode? {
         guard let content = sending.content else { return nil }
-        let facts = ContentFacts(content)
+        let facts = facts ?? ContentFacts(content)
         let category = categories.category(of: facts, in: content, for: key)
         if category == nil, facts.category != nil { unknownCategories += 1 }
         let thread = facts.thread.map { content[$0.range] }

@@ -117,7 +117,7 @@ extension Turn {
             isInDoubt: mayHaveBeenSent,
             channel: request.channel
         )
-        if request.isEnriched { enrich(sending) } else { handOver(sending) }
+        if request.isEnriched { enrich(sending) } else { handOver(sending, request.facts) }
     }
 
     /// Whether a newer send ends the send: neither one in flight, nor a recall by another channel.

@@ -3,9 +3,11 @@ import NotificationModel
 /// The hand-over: in an event at once, or by a channel that answers later.
 extension Turn {
     /// Hands a notification over, with its content as it is, to the devices that may present it.
-    mutating func handOver(_ sending: StateEntry.Sending) {
+    ///
+    /// - Parameter facts: of its content, if they were read before.
+    mutating func handOver(_ sending: StateEntry.Sending, _ facts: ContentFacts? = nil) {
         var sending = sending
-        if let reason = address(&sending) {
+        if let reason = address(&sending, facts) {
             return endUnlessCancelled(.suppressed, sending) {
                 $0.reason = reason
                 $0.devices = sending.addressees?.devices

@@ -86,6 +86,7 @@ struct RequestIntake: Sendable {
                     position: .init(.requests, offset: record.offset, life: life),
                     version: scanned.version,
                     content: value[scanned.content],
+                    facts: scanned.facts,
                     plan: try plan(of: scanned, anchor: anchor),
                     expiration: scanned.expiration,
                     channel: scanned.channel,

@@ -70,8 +70,8 @@ public struct ContentFacts: Sendable, Hashable {
                 case .badge: badge = try scanner.integer(in: 0...ModelLimits.badge)
                 case .badgeIncrement: badgeIncrement = try scanner.integer(in: 1...ModelLimits.badgeIncrement)
                 case .sound: try readSound(&scanner)
-                case .categoryIdentifier: category = Text(try scanner.string(), in: content)
-                case .threadIdentifier: thread = Text(try scanner.string(), in: content)
+                case .categoryIdentifier: category = Text(try scanner.string(), after: content.startIndex)
+                case .threadIdentifier: thread = Text(try scanner.string(), after: content.startIndex)
                 case .interruptionLevel: level = try scanner.interruptionLevel()
                 case .presentation: foreground = try ForegroundPolicy(&scanner)
                 case nil: try scanner.skipValue()
@@ -106,9 +106,10 @@ public struct ContentFacts: Sendable, Hashable {
 }
 
 extension ContentFacts.Text {
-    fileprivate init?(_ token: JSONStringToken, in content: ArraySlice<UInt8>) {
+    /// - Parameter start: the index of the first scanned byte.
+    init?(_ token: JSONStringToken, after start: Int) {
         guard token.count > 0 else { return nil }
-        range = (content.startIndex + token.start)..<(content.startIndex + token.end)
+        range = (start + token.start)..<(start + token.end)
         isEscaped = token.isEscaped
     }
 }

@@ -45,8 +45,11 @@ private enum SoundField: UInt8 {
 
 extension JSONScanner {
     /// Validates content without copying it.
-    mutating func content() throws(ModelError) {
+    ///
+    /// - Returns: what decides its presentation; texts by their indices in the scanned bytes.
+    mutating func content() throws(ModelError) -> ContentFacts {
         var seen = SeenFields()
+        var facts = ContentFacts()
         // Empty content means that something was omitted by mistake.
         var isSubstantial = false
         let short = 0...ModelLimits.shortTextBytes
@@ -56,26 +59,29 @@ extension JSONScanner {
             switch field {
             case .title, .subtitle, .body:
                 let text = try scanner.string()
-                isSubstantial = isSubstantial || text.count > 0
+                facts.hasAlert = facts.hasAlert || text.count > 0
             case .titleLocalization, .subtitleLocalization, .bodyLocalization:
                 try scanner.localization()
-                isSubstantial = true
+                facts.hasAlert = true
             case .badge:
-                _ = try scanner.integer(in: 0...ModelLimits.badge)
+                facts.badge = try scanner.integer(in: 0...ModelLimits.badge)
                 isSubstantial = true
             case .badgeIncrement:
-                _ = try scanner.integer(in: 1...ModelLimits.badgeIncrement)
+                facts.badgeIncrement = try scanner.integer(in: 1...ModelLimits.badgeIncrement)
                 isSubstantial = true
             case .presentation:
-                _ = try ForegroundPolicy(&scanner)
+                facts.foreground = try ForegroundPolicy(&scanner)
             case .sound:
-                try scanner.sound()
+                (facts.hasSound, facts.hasCriticalSound) = (true, try scanner.sound())
                 isSubstantial = true
-            case .categoryIdentifier, .threadIdentifier, .launchImageName, .targetContentIdentifier,
-                .filterCriteria, .summaryArgument:
+            case .categoryIdentifier:
+                facts.category = ContentFacts.Text(try scanner.string(bytes: short), after: 0)
+            case .threadIdentifier:
+                facts.thread = ContentFacts.Text(try scanner.string(bytes: short), after: 0)
+            case .launchImageName, .targetContentIdentifier, .filterCriteria, .summaryArgument:
                 _ = try scanner.string(bytes: short)
             case .interruptionLevel:
-                _ = try scanner.choice(InterruptionLevel.self)
+                facts.level = try scanner.choice(InterruptionLevel.self)
             case .relevanceScore:
                 _ = try scanner.decimal(in: 0...1)
             case .summaryArgumentCount:
@@ -95,11 +101,12 @@ extension JSONScanner {
         guard !seen.contains(ContentField.badge) || !seen.contains(ContentField.badgeIncrement) else {
             throw ModelError(.invalid, field: "badgeIncrement", "must not appear together with badge")
         }
-        guard isSubstantial else {
+        guard isSubstantial || facts.hasAlert else {
             throw value(
                 "is empty: set a title, subtitle, body, badge, sound, attachment or userInfo"
             )
         }
+        return facts
     }
 
     private func isEmptyObject(_ start: Int, _ end: Int) -> Bool {
@@ -133,13 +140,15 @@ extension JSONScanner {
         guard seen.contains(LocalizationField.key) else { throw missing("key") }
     }
 
-    private mutating func sound() throws(ModelError) {
+    /// - Returns: whether it is a critical one.
+    private mutating func sound() throws(ModelError) -> Bool {
         if peek() == 0x22 {
             _ = try string(bytes: 1...ModelLimits.shortTextBytes)
-            return
+            return false
         }
         guard peek() == 0x7B else { throw unexpected("a string or an object") }
         var seen = SeenFields()
+        var isCritical = false
         try object { scanner, name throws(ModelError) in
             let field = try scanner.field(name) { name -> SoundField? in
                 switch name {
@@ -153,9 +162,10 @@ extension JSONScanner {
             try seen.insert(field)
             switch field {
             case .name: _ = try scanner.string(bytes: 1...ModelLimits.shortTextBytes)
-            case .critical: _ = try scanner.boolean()
+            case .critical: isCritical = try scanner.boolean()
             case .volume: _ = try scanner.decimal(in: 0...1)
             }
         }
+        return isCritical
     }
 }

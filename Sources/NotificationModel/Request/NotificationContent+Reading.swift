@@ -3,7 +3,7 @@ extension NotificationContent {
     public init(json: [UInt8]) throws(ModelError) {
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
-            try scanner.whole { scanner throws(ModelError) in try scanner.content() }
+            _ = try scanner.whole { scanner throws(ModelError) in try scanner.content() }
         }
         self.init(valid: try JSONValue.parse(json))
     }

@@ -55,6 +55,8 @@ public struct ScannedRequest: Sendable, Hashable {
     public var version: Int64?
     /// The range of the content's JSON object in the value.
     public var content: Range<Int>
+    /// What of the content decides its presentation; texts by their indices in the value.
+    public internal(set) var facts = ContentFacts()
     /// When it is due; `push` if the value has no trigger.
     public var trigger: NotificationTrigger
     /// Not delivered from this instant on.

@@ -27,7 +27,7 @@ extension JSONScanner {
                 request.version = try scanner.integer(in: 0...Int64.max)
             case .content:
                 let start = scanner.position
-                try scanner.content()
+                request.facts = try scanner.content()
                 request.content = start..<scanner.position
             case .trigger:
                 request.trigger = try scanner.trigger()

@@ -62,4 +62,24 @@ struct ContentFactsTests {
         #expect(facts(json) == ContentFacts())
         #expect(ContentFacts([]) == ContentFacts())
     }
+
+    @Test(
+        "the scan of a request reads the same",
+        arguments: [
+            #"{"title":"t","badge":3,"sound":"bell.caf","categoryIdentifier":"ORDER","threadIdentifier":"or\u0064ers"}"#,
+            #"{"bodyLocalization":{"key":"k"},"badgeIncrement":2,"interruptionLevel":"timeSensitive","presentation":null}"#,
+            #"{"sound":{"critical":true,"name":"n"},"categoryIdentifier":"","presentation":["list"]}"#,
+            #"{ "userInfo" : {"title":"t","badge":4} , "title" : "" }"#,
+        ]
+    )
+    func scanned(_ json: String) throws {
+        let key = try NotificationKey(application: "shop", recipient: "ana", identifier: "order")
+        let value = bytes(#"{"content":\#(json),"trigger":{"type":"push"}}"#)
+        guard case .request(let request) = try RequestRecord.scan(value, key: key) else {
+            Issue.record("not a request")
+            return
+        }
+        #expect(request.facts == ContentFacts(value[request.content]))
+        #expect(request.facts != ContentFacts() || json.contains("userInfo"))
+    }
 }
