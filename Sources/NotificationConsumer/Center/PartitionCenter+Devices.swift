@@ -35,7 +35,17 @@ extension PartitionCenter {
         guard let registration = input.registration else { return try unregister(input, key, at: now) }
         var record = try recipient(of: key) ?? RecipientRecord()
         let name = input.key.identifier
-        switch record.register(name, registration, atMost: rules.maximumDevices) {
+        let bytes = RecipientRecord.RegisteredDevice(name: name, registration: registration).bytes
+        guard bytes <= rules.recipientBytes else {
+            return .refused(
+                ModelError(
+                    .tooLarge,
+                    "the device needs \(bytes) bytes of its recipient's record, which has room for "
+                        + "\(rules.recipientBytes) (message.max.bytes)"
+                )
+            )
+        }
+        switch record.register(name, registration, atMost: rules.maximumDevices, bytes: rules.recipientBytes) {
         case .late: return .late
         case .refreshed:
             keep(record, of: key, at: now)

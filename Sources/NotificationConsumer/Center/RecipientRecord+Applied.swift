@@ -28,14 +28,4 @@ extension RecipientRecord {
         registrations.removeAll { $0.retiredAt.map { $0 < horizon } ?? false }
         touched = isLasting ? .latest : now
     }
-
-    /// About the bytes of its JSON: most of a recipient with regions.
-    var bytes: Int {
-        var bytes = 128 + 100 * removals.count + 100 * devices.count
-        bytes += 512 * registrations.count
-        for category in capped { bytes += 64 + 16 * category.times.count }
-        for digest in digests { bytes += 64 + 64 * digest.members.count }
-        for region in regions { bytes += 384 + region.identifier.utf8.count + region.sides.count }
-        return bytes
-    }
 }

@@ -15,12 +15,15 @@ extension Turn {
         if let quiet = limits.quietHours, quiet.policy == .suppress, quietEnd(of: quiet) != nil {
             return suppress(pending, .quietHours, occurrence, closes)
         }
-        if let digest = limits.digest, closes, !isCollected(pending), let group = digest.group(of: pending.content) {
+        if let digest = limits.digest, closes, !isCollected(pending), let group = digest.group(of: pending.content),
+            // Without room for another one in the record it is sent by itself.
+            recipient.bytes < rules.recipientBytes
+        {
             return collect(pending, into: group, for: digest)
         }
         if let cap = limits.cap {
             let category = facts.category?.string(in: pending.content) ?? ""
-            let isRoom = recipient.count(category, within: cap, at: now)
+            let isRoom = recipient.count(category, within: cap, at: now, bytes: rules.recipientBytes / 2)
             // Also where it found no room: the category counts as used.
             isRecipientChanged = true
             // At least once: its count may be all that was committed of it.

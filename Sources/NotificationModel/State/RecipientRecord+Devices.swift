@@ -58,15 +58,17 @@ extension RecipientRecord {
     ///   - name: of the device.
     ///   - registration: with its time.
     ///   - maximum: how many active devices the recipient may have; beyond it, those registered longest ago are dropped.
+    ///   - bytes: how many the whole record may have; beyond it, devices are dropped as well, but not this one.
     public mutating func register(
         _ name: String,
         _ registration: DeviceRegistration,
-        atMost maximum: Int
+        atMost maximum: Int,
+        bytes: Int = .max
     ) -> Registering {
         let at = registration.registeredAt ?? Timestamp(rawValue: 0)
         guard let known = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }) else {
             registrations.append(RegisteredDevice(name: name, registration: registration))
-            return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum))
+            return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum, bytes))
         }
         let former = registrations[known]
         guard at >= former.retiredAt ?? former.registeredAt else { return .late }
@@ -74,7 +76,7 @@ extension RecipientRecord {
         registrations[known].retiredAt = nil
         guard former.isActive else {
             registrations[known].badge = nil
-            return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum))
+            return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum, bytes))
         }
         var same = former.registration
         same.registeredAt = registration.registeredAt
@@ -82,12 +84,12 @@ extension RecipientRecord {
         let hasMoved = !former.registration.token.hasSameUTF8(as: registration.token)
         return .changed(
             former: hasMoved ? former.registration : nil,
-            dropped: makeRoom(for: name, atMost: maximum)
+            dropped: makeRoom(for: name, atMost: maximum, bytes)
         )
     }
 
     /// A token belongs to one device: another one of the recipient with the same token is an earlier installation.
-    private mutating func makeRoom(for name: String, atMost maximum: Int) -> [RegisteredDevice] {
+    private mutating func makeRoom(for name: String, atMost maximum: Int, _ bytes: Int) -> [RegisteredDevice] {
         guard let new = registrations.first(where: { $0.name.hasSameUTF8(as: name) }) else { return [] }
         var dropped: [RegisteredDevice] = []
         registrations.removeAll { device in
@@ -98,8 +100,10 @@ extension RecipientRecord {
             dropped.append(device)
             return true
         }
-        while registrations.count > maximum, let index = leastNeeded(except: name) {
+        var size = self.bytes
+        while registrations.count > maximum || size > bytes, let index = leastNeeded(except: name) {
             let device = registrations.remove(at: index)
+            size -= device.bytes
             if device.isActive { dropped.append(device) }
         }
         return dropped

@@ -27,8 +27,14 @@ extension RecipientRecord {
 
     /// Counts a notification for the cap of its category, unless the cap is reached.
     ///
+    /// - Parameter bytes: about what all counts may have; beyond it, the categories used longest ago are forgotten.
     /// - Returns: whether it may be sent.
-    public mutating func count(_ category: String, within cap: DeliveryCap, at now: Timestamp) -> Bool {
+    public mutating func count(
+        _ category: String,
+        within cap: DeliveryCap,
+        at now: Timestamp,
+        bytes: Int = .max
+    ) -> Bool {
         let start = now.adding(milliseconds: -cap.period)
         let index =
             capped.firstIndex { $0.category.hasSameUTF8(as: category) }
@@ -44,6 +50,7 @@ extension RecipientRecord {
         // More than the cap are never asked for.
         if used.times.count > cap.count { used.times.removeFirst(used.times.count - cap.count) }
         capped.append(used)
+        while capped.count > 1, cappedBytes > bytes { capped.removeFirst() }
         return true
     }
 
