@@ -30,11 +30,10 @@ extension Turn {
             at: now,
             foregroundKept: rules.foregroundKept
         )
+        let increments = !sending.isAddressed
+        // In place: a device has many texts.
         for index in recipient.registrations.indices where recipient.registrations[index].isActive {
-            let badge = list.append(recipient.registrations[index], increments: !sending.isAddressed)
-            guard let badge, badge != recipient.registrations[index].badge else { continue }
-            recipient.registrations[index].badge = badge
-            isRecipientChanged = true
+            if list.append(&recipient.registrations[index], increments: increments) { isRecipientChanged = true }
         }
         sending.isAddressed = true
         sending.addressees = .init(devices: list.end(), targets: list.targets, category: category, thread: thread)
@@ -70,10 +69,10 @@ struct DeviceList {
     }
 
     /// - Parameters:
-    ///   - device: an active one.
+    ///   - device: an active one; its badge becomes what it shows then.
     ///   - increments: whether the badge of this notification was not counted yet.
-    /// - Returns: the badge that the device shows then; nil when it stays as it is.
-    mutating func append(_ device: RecipientRecord.RegisteredDevice, increments: Bool) -> Int64? {
+    /// - Returns: whether that has changed.
+    mutating func append(_ device: inout RecipientRecord.RegisteredDevice, increments: Bool) -> Bool {
         // An app that ended without saying so must not silence its notifications for ever.
         dependsOnTime = dependsOnTime || device.isForeground
         let isForeground =
@@ -117,7 +116,9 @@ struct DeviceList {
             }
         }
         json.append(UInt8(ascii: "}"))
-        return badge
+        guard let badge, badge != device.badge else { return false }
+        device.badge = badge
+        return true
     }
 
     private func badge(after former: Int64, increments: Bool) -> Int64? {
