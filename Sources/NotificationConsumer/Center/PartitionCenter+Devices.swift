@@ -177,7 +177,7 @@ extension PartitionCenter {
         _ body: (inout Turn) -> CenterInput.Outcome
     ) throws -> CenterInput.Outcome {
         guard try hasRoom(for: key, at: now, .first) else { return outsideOfEntries(key, at: now, body) }
-        return try turn(of: key, at: now, from: .clock, body)
+        return try turn(of: key, at: now, from: .clock, needsRecipient: false, body)
     }
 
     @discardableResult

@@ -111,12 +111,3 @@ extension PartitionCenter {
         return false
     }
 }
-
-extension NotificationKey {
-    /// The key of one of the recipient's notifications.
-    func withIdentifier(_ identifier: String) throws(ModelError) -> NotificationKey {
-        var bytes = Array(encoded[...recipientEnd])
-        PercentEncoding.encode(identifier.utf8, to: &bytes)
-        return try NotificationKey(encoded: bytes)
-    }
-}

@@ -169,16 +169,19 @@ struct PartitionCenter {
 
     /// Runs a turn over the entry of a key.
     ///
-    /// - Parameter cause: whether a replay of the log reproduces the change.
+    /// - Parameters:
+    ///   - cause: whether a replay of the log reproduces the change.
+    ///   - needsRecipient: false for what never sends a notification.
     mutating func turn<Result>(
         of key: NotificationKey,
         at now: Timestamp,
         from cause: WorkingSet.Cause,
         mayHaveBeenSent: Bool = false,
+        needsRecipient: Bool = true,
         _ body: (inout Turn) -> Result
     ) throws -> Result {
         let slot = try slot(of: key, at: now)
-        let recipient = try keepsRecipients ? recipientSlot(of: key) : nil
+        let recipient = try keepsRecipients && needsRecipient ? recipientSlot(of: key) : nil
         var turn = beginTurn(of: key, at: now)
         turn.mayHaveBeenSent = mayHaveBeenSent
         lend(recipient, to: &turn)

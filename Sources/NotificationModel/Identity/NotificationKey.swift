@@ -120,7 +120,8 @@ public struct NotificationKey: Sendable {
         )
     }
 
-    private static func check(_ field: String, _ count: Int, mayBeEmpty: Bool) throws(ModelError) {
+    /// Checks the decoded bytes of a component. Throws `invalid`.
+    static func check(_ field: String, _ count: Int, mayBeEmpty: Bool) throws(ModelError) {
         guard count > 0 || mayBeEmpty else { throw ModelError(.invalid, field: field, "must not be empty") }
         guard count <= ModelLimits.keyComponentBytes else {
             throw ModelError(
@@ -129,6 +130,27 @@ public struct NotificationKey: Sendable {
                 "has \(count) bytes, at most \(ModelLimits.keyComponentBytes) are allowed"
             )
         }
+    }
+
+    /// The key of one of the recipient's notifications. Throws as ``init(encoded:)``, the field naming the identifier.
+    ///
+    /// - Parameter identifier: decoded; empty for the recipient's own record.
+    package func withIdentifier(_ identifier: String) throws(ModelError) -> NotificationKey {
+        let count = identifier.utf8.count
+        try Self.check("identifier", count, mayBeEmpty: true)
+        var out: [UInt8] = []
+        out.reserveCapacity(recipientEnd + 1 + count)
+        out.append(contentsOf: encoded[...recipientEnd])
+        PercentEncoding.encode(identifier.utf8, to: &out)
+        let isEscaped = out.count > recipientEnd + 1 + count
+        if isEscaped, let position = Array(identifier.utf8).withUnsafeBytes(PercentEncoding.firstControlCharacter) {
+            throw ModelError(.invalid, field: "identifier", "byte \(position) is a control character")
+        }
+        return NotificationKey(
+            canonical: out,
+            slashes: (Int(firstSlash), Int(secondSlash)),
+            escapes: escapes & 3 | (isEscaped ? 4 : 0)
+        )
     }
 
     private static func decode(_ field: String, _ bytes: ArraySlice<UInt8>) throws(ModelError) -> String {

@@ -3,10 +3,9 @@ public enum SignalKey {
     /// Reads a record's key. Throws `invalid` or `not-utf8` at `key`.
     public static func recipient(of key: [UInt8]) throws(ModelError) -> String {
         do throws(ModelError) {
-            let recipient = String(decoding: try PercentEncoding.decodeOnce(key), as: UTF8.self)
-            // Whatever a key cannot hold has no regions.
-            _ = try NotificationKey(application: "a", recipient: recipient, identifier: "")
-            return recipient
+            let recipient = try PercentEncoding.decodeOnce(key)
+            try NotificationKey.check("recipient", recipient.count, mayBeEmpty: false)
+            return String(decoding: recipient, as: UTF8.self)
         } catch {
             throw ModelError(error.reason, field: "key", "a signal's key is its recipient: \(error.detail)")
         }

@@ -33,10 +33,19 @@ public enum JSONWriter {
 
     /// Appends a piece of a string without quotes, escaping quote, backslash and control characters.
     package static func append(escaping bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+        let words = bytes
         let bytes = bytes.bindMemory(to: UInt8.self)
-        var start = 0
-        for index in 0..<bytes.count {
+        var (start, next) = (0, 0)
+        while next < bytes.count {
+            if next &+ 8 <= bytes.count,
+                isPlain(words.loadUnaligned(fromByteOffset: next, as: UInt64.self))
+            {
+                next &+= 8
+                continue
+            }
+            let index = next
             let byte = bytes[index]
+            next &+= 1
             guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { continue }
             out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
             start = index + 1
@@ -56,6 +65,19 @@ public enum JSONWriter {
             }
         }
         out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<bytes.count]))
+    }
+
+    /// Whether none of eight bytes needs an escape. Exact for the bytes below 0x80; others count as plain.
+    @inline(__always)
+    private static func isPlain(_ word: UInt64) -> Bool {
+        let (ones, highs): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        let low = word & ~highs
+        // No carry crosses a byte: each sum of seven bits and at most 0x80 fits eight bits.
+        let notControl = low &+ 0x60 &* ones
+        let notQuote = (low ^ 0x22 &* ones) &+ 0x7F &* ones
+        let notBackslash = (low ^ 0x5C &* ones) &+ 0x7F &* ones
+        let notDelete = (low ^ 0x7F &* ones) &+ 0x7F &* ones
+        return (notControl & notQuote & notBackslash & notDelete | word) & highs == highs
     }
 
     /// Appends an integer.

@@ -118,6 +118,7 @@ extension RecipientRecord: StatePart {
     /// The record's JSON.
     public var json: [UInt8] {
         var out: [UInt8] = []
+        out.reserveCapacity(256 + 448 * registrations.count + 384 * regions.count)
         write(to: &out)
         return out
     }
