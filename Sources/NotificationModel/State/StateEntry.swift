@@ -156,10 +156,6 @@ extension StateEntry: StatePart {
         let contents =
             (pending?.content.count ?? 0) + (sending?.content?.count ?? 0) + (delivered?.details?.content?.count ?? 0)
         out.reserveCapacity(512 + contents + 32 * known.count)
-        out.reserveCapacity(
-            384 + 32 * known.count + (pending?.content.count ?? 0) + (sending?.content?.count ?? 0)
-                + (delivered?.details?.content?.count ?? 0)
-        )
         write(to: &out)
         return out
     }
