@@ -22,7 +22,9 @@ extension RecipientRecord.RegisteredDevice {
     /// About the bytes of its JSON, rather more than less: settings with all names have 380.
     package var bytes: Int {
         let registration = registration
-        let texts = [registration.bundleIdentifier, registration.locale, registration.timeZone, registration.appVersion]
+        let texts = [
+            registration.bundleIdentifier, registration.locale, registration.timeZone, registration.appVersion,
+        ]
         let text = texts.reduce(0) { $0 + ($1.map { 24 + RecipientRecord.bytes($0) } ?? 0) }
         return 400 + (registration.settings.isEmpty ? 0 : 400) + RecipientRecord.bytes(name) + text
             + registration.platform.utf8.count + 2 * registration.token.utf8.count

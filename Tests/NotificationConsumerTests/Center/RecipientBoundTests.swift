@@ -30,7 +30,9 @@ struct RecipientBoundTests {
         for number in 0..<400 {
             let content = #"{"title":"T","threadIdentifier":"thread-\#(number)"}"#
             let limits = DeliveryLimits(quietHours: nil, cap: nil, digest: digest)
-            for event in bench.apply(Self.limited("q\(number)", by: limits, content)) { names[event.name, default: 0] += 1 }
+            for event in bench.apply(Self.limited("q\(number)", by: limits, content)) {
+                names[event.name, default: 0] += 1
+            }
         }
         #expect(names[.held] ?? 0 > 10 && names[.delivered] ?? 0 > 10 && names.values.reduce(0, +) == 400)
         #expect(Self.size(&bench) < Self.contentBytes)
@@ -49,7 +51,9 @@ struct RecipientBoundTests {
             #expect(events.summary == ["delivered q\(number)!"])
         }
         #expect(Self.size(&bench) < Self.contentBytes)
-        #expect(bench.recipient(key(""))?.capped.last == .init(category: "C19", times: Array(repeating: at(0), count: 100)))
+        #expect(
+            bench.recipient(key(""))?.capped.last == .init(category: "C19", times: Array(repeating: at(0), count: 100))
+        )
     }
 
     @Test func `devices with long tokens make room for the newest`() throws {
