@@ -212,6 +212,8 @@ struct PartitionCenter {
 
     mutating func add(_ effect: Effect) { effects.append(effect) }
 
+    // Inlined: the turn would be copied on its way out.
+    @inline(__always)
     mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
         var turn = Turn(rules: rules, key: key, at: now)
         turn.categories = categories

@@ -36,6 +36,14 @@ public struct DeviceSettings: Sendable, Hashable {
         case directMessages
     }
 
+    /// The names in the order of their bits, and the values, as JSON.
+    private static let names: [StaticString] = [
+        "\"alert\":", "\"sound\":", "\"badge\":", "\"notificationCenter\":", "\"lockScreen\":", "\"carPlay\":",
+        "\"criticalAlert\":", "\"announcement\":", "\"scheduledDelivery\":", "\"timeSensitive\":",
+        "\"directMessages\":",
+    ]
+    private static let values: [StaticString] = ["", "\"notSupported\"", "\"disabled\"", "\"enabled\""]
+
     /// Two bits for each name: 0 missing, 1 not supported, 2 disabled, 3 enabled.
     private var bits: UInt32 = 0
 
@@ -108,14 +116,16 @@ extension DeviceSettings: JSONWritable {
     }
 
     func writeJSON(to out: inout [UInt8]) {
-        var object = JSONObjectWriter()
-        for name in Name.allCases {
-            guard let setting = self[name] else { continue }
-            object.separate(&out)
-            name.rawValue.writeJSON(to: &out)
-            out.append(0x3A)
-            setting.rawValue.writeJSON(to: &out)
+        out.append(0x7B)
+        var isFirst = true
+        for (index, name) in Self.names.enumerated() {
+            let value = Int(truncatingIfNeeded: bits >> UInt32(2 * index) & 3)
+            guard value > 0 else { continue }
+            if !isFirst { out.append(0x2C) }
+            isFirst = false
+            JSONWriter.append(name, to: &out)
+            JSONWriter.append(Self.values[value], to: &out)
         }
-        object.end(&out)
+        out.append(0x7D)
     }
 }

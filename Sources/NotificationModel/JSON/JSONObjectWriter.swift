@@ -77,11 +77,10 @@ extension RequestID: JSONWritable {}
 extension Array: JSONWritable where Element: JSONWritable {
     func writeJSON(to out: inout [UInt8]) {
         out.append(0x5B)
-        var isFirst = true
-        for element in self {
-            if !isFirst { out.append(0x2C) }
-            isFirst = false
-            element.writeJSON(to: &out)
+        // In place: a loop over the elements would copy each.
+        for index in indices {
+            if index > 0 { out.append(0x2C) }
+            self[index].writeJSON(to: &out)
         }
         out.append(0x5D)
     }

@@ -20,6 +20,10 @@ public enum JSONWriter {
 
     /// Appends a string with its quotes, escaping quote, backslash and control characters.
     public static func append(string: String, to out: inout [UInt8]) {
+        let isWritten: Void? = string.utf8.withContiguousStorageIfAvailable {
+            append(string: UnsafeRawBufferPointer($0), to: &out)
+        }
+        guard isWritten == nil else { return }
         var copy = string
         copy.withUTF8 { append(string: UnsafeRawBufferPointer($0), to: &out) }
     }

@@ -3,7 +3,7 @@ extension RecipientRecord {
     /// About the bytes of its JSON, rather more than less.
     package var bytes: Int {
         var bytes = 256 + 100 * removals.count + 100 * devices.count + cappedBytes
-        for device in registrations { bytes += device.bytes }
+        for index in registrations.indices { bytes += registrations[index].bytes }
         for digest in digests { bytes += digest.bytes }
         for region in regions { bytes += 384 + region.identifier.utf8.count + region.sides.count }
         return bytes
@@ -21,13 +21,13 @@ extension RecipientRecord {
 extension RecipientRecord.RegisteredDevice {
     /// About the bytes of its JSON, rather more than less: settings with all names have 380.
     package var bytes: Int {
-        let registration = registration
-        let texts = [
-            registration.bundleIdentifier, registration.locale, registration.timeZone, registration.appVersion,
-        ]
-        let text = texts.reduce(0) { $0 + ($1.map { 24 + RecipientRecord.bytes($0) } ?? 0) }
-        return 400 + (registration.settings.isEmpty ? 0 : 400) + RecipientRecord.bytes(name) + text
-            + registration.platform.utf8.count + 2 * registration.token.utf8.count
+        var bytes = 400 + (registration.settings.isEmpty ? 0 : 400) + RecipientRecord.bytes(name)
+        bytes += registration.platform.utf8.count + 2 * registration.token.utf8.count
+        if let text = registration.bundleIdentifier { bytes += 24 + RecipientRecord.bytes(text) }
+        if let text = registration.locale { bytes += 24 + RecipientRecord.bytes(text) }
+        if let text = registration.timeZone { bytes += 24 + RecipientRecord.bytes(text) }
+        if let text = registration.appVersion { bytes += 24 + RecipientRecord.bytes(text) }
+        return bytes
     }
 }
 

@@ -175,7 +175,10 @@ extension RecipientRecord {
     }
 
     /// Whether notifications may be sent to any of the devices.
-    public var hasActiveDevice: Bool { registrations.contains { $0.isActive } }
+    @inlinable public var hasActiveDevice: Bool {
+        for index in registrations.indices where registrations[index].retiredAt == nil { return true }
+        return false
+    }
 
     /// The device whose time zone and locale count for the recipient: the active one that was registered last.
     public var leadingDevice: RegisteredDevice? {

@@ -26,13 +26,13 @@ public struct RecipientRecord: Sendable, Hashable {
     public init() {}
 
     /// True when the record holds nothing to keep.
-    public var isEmpty: Bool {
+    @inlinable public var isEmpty: Bool {
         removals.isEmpty && !isLasting && devices.isEmpty && capped.isEmpty && registrations.isEmpty
     }
 
     /// Whether it holds what must not be forgotten, however long nothing is applied to it.
-    public var isLasting: Bool {
-        !regions.isEmpty || tokenOwner != nil || !digests.isEmpty || registrations.contains { $0.isActive }
+    @inlinable public var isLasting: Bool {
+        !regions.isEmpty || tokenOwner != nil || !digests.isEmpty || hasActiveDevice
     }
 }
 

@@ -53,10 +53,10 @@ extension StateEntry {
     }
 
     /// True when nothing is scheduled, held or being sent.
-    public var isIdle: Bool { pending == nil && sending == nil }
+    @inlinable public var isIdle: Bool { pending == nil && sending == nil }
 
     /// True when the entry holds nothing to keep.
-    public var isEmpty: Bool {
+    @inlinable public var isEmpty: Bool {
         isIdle && delivered == nil && known.isEmpty && version == nil && marks.isEmpty
     }
 }
