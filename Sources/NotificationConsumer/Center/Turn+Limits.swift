@@ -19,7 +19,7 @@ extension Turn {
             // Without room for another one in the record it is sent by itself.
             recipient.bytes < rules.recipientBytes
         {
-            return collect(pending, into: group, for: digest)
+            return collect(pending, into: group, for: digest, occurrence: occurrence)
         }
         if let cap = limits.cap {
             let category = facts.category?.string(in: pending.content) ?? ""
@@ -69,7 +69,11 @@ extension Turn {
         if case .turn = pending.timer { entry.pending?.timer = .held }
         if case .at? = pending.preparation { planPreparation() }
         publish(.held, of: pending.requestID, closes: false, pending.trace) {
-            if case .scheduled(_, let occurrence) = pending.timer { $0.occurrence = occurrence }
+            switch pending.timer {
+            case .scheduled(_, let occurrence): $0.occurrence = occurrence
+            case .digest(let occurrence): $0.occurrence = occurrence
+            case .held, .turn, .region: break
+            }
             $0.until = end
             $0.reason = .quietHours
         }
@@ -85,15 +89,21 @@ extension Turn {
 
     // MARK: - Digests
 
-    private mutating func collect(_ pending: StateEntry.Pending, into group: String, for digest: DigestPolicy) {
+    private mutating func collect(
+        _ pending: StateEntry.Pending,
+        into group: String,
+        for digest: DigestPolicy,
+        occurrence: Timestamp?
+    ) {
         let until = recipient.collect(key.identifier, into: group, for: digest, at: now)
         isRecipientChanged = true
         var waiting = pending
-        (waiting.timer, waiting.preparation) = (.digest, nil)
+        (waiting.timer, waiting.preparation) = (.digest(occurrence: occurrence), nil)
         waiting.due = pending.expiration.map { min(until, $0) } ?? until
         stopEnrichment(of: pending)
         entry.pending = waiting
         publish(.held, of: pending.requestID, closes: false, pending.trace) {
+            $0.occurrence = occurrence
             $0.until = until
             $0.reason = .digest
         }
@@ -105,6 +115,7 @@ extension Turn {
         isChanged = true
         entry.pending = nil
         publish(.digested, of: pending.requestID, closes: true, inDoubt: pending.isInDoubt, pending.trace) {
+            if case .digest(let occurrence) = pending.timer { $0.occurrence = occurrence }
             $0.into = id
         }
         close(pending.requestID)

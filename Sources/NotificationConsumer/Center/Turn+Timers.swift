@@ -26,9 +26,12 @@ extension Turn {
         if case .at? = pending.preparation, let due = pending.due, due > now { return prepare(pending) }
         if let end = heldUntil(pending), end > now { return hold(pending, until: end) }
         switch pending.timer {
-        case .held, .turn, .digest:
+        case .held, .turn:
             entry.pending = nil
             release(pending, occurrence: nil, closes: true)
+        case .digest(let occurrence):
+            entry.pending = nil
+            release(pending, occurrence: occurrence, closes: true)
         case .scheduled(let schedule, let occurrence):
             fire(pending, schedule, from: occurrence, due: pending.due ?? due, through: end ?? now)
         case .region(let wait): fire(pending, wait)

@@ -283,12 +283,6 @@ struct WorkingSet {
         rebuildAlarms()
     }
 
-    /// Drops an entry without a trace: the changelog has a newer one.
-    mutating func drop(_ key: NotificationKey) {
-        guard let slot = slot(of: key) else { return }
-        remove(slot)
-    }
-
     private mutating func remove(_ slot: Slot) {
         index.remove(slot)
         let place = Int(slot)

@@ -69,8 +69,9 @@ struct SignalIntake: Sendable {
         let signal = try Signal(type, json: value)
         let written = Timestamp(rawValue: record.timestamp ?? now.rawValue)
         let position = CenterInput.Position(.signals, offset: record.offset, life: life)
+        // A device's clock that is far ahead would make all that follows late.
+        try signal.checkTime(at: now)
         if case .location(let fix) = signal {
-            try fix.checkTime(at: now)
             return .fix(
                 .init(recipient: recipient, fix: fix, position: position, trace: record.trace, timestamp: written)
             )

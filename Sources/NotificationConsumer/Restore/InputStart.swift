@@ -139,7 +139,8 @@ struct InputStarts {
         if held.low == held.high { return held.high }
         switch settings.start {
         case .earliest: return held.low
-        case .latest: return held.high
+        // Who has which device is state, not work: it is never passed over.
+        case .latest: return place.input == .devices || place.input == .tokens ? held.low : held.high
         case .refuse:
             throw ConsumerRefusal.noMarker(
                 topic: settings.topics[place.input],

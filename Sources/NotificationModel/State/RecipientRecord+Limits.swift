@@ -27,7 +27,11 @@ extension RecipientRecord {
 
     /// Counts a notification for the cap of its category, unless the cap is reached.
     ///
-    /// - Parameter bytes: about what all counts may have; beyond it, the categories used longest ago are forgotten.
+    /// - Parameters:
+    ///   - category: the category of the notification; empty for one without.
+    ///   - cap: how many it may have within which period.
+    ///   - now: the instant of the send.
+    ///   - bytes: about what all counts may have; beyond it, the categories used longest ago are forgotten.
     /// - Returns: whether it may be sent.
     public mutating func count(
         _ category: String,

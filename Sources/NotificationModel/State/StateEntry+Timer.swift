@@ -5,8 +5,9 @@ extension StateEntry {
         case held
         /// The end of a send of the same identifier that is under way.
         case turn
-        /// The end of the digest's window; the recipient's record has its group.
-        case digest
+        /// The end of the digest's window; the recipient's record has its group. The occurrence is the nominal instant of the
+        /// trigger that was due; nil without one.
+        case digest(occurrence: Timestamp?)
         /// The next occurrence of a schedule.
         case scheduled(Schedule, occurrence: Timestamp)
         /// A device that crosses the boundary of a region. Indirect, so that a timer stays as small as the others.
@@ -49,7 +50,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
     /// The fields of a timer's object: an interval with its policies, or a calendar trigger with the offset from UTC that
     /// its occurrence was planned with, both with an anchor and an occurrence; or a location trigger with the last crossing.
     private enum ScheduleField: FieldName {
-        case interval, anchor, occurrence, repeats, misfire, jitter, trigger, offset, last, crossed
+        case interval, anchor, occurrence, repeats, misfire, jitter, trigger, offset, last, crossed, digest
     }
 
     /// The parts of a schedule before its kind is known.
@@ -59,6 +60,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         var (anchor, occurrence): (Timestamp?, Timestamp?)
         var (repeats, misfire, jitter): (Bool, MisfirePolicy?, Int64) = (false, nil, 0)
         var offset: Int?
+        var isDigest = false
     }
 
     /// - Parameter zones: the zones of calendar triggers. One that is not in it, or with no zones any, has the offset that
@@ -72,7 +74,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         switch try scanner.field(text, of: Word.self) {
         case .held: self = .held
         case .turn: self = .turn
-        case .digest: self = .digest
+        case .digest: self = .digest(occurrence: nil)
         case nil: throw scanner.value("must be held, turn, digest or a schedule")
         }
     }
@@ -99,9 +101,11 @@ extension StateEntry.Timer: StatePart, JSONWritable {
             case .offset: parts.offset = Int(try scanner.integer(in: LocalTimeKind.offsets))
             case .last: parts.last = try scanner.timestamp()
             case .crossed: parts.isCrossed = try scanner.boolean()
+            case .digest: parts.isDigest = try scanner.boolean()
             case nil: try scanner.skipValue()
             }
         }
+        if parts.isDigest { return .digest(occurrence: parts.occurrence) }
         if let trigger = parts.trigger { return try calendar(trigger, parts, scanner, zones) }
         if let trigger = parts.region {
             return .region(.init(trigger: trigger, last: parts.last, isCrossed: parts.isCrossed))
@@ -140,7 +144,12 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         switch self {
         case .held: Self.write(.held, to: &out)
         case .turn: Self.write(.turn, to: &out)
-        case .digest: Self.write(.digest, to: &out)
+        case .digest(nil): Self.write(.digest, to: &out)
+        case .digest(let occurrence):
+            var object = JSONObjectWriter()
+            object.member(ScheduleField.digest, true, &out)
+            object.member(ScheduleField.occurrence, occurrence, &out)
+            object.end(&out)
         case .scheduled(.interval(let schedule), let occurrence):
             var object = JSONObjectWriter()
             object.member(ScheduleField.interval, schedule.interval, &out)

@@ -216,6 +216,16 @@ struct LimitTests {
         #expect(bench.fire(Self.hour).isEmpty && bench.center.pendingCount == 0)
     }
 
+    @Test func `a trigger keeps its occurrence in a digest, also alone and after a restart`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try Self.request("a", Self.ofThread, interval(10), digest: Self.digest))
+        #expect(bench.fire(10_000).map(\.occurrence) == [at(10_000)])
+        var next = try Self.restarted(&bench, Self.exactlyOnce, firedThrough: 20_000)
+        try next.center.refill(at: at(70_000))
+        let events = next.fire(70_000)
+        #expect(events.summary == ["delivered a!"] && events.map(\.occurrence) == [at(10_000)])
+    }
+
     @Test func `one alone is sent as it is, and so is one without a thread at once`() throws {
         var bench = Bench(Self.exactlyOnce)
         bench.apply(try Self.request("a", digest: Self.digest))

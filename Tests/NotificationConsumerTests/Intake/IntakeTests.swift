@@ -115,6 +115,34 @@ struct IntakeTests {
         #expect(rejection(of: record("shop/ana/a", #"{"remove":"all"}"#, at: 4 * 60_000)) == nil)
     }
 
+    @Test(
+        "a signal whose device clock is far ahead is refused, one within the tolerance is not",
+        arguments: [(5 * 60_000 as Int64, nil), (5 * 60_000 + 1, ReasonCode.inFuture)]
+    )
+    func deviceClocks(_ ahead: Int64, _ reason: ReasonCode?) throws {
+        let signals = SignalIntake(application: "shop") { _ in 0 }
+        let gone = Signal.retirement(.init(device: "phone", gone: at(ahead)))
+        let state = Signal.appState(.init(device: "phone", state: .foreground, at: at(ahead)))
+        for (signal, field) in [(gone, "gone"), (state, "at")] {
+            let record = Intake.Record(
+                .signals,
+                partition: 0,
+                offset: 42,
+                timestamp: at(0).rawValue,
+                key: try SignalKey.bytes(recipient: "ana"),
+                value: signal.json,
+                trace: .none,
+                signal: SignalHeaders([KafkaHeader(name: SignalType.header, value: Array(signal.type.eventType.utf8))])
+            )
+            do throws(ModelError) {
+                _ = try signals.input(from: record, life: 0, at: at(0))
+                #expect(reason == nil, "\(field)")
+            } catch {
+                #expect(error.reason == reason && error.field == field, "\(error)")
+            }
+        }
+    }
+
     @Test func `a null value removes all of its identifier, with an id derived from its position`() throws {
         guard case .removal(let removal) = try intake.input(from: record("shop/ana/a", nil), at: at(0)) else {
             Issue.record("not a removal")

@@ -74,6 +74,18 @@ struct BeginningTests {
         }
     }
 
+    @Test func `with latest, requests are passed over, and registrations are not`() throws {
+        let broker = Self.broker()
+        broker.committed[InputPartition(.requests, Self.mine)] = 1
+        let device = try NotificationKey(application: "shop", recipient: key("a").recipient, identifier: "phone")
+        broker.devices[Int(Self.mine)].records = [
+            (device.encoded, try DeviceRegistration(platform: "fcm", token: "abcdef").json)
+        ]
+        _ = try Self.run(broker, start: .latest)
+        let events = broker.deliveries.map { String(decoding: $0, as: UTF8.self) }
+        #expect(events.count == 1 && events.allSatisfy { $0.contains("\"device\":\"phone\"") }, "\(events)")
+    }
+
     @Test(arguments: ConsumerServiceConfiguration.Start.allCases, [false, true])
     func `an added partition is not treated as a new one`(
         start: ConsumerServiceConfiguration.Start,
