@@ -113,6 +113,21 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// An enrichment without a result is awaited for ever.
     case awaitsEnrichments = "awaits-enrichments"
 
+    // MARK: Devices, responses and limits
+
+    /// A restore leaves out the recipients' records, and with them devices and badges.
+    case forgetsDevices = "forgets-devices"
+    /// A response is reported as acknowledged, but is not written.
+    case losesResponses = "loses-responses"
+    /// A response comes out twice.
+    case repeatsResponses = "repeats-responses"
+    /// Quiet hours begin when they end, and end when they begin.
+    case invertsQuietHours = "inverts-quiet-hours"
+    /// What is to be held in quiet hours is suppressed.
+    case suppressesHeld = "suppresses-held"
+    /// Caps are not read.
+    case ignoresCaps = "ignores-caps"
+
     // MARK: The ingest of business events
 
     /// A request is reported as acknowledged, but is not written: the offset of its event is committed anyway.
@@ -144,6 +159,11 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     /// The bugs that need notifications that are enriched.
     static let ofEnrichment: Set<PlantedBug> = [.mixesEnrichments, .awaitsEnrichments]
+
+    /// The bugs that need devices, responses or limits.
+    static let ofLoop: Set<PlantedBug> = [
+        .forgetsDevices, .losesResponses, .repeatsResponses, .invertsQuietHours, .suppressesHeld, .ignoresCaps,
+    ]
 
     /// The bugs that need business events.
     static let ofIngest: Set<PlantedBug> = [

@@ -27,6 +27,8 @@ package enum Simulation {
         package var businessEvents: Int
         /// Notifications that were sent or missed because a device crossed a boundary.
         package var crossings: Int
+        /// Responses of persons that came out.
+        package var responses: Int
         package var events: Int
         /// Simulated microseconds.
         package var time: Int64

@@ -114,6 +114,18 @@ struct SimulationTests {
         }
     }
 
+    @Test("devices, responses and limits keep every rule, with all faults", arguments: [true, false])
+    func devices(isExactlyOnce: Bool) throws {
+        let seeds = ((1 as UInt64)...).lazy.filter { SeededRun.loop(.init(seed: $0), Self.scenario($0)) != nil }
+        var responses = 0
+        for seed in seeds.prefix(12) {
+            let result = try Simulation.run(.init(seed: seed, isExactlyOnce: isExactlyOnce))
+            #expect(result.violation == nil, "seed \(seed)")
+            responses += result.responses
+        }
+        #expect(responses > 50)
+    }
+
     /// Each bug with a seed shortly before the first one that shows it. A change of the services or of the simulation moves
     /// that seed, so many more are tried. A send without a deadline takes two million events of the simulation:
     /// `carillon simulate --bug never-times-out --first-seed 36` shows it.
@@ -129,8 +141,9 @@ struct SimulationTests {
             (.readsToLastStable, 30), (.resumesFromGroup, 8), (.leavesOutUnchanged, 25), (.storeIsStale, 1),
             (.storeForgets, 1), (.storeMissesDue, 1), (.countsInitialSide, 1), (.countsLateFixes, 1),
             (.forgetsSides, 1), (.forgetsChannels, 1), (.trustsSilence, 30), (.mixesEnrichments, 1),
-            (.awaitsEnrichments, 1), (.ingestLosesRequest, 1),
-            (.ingestLosesDeadLetter, 1),
+            (.awaitsEnrichments, 1), (.forgetsDevices, 1), (.losesResponses, 1), (.repeatsResponses, 1),
+            (.invertsQuietHours, 1), (.suppressesHeld, 1), (.ignoresCaps, 1),
+            (.ingestLosesRequest, 1), (.ingestLosesDeadLetter, 1),
             (.ingestAcknowledgesEarly, 1), (.ingestCommitsAborts, 6), (.ingestDropsOffsets, 1), (.ingestRenewsIDs, 6),
             (.ingestMisroutes, 1), (.ingestResumesAtEnd, 1), (.ingestReadsUnstableOffsets, 463), (.ingestReorders, 9),
         ] as [(PlantedBug, UInt64)]

@@ -52,11 +52,6 @@ final class FixLog {
 
     var partitions: Int32 { Int32(positions.count) }
 
-    /// Whether a partition has committed records from an offset on.
-    func hasRecord(in partition: Int32, from offset: Int64) -> Bool {
-        !broker.log(topic, partition).read(from: offset, committed: true, atMost: 1).records.isEmpty
-    }
-
     /// Reads the records that were committed since the last call.
     func follow() {
         for number in positions.indices {

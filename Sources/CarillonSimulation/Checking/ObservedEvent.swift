@@ -41,6 +41,8 @@ struct ObservedEvent {
         if let occurrence = event.occurrence { text += " occurrence \(occurrence)" }
         if let first = event.first, let last = event.last { text += " \(first) to \(last)" }
         if let by = event.by { text += " by \(by.text.prefix(8))" }
+        if let reason = event.reason { text += " \(reason.rawValue)" }
+        if let into = event.into { text += " into \(into.text.prefix(8))" }
         if event.closes { text += " closes" }
         if event.inDoubt { text += " in doubt" }
         return text + " at \(time) (\(partition)/\(offset))"

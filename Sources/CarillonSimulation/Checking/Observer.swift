@@ -19,6 +19,10 @@ final class Observer {
 
     /// Called with dead letters of business events.
     var onEventLetter: (LogRecord, Place, String) throws(Violation) -> Void = { _, _, _ in }
+    /// What comes back from devices; nil in runs without.
+    var loop: LoopLog?
+    /// No clock was ever far off.
+    var wereClocksRight = true
     private(set) var model: ReferenceModel
     private var deliveryPositions: [Int64]
     private var deadLetterPositions: [Int64]
@@ -60,6 +64,7 @@ final class Observer {
     func follow() throws(Violation) {
         model.follow(published())
         model.fixes?.follow()
+        try loop?.follow()
         // Dead letters first: then an event of a bad record is detected as a violation.
         for partition in deadLetterPositions.indices {
             let log = broker.log(topics.deadLetters, Int32(partition))
@@ -73,8 +78,15 @@ final class Observer {
             guard deliveryPositions[partition] < log.lastStable else { continue }
             let (records, position) = log.read(from: deliveryPositions[partition], committed: true)
             deliveryPositions[partition] = position
-            for record in records { try take(ObservedEvent(record, partition: Int32(partition))) }
+            for record in records where !Self.isOfDevice(record) {
+                try take(ObservedEvent(record, partition: Int32(partition)))
+            }
         }
+    }
+
+    private static func isOfDevice(_ record: LogRecord) -> Bool {
+        let type = record.headers.last { $0.name == "ce_type" }?.value
+        return type.flatMap { DeviceEvent.Name(type: String(decoding: $0, as: UTF8.self)) } != nil
     }
 
     /// Valid requests that are not closed, and that retention did not delete before they were read.
@@ -112,17 +124,28 @@ final class Observer {
         let number = events.count
         events.append(observed)
         eventsByID[observed.id] = number
-        guard model.requests[event.requestID] != nil || model.removals[event.requestID] != nil else {
+        let isDigest = loop != nil && LoopLog.isDigest(event)
+        guard model.requests[event.requestID] != nil || model.removals[event.requestID] != nil || isDigest else {
             throw Violation(.known, observed.text)
         }
+        try loop?.check(
+            observed,
+            of: model.requests[event.requestID]?.request,
+            usesChannel: usesChannel,
+            areClocksRight: wereClocksRight
+        )
         if let request = model.requests[event.requestID] {
             guard request.record.key == event.key else { throw Violation(.known, observed.text) }
             try check(observed, of: request)
         }
         eventsOfRequest[event.requestID, default: []].append(number)
         if event.closes { closings[event.requestID, default: []].append(number) }
-        if event.name == .suppressed, event.reason != .notEnriched {
-            try checkRefusal(observed)
+        if event.name == .suppressed, event.reason == .capped,
+            model.requests[event.requestID]?.request.limits?.isCapped != true, !isDigest
+        {
+            // In runs with devices, the record of a recipient may have no room for a region.
+            let isOfRegion = model.requests[event.requestID].map { $0.request.onEntry || $0.request.onExit } ?? false
+            if loop == nil || !isOfRegion { try checkRefusal(observed) }
             model.suppress(event.requestID)
         }
     }
@@ -136,6 +159,13 @@ final class Observer {
     private func checkRepeat(_ observed: ObservedEvent, of first: ObservedEvent) throws(Violation) {
         guard isExactlyOnce else { return }
         // A removal of all of a recipient's may miss several sends in progress; its events all have the same id.
+        // Quiet hours, a digest and a collapse window may hold the same request one after the other.
+        if observed.event.name == .held,
+            observed.event.reason != first.event.reason
+                || observed.event.until != first.event.until
+        {
+            return
+        }
         if observed.event.name == .cancellationMissed, observed.event.key != first.event.key { return }
         throw Violation(.exactlyOnce, "\(observed.text), first \(first.text)")
     }
@@ -144,7 +174,7 @@ final class Observer {
         let event = observed.event
         let before = closings[event.requestID]?.map { events[$0] } ?? []
         if event.closes {
-            if let objection = model.objection(to: event, usesChannel: usesChannel) {
+            if let objection = objection(to: event, of: request.request) {
                 throw Violation(.closingReason, "\(objection): \(observed.text)")
             }
             // A crash repeats decisions since the last checkpoint, and another clock, another number of pending entries or
@@ -152,6 +182,7 @@ final class Observer {
             // Of two owners at the same time, one may have a send's outcome and the other a newer request.
             let differs = ([observed] + before).contains {
                 $0.event.inDoubt || [.expired, .suppressed, .failed].contains($0.event.name)
+                    || request.request.limits != nil
                     || isDisturbed && usesChannel && [.superseded, .cancelled].contains($0.event.name)
             }
             if !before.isEmpty, isExactlyOnce || !differs {
@@ -179,6 +210,25 @@ final class Observer {
             isDoubted: isDoubted
         ) {
             throw Violation(.timing, "\(objection): \(observed.text)")
+        }
+    }
+
+    /// Why the event may not close its request; nil if it may.
+    private func objection(to event: DeliveryEvent, of request: PublishedRecord.Request) -> String? {
+        switch (event.name, event.reason) {
+        case (.digested, _):
+            guard request.limits?.digestWindow != nil, event.into != nil else { return "it asked for no digest" }
+            return request.limits?.isCritical == true ? "it is critical" : nil
+        case (.suppressed, .quietHours):
+            guard let limits = request.limits, let quiet = limits.quiet, !quiet.isHold else {
+                return "it is to be held"
+            }
+            return limits.isCritical ? "it is critical" : nil
+        case (.suppressed, .capped) where request.limits?.isCapped == true:
+            return request.limits?.isCritical == true ? "it is critical" : nil
+        case (.suppressed, .notAuthorized), (.suppressed, .disabled), (.suppressed, .noDevice):
+            return loop.map { $0.objection(toSuppressing: event) } ?? "no run has devices"
+        default: return model.objection(to: event, usesChannel: usesChannel)
         }
     }
 
@@ -248,6 +298,7 @@ final class Observer {
             note("sees dead letter of event \(origin) \(reason)")
             return try onEventLetter(record, origin, reason)
         }
+        if topic == topics.signals, try loop?.take(deadLetter: origin, reason) == true { return }
         if topic == topics.signals, let fixes = model.fixes {
             note("sees dead letter of signal \(origin) \(reason)")
             return try fixes.take(deadLetter: origin, reason)

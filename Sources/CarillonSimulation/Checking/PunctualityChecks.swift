@@ -62,6 +62,9 @@ struct PunctualityChecks {
             switch event.name {
             // A crossing is due when its fix is read.
             case .delivered where entry.request.isOfRegion, .missed where entry.request.isOfRegion: continue
+            case .delivered where entry.request.limits != nil, .held where entry.request.limits != nil,
+                .missed where entry.request.limits != nil:
+                continue
             case .delivered where !usesChannel:
                 let due = observer.model.handOver(of: entry, event.occurrence, observer.events(of: event.requestID))
                 try check(due: due + slack + entry.request.enrichmentTime, at: now, observed.text)

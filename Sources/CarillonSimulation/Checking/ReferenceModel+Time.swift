@@ -24,6 +24,17 @@ extension ReferenceModel {
         case .scheduled:
             let due = due(entry, 1)
             return event.nextTriggerDate == due ? nil : "it is due at \(due)"
+        case .held where event.reason == .quietHours:
+            guard let until = event.until, entry.request.limits?.quiet?.isHold == true else { return "it is not held" }
+            let latest = time.adding(milliseconds: 86_400_000)
+            return time <= until && until <= latest ? nil : "it is not held until \(until)"
+        case .held where event.reason == .digest:
+            guard let until = event.until, entry.request.limits?.digestWindow != nil else {
+                return "it asked for no digest"
+            }
+            // The window of the first member counts.
+            let latest = time.adding(milliseconds: SimulatedLimits.longestWindow)
+            return until <= latest ? nil : "no window is so long"
         case .held:
             guard let until = event.until else { return "it has no `until`" }
             let latest = time.adding(milliseconds: entry.request.collapseWindow)
@@ -74,7 +85,7 @@ extension ReferenceModel {
         let due = due(entry, number(of: occurrence, entry))
         guard due <= time else { return "it is due at \(due)" }
         // It was due in time, and waited for its enrichment.
-        if entry.request.isEnriched { return nil }
+        if entry.request.isEnriched || entry.request.limits != nil { return nil }
         return isTooLate(entry, due, at: time) ? "it is too late for its policy, due at \(due)" : nil
     }
 

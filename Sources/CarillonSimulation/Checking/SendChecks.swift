@@ -80,8 +80,14 @@ extension World {
                 isUncertain.remove(event.key)
                 isRecalled.remove(event.key)
             // Recalled where a channel has sent it.
-            case .removed: if last.removeValue(forKey: event.key) != nil { isUncertain.remove(event.key) }
-            case .failed, .expired, .superseded, .cancelled: if event.inDoubt { isRecalled.insert(event.key) }
+            case .removed:
+                if last.removeValue(forKey: event.key) != nil { isUncertain.remove(event.key) }
+                // A person has dismissed it: nothing is recalled.
+                if event.by.map({ observer.model.removals[$0] == nil && observer.model.requests[$0] == nil }) ?? false {
+                    isUncertain.insert(event.key)
+                }
+            case .failed, .expired, .superseded, .cancelled, .suppressed:
+                if event.inDoubt { isRecalled.insert(event.key) }
             default: break
             }
         }

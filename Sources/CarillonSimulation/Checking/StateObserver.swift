@@ -53,8 +53,8 @@ final class StateObserver {
         return found.base + (found.marker?.offsets[topics.requests] ?? 0)
     }
 
-    /// The next signal that a new owner of the partition reads, according to the committed marker.
-    func signals(_ partition: Int32) -> Int64 { partitions[Int(partition)].marker?.offsets[topics.signals] ?? 0 }
+    /// The next record of an input that a new owner of the partition reads, according to the committed marker.
+    func next(_ topic: String, _ partition: Int32) -> Int64 { partitions[Int(partition)].marker?.offsets[topic] ?? 0 }
 
     /// Requests that were applied, but may not be in the changelog yet: a restore replays them.
     func untold(_ partition: Int32) -> Range<Int64> {

@@ -45,6 +45,12 @@ extension SimulatedLink {
         if bugs.contains(.widensRemovals) {
             text = text.replacing("\"remove\":\"pending\"", with: "\"remove\":\"all\"")
         }
+        if bugs.contains(.suppressesHeld) { text = text.replacing("\"hold\"", with: "\"suppress\"") }
+        if bugs.contains(.ignoresCaps) { text = text.replacing("\"cap\":{\"count\":1,", with: "\"cap\":{\"count\":9,") }
+        if bugs.contains(.invertsQuietHours) {
+            text = text.replacing("\"start\":", with: "\"other\":").replacing("\"end\":", with: "\"start\":")
+                .replacing("\"other\":", with: "\"end\":")
+        }
         if bugs.contains(.anchorsAtReading) { record.timestamp = process.clock.wall.rawValue }
         record.value = Array(text.utf8)
         return record
@@ -76,7 +82,7 @@ extension SimulatedLink {
 
     /// Whether a restore leaves out a record of the changelog.
     func leavesOut(stateKey key: [UInt8]?) -> Bool {
-        bugs.contains(.forgetsSides) && key?.last == UInt8(ascii: "/")
+        !bugs.isDisjoint(with: [.forgetsSides, .forgetsDevices]) && key?.last == UInt8(ascii: "/")
     }
 
     /// A value of the changelog as a restore reads it.
@@ -128,7 +134,9 @@ extension SimulatedLink {
             record.value = marker.json
         }
         try enqueueInOrder(record, topic, partition, tag)
-        if bugs.contains(.duplicatesDelivery), topic == .deliveries, Self.isDelivery(record) {
+        if bugs.contains(.duplicatesDelivery) && topic == .deliveries && Self.isDelivery(record)
+            || bugs.contains(.repeatsResponses) && topic == .responses
+        {
             try producer.enqueue(record, to: topicName(topic), partition, tag: Self.heldBackTag)
         }
     }
@@ -141,7 +149,8 @@ extension SimulatedLink {
         case .state:
             bugs.contains(.swallowsTombstones) && record.value == nil
                 || bugs.contains(.losesEntry) && random.chance(100)
-        case .deliveries, .signals, .responses, .tokens: false
+        case .responses: bugs.contains(.losesResponses) && random.chance(200)
+        case .deliveries, .signals, .tokens: false
         }
     }
 

@@ -28,6 +28,8 @@ struct PublishedRecord {
         var expiration: Timestamp?
         /// nil for the channel of the run.
         var channel: ChannelName?
+        /// What holds it back or limits it.
+        var limits: SimulatedLimits?
         var content: String
         /// Its content asks for enrichment.
         var isEnriched = false {
@@ -129,7 +131,7 @@ extension PublishedRecord.Request {
         if let expiration { members.append("\"expiration\":\"\(expiration.rfc3339)\"") }
         if collapseWindow > 0 { members.append("\"collapseWindow\":\(Self.seconds(collapseWindow))") }
         if let channel { members.append("\"channel\":\"\(channel.rawValue)\"") }
-        return "{\(members.joined(separator: ","))}"
+        return "{\(members.joined(separator: ","))\(limits?.json ?? "")}"
     }
 
     private static func seconds(_ milliseconds: Int64) -> String {

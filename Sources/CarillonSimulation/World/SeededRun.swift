@@ -29,6 +29,19 @@ final class SeededRun {
         let workloadRandom = random.split()
         hazards = SeededGenerator(seed: options.seed ^ 0x6861_7a61_7264_7321)
         world = try World(options, scenario, random: random)
+        var loop: LoopWorkload?
+        if let random = Self.loop(options, scenario) {
+            let log = LoopLog(broker: world.broker, topics: world.topics, isExactlyOnce: options.isExactlyOnce)
+            log.text = { [unowned world] in world.note("phones", $0) }
+            world.observer.loop = log
+            loop = LoopWorkload(
+                broker: world.broker,
+                topics: world.topics,
+                log: log,
+                scenario: scenario,
+                random: random
+            )
+        }
         workload = Workload(
             broker: world.broker,
             topics: world.topics,
@@ -40,7 +53,8 @@ final class SeededRun {
             locations: Self.locations(options),
             channels: Self.channels(options, scenario),
             enrichments: Self.enrichments(options),
-            fixes: world.fixes
+            fixes: world.fixes,
+            loop: loop
         )
         for _ in 0..<scenario.instances { world.addInstance() }
         if Self.hasIngest(options, scenario) {
@@ -89,6 +103,16 @@ final class SeededRun {
         var random = SeededGenerator(seed: options.seed ^ 0x656e_7269_6368_6564)
         let isDrawn = random.chance(333)
         guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofEnrichment) ? nil : random }
+        return isDrawn ? random : nil
+    }
+
+    /// The generator of devices, responses and limits; nil for a run without. A third of the runs has them that never forget
+    /// entries early, and the search for their own bugs.
+    static func loop(_ options: Simulation.Options, _ scenario: Scenario) -> SeededGenerator? {
+        var random = SeededGenerator(seed: options.seed ^ 0x6c6f_6f70_6c6f_6f70)
+        let isDrawn = random.chance(333)
+        guard !scenario.isCapped, scenario.growth == nil, !hasIngest(options, scenario) else { return nil }
+        guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofLoop) ? nil : random }
         return isDrawn ? random : nil
     }
 
@@ -146,6 +170,7 @@ final class SeededRun {
             requests: world.observer.model.order.count,
             businessEvents: world.ingest?.log.events.reduce(0) { $0 + $1.count } ?? 0,
             crossings: world.observer.crossings,
+            responses: world.observer.loop?.answers ?? 0,
             events: world.observer.events.count,
             time: world.timeline.now,
             lateness: world.punctuality.longest
@@ -154,7 +179,8 @@ final class SeededRun {
 
     /// Waits until all entries must be forgotten, and checks that they are.
     private func forgetAll() {
-        guard world.violation == nil, world.scenario.forgets else { return }
+        // What is known of devices stays.
+        guard world.violation == nil, world.scenario.forgets, !workload.hasLoop else { return }
         let limit = world.timeline.now + 3 * Self.longestQuiet + world.scenario.retention * 1000
         world.proceed(until: { world.state.remembered == nil }, atMost: limit)
         guard world.violation == nil, let key = world.state.remembered else { return }
@@ -164,6 +190,7 @@ final class SeededRun {
     private func checkCounting(isEnd: Bool) {
         world.check { () throws(Violation) in
             try world.observer.checkCounting(isEnd: isEnd, isExactlyOnce: world.options.isExactlyOnce)
+            try world.observer.loop?.check(world.observer.closings, usesChannel: world.scenario.usesChannel)
         }
     }
 
@@ -309,7 +336,9 @@ final class SeededRun {
         let observer = world.observer
         return observer.open.reduce(world.timeline.now) { last, id in
             guard let entry = observer.model.requests[id], !entry.request.mayStay else { return last }
-            let due = entry.request.nominal(from: entry.record.timestamp).rawValue + entry.request.jitter
+            // Quiet hours last an hour longer where the clock goes back.
+            let limit: Int64 = entry.request.limits == nil ? 0 : 7_200_000
+            let due = entry.request.nominal(from: entry.record.timestamp).rawValue + entry.request.jitter + limit
             return max(last, SimulatedClock.elapsed(at: Timestamp(rawValue: due)))
         }
     }
@@ -321,7 +350,7 @@ final class SeededRun {
             world.devices.openCount == 0, !world.areRequestsBlocked, !broker.transactions.isWriting,
             !world.isAnyOutOfTouch,
             world.instances.allSatisfy({ $0.isDown || $0.isRunning }), world.ingest?.unrest == nil,
-            world.unreadSignals == nil
+            world.unreadInputs == nil, observer.loop?.unanswered == nil
         else {
             return nil
         }

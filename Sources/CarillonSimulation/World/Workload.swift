@@ -16,6 +16,8 @@ final class Workload {
     /// Of contents that ask for enrichment; nil without.
     private var enrichments: SeededGenerator?
     private let fixes: FixLog?
+    /// Devices and what comes back from them; nil without.
+    private let loop: LoopWorkload?
     /// Milliseconds; each fix has another time.
     private var lastFix: Int64 = 0
     /// By recipient and device: the time of its last fix.
@@ -46,12 +48,13 @@ final class Workload {
         locations: SeededGenerator? = nil,
         channels: SeededGenerator? = nil,
         enrichments: SeededGenerator? = nil,
-        fixes: FixLog? = nil
+        fixes: FixLog? = nil,
+        loop: LoopWorkload? = nil
     ) {
         (self.broker, self.topics, self.requests, self.random) = (broker, topics, requests, random)
         (self.calendars, self.locations, self.fixes) = (calendars, locations, fixes)
         self.channels = channels
-        self.enrichments = enrichments
+        (self.enrichments, self.loop) = (enrichments, loop)
         self.scenario = scenario
         filler = Array(repeating: 0x61, count: broker.maximumRecordBytes - 400)
         largeText = String(repeating: "x", count: RecordBound(broker.maximumRecordBytes).content() + 1)
@@ -79,7 +82,10 @@ final class Workload {
         default: abandoned(key)
         }
         locate(key.recipient)
+        loop?.act(key.recipient)
     }
+
+    var hasLoop: Bool { loop != nil }
 
     // MARK: - Locations
 
@@ -184,8 +190,9 @@ final class Workload {
             self.locations = locations
         }
         if channels?.chance(400) == true { request.channel = .events }
-        if enrichments?.chance(500) == true { request.isEnriched = true }
         let id = random.chance(850) ? RequestID.derive(caller: "workload", idempotencyKey: "\(number)") : nil
+        loop?.decorate(&request, key, id)
+        if enrichments?.chance(500) == true { request.isEnriched = true }
         append(key, id, request.json(id: id), .request(request))
     }
 

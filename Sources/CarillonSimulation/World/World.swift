@@ -167,6 +167,7 @@ final class World {
         do throws(Violation) {
             noteDisturbance()
             latestClock = max(latestClock, instances.map(\.clock.currentError).max() ?? 0)
+            if instances.contains(where: { abs($0.clock.currentError) > 1_000 }) { observer.wereClocksRight = false }
             try requests.follow()
             try observer.follow()
             try ingest?.checks.follow()
@@ -245,7 +246,8 @@ final class World {
         if devices.openCount > 0 { return "\(devices.openCount) sends are in progress" }
         if areRequestsBlocked { return "an open transaction blocks the reading of requests" }
         if state.isSending { return "something is being sent" }
-        if let number = unreadSignals { return "signals of \(number) are not read yet" }
+        if let input = unreadInputs { return "\(input) is not read yet" }
+        if let unanswered = observer.loop?.unanswered { return unanswered }
         if let unanswered = fixes.unanswered { return unanswered }
         if let place = observer.unburied { return "\(place) has no dead letter yet" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
@@ -257,9 +259,18 @@ final class World {
         return waiting.map { "\($0.text.prefix(8)) is open" }
     }
 
-    /// A partition with signals that its marker does not cover.
-    var unreadSignals: Int32? {
-        (0..<fixes.partitions).first { fixes.hasRecord(in: $0, from: state.signals($0)) }
+    /// A partition of an input beside `requests` with records that its marker does not cover.
+    var unreadInputs: String? {
+        for topic in [topics.signals, topics.devices, topics.tokens] {
+            for number in 0..<fixes.partitions where hasRecord(topic, number, from: state.next(topic, number)) {
+                return "\(topic) \(number)"
+            }
+        }
+        return nil
+    }
+
+    private func hasRecord(_ topic: String, _ partition: Int32, from offset: Int64) -> Bool {
+        !broker.log(topic, partition).read(from: offset, committed: true, atMost: 1).records.isEmpty
     }
 
     /// Whether an open transaction blocks the reading of requests.

@@ -1,0 +1,177 @@
+import Kafka
+import NotificationModel
+
+/// What came back from devices, and what must come of it; digests, caps and badges. It shares no code with the center, and does
+/// not know when a signal was applied: across topics the order is best effort.
+final class LoopLog {
+    private let broker: SimulatedBroker
+    private let topics: TopicNames
+    private let isExactlyOnce: Bool
+    private let partitions: Int32
+    /// Writes to the trace.
+    var text: (String) -> Void = { _ in }
+
+    /// By recipient: the devices that were ever registered, and whether one was not authorized.
+    private var devices: [String: Set<String>] = [:]
+    private var unauthorized: Set<String> = []
+    /// By response id: where it was written.
+    private var responses: [RequestID: [Place]] = [:]
+    private var responseAt: [Place: RequestID] = [:]
+    /// How often each came out, and was refused.
+    private var answered: [RequestID: Int] = [:]
+    private var refused: [Place: Int] = [:]
+    private var positions: [Int64]
+    /// Digests that members were merged into.
+    private var digests: Set<RequestID> = []
+    private var badges: [String: [Int64]] = [:]
+    private var capped: [String: [Timestamp]] = [:]
+    /// How many responses came out in all.
+    private(set) var answers = 0
+
+    init(broker: SimulatedBroker, topics: TopicNames, isExactlyOnce: Bool) {
+        (self.broker, self.topics, self.isExactlyOnce) = (broker, topics, isExactlyOnce)
+        partitions = broker.partitionCount(of: topics.signals)
+        positions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.responses)))
+    }
+
+    func home(of recipient: String) -> Int32 {
+        KafkaPartitioner.partition(forKey: Array(recipient.utf8), count: partitions)
+    }
+
+    // MARK: - What is published
+
+    func note(device: String, of recipient: String, isAuthorized: Bool) {
+        devices[recipient, default: []].insert(device)
+        if !isAuthorized { unauthorized.insert(recipient) }
+    }
+
+    func note(_ response: ResponseSignal, at place: Place) {
+        responses[response.responseID, default: []].append(place)
+        responseAt[place] = response.responseID
+    }
+
+    // MARK: - What comes out
+
+    /// Reads the responses that were committed since the last call.
+    func follow() throws(Violation) {
+        for partition in positions.indices {
+            let log = broker.log(topics.responses, Int32(partition))
+            guard positions[partition] < log.lastStable else { continue }
+            let (records, position) = log.read(from: positions[partition], committed: true)
+            positions[partition] = position
+            for record in records { try take(response: record) }
+        }
+    }
+
+    private func take(response record: LogRecord) throws(Violation) {
+        let event: ResponseEvent
+        do throws(ModelError) {
+            event = try ResponseEvent(json: record.value ?? [])
+        } catch {
+            throw Violation(.response, "a response that cannot be read: \(error.detail)")
+        }
+        text("sees response \(event.responseID.text.prefix(8)) matched \(event.matched)")
+        guard responses[event.responseID] != nil else {
+            throw Violation(.response, "\(event.responseID.text) was never given")
+        }
+        answered[event.responseID, default: 0] += 1
+        answers += 1
+        guard !isExactlyOnce || answered[event.responseID] == 1 else {
+            throw Violation(.response, "\(event.responseID.text.prefix(8)) comes out again")
+        }
+    }
+
+    /// - Returns: whether the dead letter is that of a response.
+    func take(deadLetter place: Place, _ reason: String) throws(Violation) -> Bool {
+        guard let id = responseAt[place] else { return false }
+        refused[place, default: 0] += 1
+        guard reason == ReasonCode.unknownAction.rawValue, refused[place] == 1 || !isExactlyOnce else {
+            throw Violation(.response, "\(id.text.prefix(8)) at \(place) is refused: \(reason)")
+        }
+        return true
+    }
+
+    /// A response that neither came out nor was refused.
+    var unanswered: String? {
+        let id = responses.keys.filter { answered[$0] == nil && responses[$0]?.contains { refused[$0] != nil } != true }
+            .min { $0.text < $1.text }
+        return id.map { "the response \($0.text.prefix(8)) has not come out" }
+    }
+
+    // MARK: - Deliveries
+
+    static func isDigest(_ event: DeliveryEvent) -> Bool { event.key.identifier.hasPrefix("digest:") }
+
+    /// Checks an event of a run with devices.
+    ///
+    /// - Parameter request: nil for a digest.
+    func check(
+        _ observed: ObservedEvent,
+        of request: PublishedRecord.Request?,
+        usesChannel: Bool,
+        areClocksRight: Bool
+    ) throws(Violation) {
+        let event = observed.event
+        if event.name == .digested, let into = event.into { digests.insert(into) }
+        guard event.name == .delivered else { return }
+        try checkDevices(observed)
+        guard let limits = request?.limits, !event.inDoubt, !usesChannel else { return }
+        guard !limits.isQuiet(at: observed.time) else { throw Violation(.quiet, observed.text) }
+        guard isExactlyOnce, areClocksRight, limits.isCapped, !limits.isCritical else { return }
+        // Some seconds less: the event is a little later than the decision.
+        let name = "\(event.key.recipient) \(request?.content.contains("categoryIdentifier") ?? false)"
+        let since = observed.time.adding(milliseconds: -SimulatedLimits.capPeriod + 5_000)
+        let recent = (capped[name] ?? []).filter { $0 > since && $0 <= observed.time }
+        guard recent.count < SimulatedLimits.capCount else {
+            throw Violation(.cap, "\(observed.text), after \(recent.count) others")
+        }
+        capped[name] = recent + [observed.time]
+    }
+
+    private func checkDevices(_ observed: ObservedEvent) throws(Violation) {
+        guard let bytes = observed.event.devices else { return }
+        guard let list = try? JSONValue.parse(Array(bytes)).arrayValue else {
+            throw Violation(.content, "\(observed.text): its devices cannot be read")
+        }
+        for device in list {
+            func member(_ name: String) -> JSONValue? { device.objectValue?.first { $0.name == name }?.value }
+            let name = member("device")?.stringValue ?? ""
+            let recipient = observed.event.key.recipient
+            guard devices[recipient]?.contains(name) == true else {
+                throw Violation(.addressee, "\(observed.text) names \(name), which was never registered")
+            }
+            guard name == LoopWorkload.watch, let badge = member("badge")?.integerValue else { continue }
+            badges[recipient, default: []].append(badge)
+        }
+    }
+
+    /// Why no device may have shown a notification; nil where one may have been without permission.
+    func objection(toSuppressing event: DeliveryEvent) -> String? {
+        let recipient = event.key.recipient
+        switch event.reason {
+        case .notAuthorized: return unauthorized.contains(recipient) ? nil : "every device was authorized"
+        // All devices that it had may be gone.
+        case .disabled, .noDevice: return devices[recipient] == nil ? "no device was registered" : nil
+        default: return "\(event.reason?.rawValue ?? "no reason") needs a limit"
+        }
+    }
+
+    // MARK: - At rest
+
+    /// - Parameter usesChannel: sends may be tried again, and their events are later than their badges.
+    func check(_ closings: [RequestID: [Int]], usesChannel: Bool) throws(Violation) {
+        for id in digests.sorted(by: { $0.text < $1.text }) {
+            let count = closings[id]?.count ?? 0
+            guard count > 0, count == 1 || !isExactlyOnce else {
+                throw Violation(.digest, "\(id.text.prefix(8)) is closed \(count) times")
+            }
+        }
+        guard isExactlyOnce, !usesChannel else { return }
+        for (recipient, shown) in badges.sorted(by: { $0.key < $1.key }) {
+            // Those of different identifiers may be read in another order.
+            guard shown.sorted() == shown.indices.map({ Int64($0) + 1 }) else {
+                throw Violation(.badge, "the watch of \(recipient) shows \(shown)")
+            }
+        }
+    }
+}
