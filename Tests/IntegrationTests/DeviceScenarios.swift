@@ -16,6 +16,11 @@ import Testing
 struct DeviceScenarios {
     static let order = #"{"content":{"title":"Order","body":"Here","badge":3,"categoryIdentifier":"ORDER"}}"#
 
+    /// A body whose content has a category.
+    static func of(_ category: String) -> String {
+        #"{"content":{"title":"T","categoryIdentifier":"\#(category)"}}"#
+    }
+
     // MARK: The loop
 
     @Test("a notification is shown and answered, the response comes back once with its content, and a rule answers it")
@@ -114,11 +119,7 @@ struct DeviceScenarios {
         let recipient = stack.recipient()
         try await stack.setCategories()
         for (category, action) in [("KEEP", "snooze"), ("DISMISS", "done")] {
-            let request = try await stack.put(
-                recipient,
-                category,
-                #"{"content":{"title":"T","categoryIdentifier":"\#(category)"}}"#
-            )
+            let request = try await stack.put(recipient, category, Self.of(category))
             _ = try await stack.event("delivered", recipient, category)
             _ = try await stack.send([
                 stack.signal("response", recipient, Self.response("\(action)-\(recipient)", request, category, action))

@@ -13,14 +13,22 @@ extension Stack {
         )
     }
 
-    /// Sets the categories `ORDER`, `KEEP` and `DISMISS`, and waits until the consumer service has them.
-    func setCategories() async throws {
+    /// Sets the categories `ORDER`, `KEEP`, `DISMISS`, `LIST` and `NONE`, and one more, and waits until the consumer service
+    /// has them.
+    ///
+    /// - Parameters:
+    ///   - more: the name of one more category; nil for none.
+    ///   - action: its only action. Another one replaces it.
+    func setCategories(more: String? = nil, action: String = "first") async throws {
+        let last =
+            more.map { #","# + #"{"identifier":"\#($0)","actions":[{"identifier":"\#(action)","title":"T"}]}"# } ?? ""
         let categories = """
             {"categories":[
             {"identifier":"ORDER","options":["customDismissAction"],"actions":[{"identifier":"track","title":"Track"},
              {"identifier":"reply","title":"Reply","textInput":{"buttonTitle":"Send","placeholder":"Message"}}]},
             {"identifier":"KEEP","actions":[{"identifier":"snooze","title":"Later"}],"response":"keep"},
-            {"identifier":"DISMISS","actions":[{"identifier":"done","title":"Done"}],"response":"dismiss"}]}
+            {"identifier":"DISMISS","actions":[{"identifier":"done","title":"Done"}],"response":"dismiss"},
+            {"identifier":"LIST","presentation":["list"]},{"identifier":"NONE","presentation":null}\(last)]}
             """
         let answer = try await call("PUT", "categories", categories)
         #expect(answer.status == 202, "\(answer.text)")
@@ -28,8 +36,9 @@ extension Stack {
         var number = 0
         try await eventually("the consumer service has the categories", orSay: { self.consumer.child.lastWords }) {
             number += 1
-            try await put(probe, "\(number)", DeviceScenarios.order)
-            return try await event("delivered", probe, "\(number)")["actions"] != nil
+            try await put(probe, "\(number)", more.map(DeviceScenarios.of) ?? DeviceScenarios.order)
+            let actions = try await event("delivered", probe, "\(number)").object()["actions"] as? [[String: Any]]
+            return more == nil ? actions != nil : actions?.first?["identifier"] as? String == action
         }
     }
 
