@@ -77,7 +77,7 @@ extension PartitionCenter {
         else { return .unknown }
         keep(record, of: key, at: now)
         release(device.registration, of: input.key, input.trace)
-        announce(.retired, input.key, device.registration, at: input.timestamp, nil, input.trace)
+        try clear(device, of: input.key, at: input.timestamp, nil, input.trace, at: now)
         return .registered
     }
 
@@ -142,12 +142,12 @@ extension PartitionCenter {
             return try answer(key, at: now) { $0.apply(receipt, of: input) }
         case .report(let report):
             let key = try input.recipient.withIdentifier(report.identifier)
-            let delivered = try slot(of: key, at: now).flatMap { inUse.entry(of: $0).delivered }
+            let sent = try slot(of: key, at: now).flatMap { inUse.entry(of: $0).sent(report.requestID) }
             let outcome = try answer(key, at: now) { $0.apply(report, of: input) }
             // A device that was registered since the notification was sent has another token.
-            if report.outcome == .unregistered, let delivered, delivered.requestID == report.requestID {
+            if report.outcome == .unregistered, let sent {
                 try retire(
-                    RetirementSignal(device: report.device, token: nil, gone: delivered.at),
+                    RetirementSignal(device: report.device, token: nil, gone: sent),
                     input,
                     .unregistered,
                     at: now
@@ -197,37 +197,57 @@ extension PartitionCenter {
         else { return false }
         keep(record, of: input.recipient, at: now)
         let key = try input.recipient.withIdentifier(retirement.device)
-        // A phone that another person has now must not go on showing these.
-        let shown = reason == .moved ? try deliveredKeys(of: input.recipient, at: now) : []
         if reason != .moved { release(device.registration, of: key, input.trace) }
-        announce(
-            .retired,
-            key,
-            device.registration,
-            at: retirement.gone,
-            reason,
-            shows: shown.map(\.identifier),
-            input.trace
-        )
-        for key in shown {
-            try turn(of: key, at: now, from: .clock) {
-                $0.leave(retirement.device, isLast: !record.hasActiveDevice, input.trace)
-            }
+        if reason == .moved {
+            try clear(device, of: key, at: retirement.gone, reason, input.trace, at: now)
+        } else {
+            // The app is gone, and what it showed.
+            announce(.retired, key, device.registration, at: retirement.gone, reason, input.trace)
         }
         return true
     }
 
-    /// The keys under which the recipient has delivered notifications, in order: those that are looked for first.
-    private mutating func deliveredKeys(of recipient: NotificationKey, at now: Timestamp) throws -> [NotificationKey] {
+    // MARK: - What a device shows that is no longer the recipient's
+
+    /// Announces the end of a device, and asks it to remove the recipient's notifications: another person may have it now.
+    private mutating func clear(
+        _ device: RecipientRecord.RegisteredDevice,
+        of key: NotificationKey,
+        at instant: Timestamp,
+        _ reason: ReasonCode?,
+        _ trace: CarriedTrace,
+        at now: Timestamp
+    ) throws {
+        let shown = try keys(shownOn: device.name, of: key.ofRecipient, at: now)
+        var room = Self.shownBytes
+        let listed = shown.lazy.map(\.identifier).prefix { identifier in
+            room -= identifier.utf8.count
+            return room >= 0
+        }
+        announce(.retired, key, device.registration, at: instant, reason, shows: Array(listed), trace)
+        let cause = "\(String(decoding: key.encoded, as: UTF8.self)) \(instant.rawValue)"
+        let id = RequestID.derive(caller: "retirement", idempotencyKey: cause)
+        for shown in shown { try turn(of: shown, at: now, from: .clock) { $0.leave(device.name, by: id, trace) } }
+    }
+
+    /// Bytes of the identifiers that the end of a device lists.
+    private static let shownBytes = 32 * 1024
+
+    /// The keys of what a device shows or may show, in order: of all in memory, and of a bounded number of others.
+    private mutating func keys(
+        shownOn device: String,
+        of recipient: NotificationKey,
+        at now: Timestamp
+    ) throws -> [NotificationKey] {
         var keys = Set<NotificationKey>()
-        for slot in inUse.slots(ofRecipientOf: recipient) where inUse.entry(of: slot).delivered != nil {
+        for slot in inUse.slots(ofRecipientOf: recipient) where inUse.entry(of: slot).shows(on: device) {
             keys.insert(inUse.key(of: slot))
         }
         var cursor = RecipientCursor()
         for stored in try store.entries(withPrefix: recipient.encoded, after: &cursor, limit: limits.entriesPerPiece) {
             let key = try NotificationKey(encoded: stored.key)
             guard !key.isWholeRecipient, inUse.slot(of: key) == nil,
-                try StateEntry(json: stored.value, zones: zones).delivered != nil
+                try StateEntry(json: stored.value, zones: zones).shows(on: device)
             else { continue }
             keys.insert(key)
         }
@@ -235,22 +255,19 @@ extension PartitionCenter {
     }
 }
 
-extension Turn {
-    /// A device of the recipient belongs to another person now: it is asked to remove what it shows.
-    ///
-    /// - Parameter isLast: no other device of the recipient shows it.
-    mutating func leave(_ device: String, isLast: Bool, _ trace: CarriedTrace) {
-        guard let delivered = entry.delivered, entry.sending == nil else { return }
-        let id = RequestID.derive(caller: "retirement", idempotencyKey: "\(delivered.requestID) \(device)")
-        guard isLast else { return withdraw(from: device, through: delivered.channel, by: id, trace) }
-        isChanged = true
-        publish(.removed, of: delivered.requestID, closes: false, trace) {
-            $0.occurrence = delivered.occurrence
-            $0.by = id
-            $0.device = device
-        }
-        if entry.pending?.requestID != delivered.requestID { close(delivered.requestID) }
-        hide()
-        recall(through: delivered.channel, by: id, trace)
+extension StateEntry {
+    /// When the notification of a request was sent, or its last attempt began; nil when it is not the one that is shown or sent.
+    fileprivate func sent(_ id: RequestID) -> Timestamp? {
+        if let delivered, delivered.requestID == id { return delivered.at }
+        guard let sending, sending.requestID == id, sending.content != nil else { return nil }
+        if case .inFlight(let since) = sending.phase { return since }
+        return sending.begun
+    }
+
+    /// Whether a device shows something under the key, or may show it.
+    fileprivate func shows(on device: String) -> Bool {
+        if delivered?.devices.containsUTF8(of: device) == true { return true }
+        guard let sending, sending.content != nil else { return false }
+        return sending.devices.containsUTF8(of: device)
     }
 }

@@ -35,7 +35,7 @@ struct ThreadIndex {
     func knows(_ recipient: UInt64) -> Bool { members[recipient] != nil }
 
     mutating func begin(_ recipient: UInt64) {
-        if count >= Self.bound { (members, count) = ([:], 0) }
+        if count + members.count >= Self.bound { (members, count) = ([:], 0) }
         members[recipient] = Members()
     }
 
@@ -71,7 +71,7 @@ extension PartitionCenter {
         guard turn.effects.indices.contains(event), case .publish(var delivered, let trace) = turn.effects[event] else {
             return
         }
-        delivered.thread = Self.json(thread, count, isUpdate: count > 1 || delivered.replaces != nil)
+        delivered.thread = Self.json(thread, count, isUpdate: count > 1 || shown.isUpdate)
         turn.effects[event] = .publish(delivered, trace)
     }
 

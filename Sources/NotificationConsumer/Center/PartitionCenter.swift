@@ -187,7 +187,7 @@ struct PartitionCenter {
         lend(recipient, to: &turn)
         defer { end(&turn) }
         guard let slot else {
-            let result = body(&turn)
+            let result = turn.run(body)
             takeBack(recipient, from: &turn)
             let region = turn.entry.waitsForRegion ? turn.entry : nil
             if let change = turn.change(from: cause) { inUse.insert(key, &turn.entry, at: now, change) }
@@ -196,7 +196,7 @@ struct PartitionCenter {
             return result
         }
         let waited = inUse.waitsForRegion(slot)
-        let result = inUse.run(&turn, in: slot, from: cause, body)
+        let result = inUse.run(&turn, in: slot, from: cause) { $0.run(body) }
         takeBack(recipient, from: &turn)
         try settle(&turn, at: now)
         // Also when it waited already: the changelog may hold the entry without the recipient's record.
@@ -317,7 +317,7 @@ struct PartitionCenter {
     ) -> Result {
         var turn = beginTurn(of: key, at: now)
         defer { end(&turn) }
-        return body(&turn)
+        return turn.run(body)
     }
 
     /// Applies the answer of a channel.
@@ -410,7 +410,7 @@ struct PartitionCenter {
         defer { self.end(&turn) }
         lend(recipient, to: &turn)
         let waited = inUse.waitsForRegion(slot)
-        inUse.run(&turn, in: slot, from: .clock) { $0.fire(through: end) }
+        inUse.run(&turn, in: slot, from: .clock) { turn in turn.run { $0.fire(through: end) } }
         takeBack(recipient, from: &turn)
         if waited { firedRegions.append(key) }
         try settle(&turn, at: now)
@@ -436,6 +436,8 @@ extension StateEntry {
 
     /// Whether what was due may have been sent: until a boundary is crossed, only the expiration is due.
     private var mayHaveFired: Bool {
+        // What is held until its expiration was not to be sent.
+        guard pending?.due != pending?.expiration else { return false }
         guard case .region(let wait)? = pending?.timer else { return true }
         return wait.isCrossed
     }

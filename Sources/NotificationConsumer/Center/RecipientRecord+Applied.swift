@@ -26,6 +26,10 @@ extension RecipientRecord {
     /// - Parameter horizon: devices that were retired before it are forgotten.
     mutating func touch(at now: Timestamp, since horizon: Timestamp) {
         registrations.removeAll { $0.retiredAt.map { $0 < horizon } ?? false }
-        touched = isLasting ? .latest : now
+        digests.removeAll { $0.members.isEmpty && $0.until <= now }
+        guard !isLasting else { return touched = .latest }
+        // Forgotten at the end of the retention, or when no cap counts any more.
+        let retention = now.rawValue - horizon.rawValue
+        touched = max(now, capsEnd?.adding(milliseconds: -retention) ?? now)
     }
 }

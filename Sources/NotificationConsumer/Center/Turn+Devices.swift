@@ -12,6 +12,10 @@ extension Turn {
     mutating func address(_ sending: inout StateEntry.Sending, _ facts: ContentFacts?) -> ReasonCode? {
         guard let content = sending.content else { return nil }
         let facts = facts ?? ContentFacts(content)
+        // What was told of an earlier occurrence says nothing of this one.
+        if sending.occurrence != nil, sending.attempt == 1, !entry.marks.isEmpty {
+            entry.marks.removeAll { $0.requestID == sending.requestID }
+        }
         let category = categories.category(of: facts, in: content, for: key)
         if category == nil, facts.category != nil { unknownCategories += 1 }
         let thread = facts.thread.map { content[$0.range] }
@@ -30,16 +34,48 @@ extension Turn {
             at: now,
             foregroundKept: rules.foregroundKept
         )
-        let increments = !sending.isAddressed
         // In place: a device has many texts.
         for index in recipient.registrations.indices where recipient.registrations[index].isActive {
-            if list.append(&recipient.registrations[index], increments: increments) { isRecipientChanged = true }
+            let name = recipient.registrations[index].name
+            let counts = facts.badgeIncrement > 0 && !sending.badged.containsUTF8(of: name)
+            let added = list.append(&recipient.registrations[index], increments: counts)
+            if added.changesBadge { isRecipientChanged = true }
+            if counts, added.changesBadge { sending.badged.append(name) }
+            if added.isTarget, !sending.devices.containsUTF8(of: name) { sending.devices.append(name) }
         }
-        sending.isAddressed = true
         sending.addressees = .init(devices: list.end(), targets: list.targets, category: category, thread: thread)
         // An app leaves the foreground after some time, and a replay takes what is not sent for one in doubt.
         if list.dependsOnTime || list.targets == 0 { isReplayable = false }
         return list.targets > 0 ? nil : list.reason ?? .noDevice
+    }
+
+    /// Whether any device may present a content, as far as devices are known.
+    func isPresentable(_ facts: ContentFacts) -> Bool {
+        guard !recipient.registrations.isEmpty else { return !rules.requiresDevice }
+        return recipient.registrations.contains { device in
+            guard device.isActive else { return false }
+            let presentation = DevicePresentation(
+                of: facts,
+                status: device.registration.authorizationStatus,
+                settings: device.registration.settings,
+                isForeground: false,
+                category: nil
+            )
+            if case .presented = presentation.verdict { return true }
+            return false
+        }
+    }
+
+    /// What was not delivered has added nothing to the badges, unless a device may show it.
+    mutating func takeBackBadges(of sending: StateEntry.Sending) {
+        guard !sending.badged.isEmpty, !sending.isInDoubt, let content = sending.content else { return }
+        let increment = ContentFacts(content).badgeIncrement
+        for index in recipient.registrations.indices
+        where sending.badged.containsUTF8(of: recipient.registrations[index].name) {
+            guard let badge = recipient.registrations[index].badge else { continue }
+            recipient.registrations[index].badge = max(0, badge - increment)
+            isRecipientChanged = true
+        }
     }
 }
 
@@ -70,9 +106,12 @@ struct DeviceList {
 
     /// - Parameters:
     ///   - device: an active one; its badge becomes what it shows then.
-    ///   - increments: whether the badge of this notification was not counted yet.
-    /// - Returns: whether that has changed.
-    mutating func append(_ device: inout RecipientRecord.RegisteredDevice, increments: Bool) -> Bool {
+    ///   - increments: whether this notification adds to the device's badge, and has not yet.
+    /// - Returns: whether the device gets the notification, and whether its badge has changed.
+    mutating func append(
+        _ device: inout RecipientRecord.RegisteredDevice,
+        increments: Bool
+    ) -> (isTarget: Bool, changesBadge: Bool) {
         // An app that ended without saying so must not silence its notifications for ever.
         dependsOnTime = dependsOnTime || device.isForeground
         let isForeground =
@@ -87,6 +126,7 @@ struct DeviceList {
         if json.count > 1 { json.append(UInt8(ascii: ",")) }
         JSONWriter.append("{\"device\":", to: &json)
         JSONWriter.append(string: device.name, to: &json)
+        let before = targets
         var badge: Int64?
         switch presentation.verdict {
         case .left(let reason):
@@ -116,9 +156,10 @@ struct DeviceList {
             }
         }
         json.append(UInt8(ascii: "}"))
-        guard let badge, badge != device.badge else { return false }
+        let isTarget = targets > before
+        guard let badge, badge != device.badge else { return (isTarget, false) }
         device.badge = badge
-        return true
+        return (isTarget, true)
     }
 
     private func badge(after former: Int64, increments: Bool) -> Int64? {

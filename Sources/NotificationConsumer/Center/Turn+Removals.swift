@@ -70,12 +70,12 @@ extension Turn {
                     $0.occurrence = delivered.occurrence
                     $0.by = removal.id
                 }
-                if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
-                    close(delivered.requestID)
-                }
+                closeShown(delivered)
                 hide()
                 found = true
-                if rules.channels.isSent(delivered.channel) { doubt = Doubt(channel: delivered.channel) }
+                if rules.channels.isSent(delivered.channel) {
+                    doubt = Doubt(channel: delivered.channel, devices: union(doubt, delivered.devices))
+                }
                 // Until the send has ended the device shows what is removed: treat it as in doubt, so that the device
                 // shows nothing if it is not delivered.
                 if let sending = entry.sending, sending.content != nil, rules.channels.isSent(sending.channel) {
@@ -90,8 +90,16 @@ extension Turn {
                 found = true
             }
         }
-        if let doubt, entry.sending == nil { recall(through: doubt.channel, by: removal.id, removal.trace) }
+        // The end of a notification that is being sent recalls it; a recall may be for other devices.
+        if let doubt, entry.sending?.content == nil { recall(doubt, by: removal.id, removal.trace) }
         return found
+    }
+
+    /// - Returns: no names when the devices of one of them are not known.
+    private func union(_ doubt: Doubt?, _ devices: [String]) -> [String] {
+        guard let doubt else { return devices }
+        guard !doubt.devices.isEmpty, !devices.isEmpty else { return [] }
+        return doubt.devices + devices.filter { !doubt.devices.containsUTF8(of: $0) }
     }
 
     /// Cancels what waits; a send in flight is answered when the channel has answered.
@@ -102,8 +110,7 @@ extension Turn {
                 $0.by = removal.id
             }
             close(pending.requestID)
-            stopEnrichment(of: pending)
-            entry.pending = nil
+            drop(pending)
             found = true
             if isInDoubt(pending) { doubt = Doubt(channel: pending.channel) }
         }
@@ -118,7 +125,7 @@ extension Turn {
                 giveUp(sending, as: .cancelled, by: removal.id, removal.trace)
                 // Otherwise the event names an earlier removal.
                 if sending.cancelledBy == nil { found = true }
-                if sending.isInDoubt { doubt = Doubt(channel: sending.channel) }
+                if sending.isInDoubt { doubt = Doubt(channel: sending.channel, devices: sending.devices) }
             }
         }
         return (found, doubt)

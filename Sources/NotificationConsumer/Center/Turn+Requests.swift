@@ -37,7 +37,7 @@ extension Turn {
         }
         // The device may show a replaced notification, and nothing is sent now: recall it.
         if leavesDoubt, entry.sending == nil, !isNextToBeSent {
-            recall(through: request.channel, by: request.id, request.trace)
+            recall(doubt ?? Doubt(channel: request.channel), by: request.id, request.trace)
         }
         return .applied
     }
@@ -65,13 +65,12 @@ extension Turn {
                 request.trace
             ) { $0.by = request.id }
             close(replaced.requestID)
-            stopEnrichment(of: replaced)
-            entry.pending = nil
+            drop(replaced)
             if isInDoubt(replaced) { doubt = Doubt(channel: replaced.channel) }
         }
         if let sending = entry.sending, case .waiting = sending.phase, sending.content != nil {
             giveUp(sending, as: .superseded, by: request.id, request.trace)
-            if sending.isInDoubt { doubt = Doubt(channel: sending.channel) }
+            if sending.isInDoubt { doubt = Doubt(channel: sending.channel, devices: sending.devices) }
         }
         return doubt.flatMap { rules.channels.isSent($0.channel) ? $0 : nil }
     }
@@ -80,7 +79,7 @@ extension Turn {
     /// it ends.
     private mutating func recallFirst(_ doubt: Doubt, by request: CenterInput.Request) {
         if entry.sending == nil {
-            recall(through: doubt.channel, by: request.id, request.trace)
+            recall(doubt, by: request.id, request.trace)
         } else {
             entry.sending?.isInDoubt = true
         }
@@ -106,6 +105,7 @@ extension Turn {
             if !waits { fire() }
             return
         }
+        putBackRecall()
         let sending = StateEntry.Sending(
             requestID: request.id,
             occurrence: nil,

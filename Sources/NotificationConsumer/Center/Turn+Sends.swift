@@ -21,42 +21,23 @@ extension Turn {
         }
     }
 
-    /// Asks the device to remove what it shows under the key. That notification no longer counts as delivered, but its
-    /// id stays known.
+    /// Asks the devices to remove what they show or may show under the key. That notification no longer counts as delivered, but
+    /// its id stays known.
     ///
-    /// - Parameter channel: through which it was sent; only one that sends can recall.
-    mutating func recall(through channel: ChannelName?, by id: RequestID, _ trace: CarriedTrace) {
-        guard rules.channels.isSent(channel) else { return }
-        if let delivered = entry.delivered, entry.pending?.requestID != delivered.requestID {
-            close(delivered.requestID)
+    /// - Parameter doubt: what the devices may show. Only a channel that sends can recall.
+    mutating func recall(_ doubt: Doubt, by id: RequestID, _ trace: CarriedTrace) {
+        guard rules.channels.isSent(doubt.channel) else { return }
+        var devices = doubt.devices
+        if let delivered = entry.delivered {
+            if entry.pending?.requestID != delivered.requestID { close(delivered.requestID) }
+            if devices.isEmpty || delivered.devices.isEmpty {
+                devices = []
+            } else {
+                devices += delivered.devices.filter { !devices.containsUTF8(of: $0) }
+            }
+            hide()
         }
-        hide()
-        withdraw(through: channel, by: id, trace)
-    }
-
-    /// Sends a recall.
-    ///
-    /// - Parameter device: the only device that it is for; nil for all.
-    mutating func withdraw(
-        from device: String? = nil,
-        through channel: ChannelName?,
-        by id: RequestID,
-        _ trace: CarriedTrace
-    ) {
-        guard rules.channels.isSent(channel) else { return }
-        var recall = StateEntry.Sending(
-            requestID: id,
-            occurrence: nil,
-            content: nil,
-            expiration: nil,
-            trace: trace,
-            closes: false,
-            phase: .inFlight(since: now),
-            channel: channel
-        )
-        recall.addressees = device.map { .init(device: $0) }
-        isChanged = true
-        begin(recall)
+        recall(from: devices, through: doubt.channel, by: id, trace)
     }
 
     /// Ends a send that waits for its next attempt. Also answers a removal that arrived during an attempt whose outcome
@@ -80,6 +61,7 @@ extension Turn {
         if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }
         if sending.closes { close(sending.requestID) }
         stopEnrichment(of: sending)
+        takeBackBadges(of: sending)
         entry.sending = nil
     }
 
@@ -109,6 +91,8 @@ extension Turn {
         isChanged = true
         entry.sending = nil
         switch outcome.result {
+        // Whatever the channel says: the person has answered it.
+        case _ where sending.answer != nil: accepted(sending)
         case .accepted: accepted(sending)
         case .rejected(let reason): rejected(sending, reason)
         case .failed(let pause): failed(sending, pause)
@@ -124,19 +108,21 @@ extension Turn {
         return true
     }
 
-    private mutating func accepted(_ sending: StateEntry.Sending) {
+    /// Devices show it.
+    mutating func accepted(_ sending: StateEntry.Sending) {
         guard sending.content != nil else { return }
-        let (id, trace) = (sending.requestID, sending.trace)
+        let trace = sending.trace
         delivered(sending)
         if let removal = sending.cancelledBy { miss(removal, trace, known: .delivered) }
+        guard let delivered = entry.delivered, delivered.requestID == sending.requestID else { return }
         if let removal = sending.recalledBy {
-            publish(.removed, of: id, closes: false, trace) {
-                $0.occurrence = sending.occurrence
-                $0.by = removal
-            }
-            if entry.pending?.requestID != id { close(id) }
-            hide()
-            recall(through: sending.channel, by: removal, trace)
+            remove(delivered, by: removal, from: nil, trace)
+            recall(from: sending.devices, through: sending.channel, by: removal, trace)
+        } else if let answer = sending.answer {
+            take(delivered, answeredBy: answer.id, on: answer.device, trace)
+        } else if sending.devices.isEmpty, sending.addressees?.targets ?? 0 > 0 {
+            // All of its devices have left meanwhile, and are asked to remove it.
+            remove(delivered, by: .derive(caller: "retirement", idempotencyKey: "\(sending.requestID)"), from: nil, trace)
         }
     }
 
@@ -184,12 +170,20 @@ extension Turn {
     private mutating func answerRecall(_ sending: StateEntry.Sending) {
         if let removal = sending.recalledBy { miss(removal, sending.trace, known: .unknown) }
         guard sending.isInDoubt, sending.content != nil, entry.sending == nil else { return }
+        let doubt = Doubt(channel: sending.channel, devices: sending.devices)
         if let pending = entry.pending, case .turn = pending.timer,
             rules.channels.areSame(pending.channel, sending.channel)
         {
-            return
+            // Unless that one is not sent in the end.
+            return recallUnlessReplaced(doubt, by: sending.requestID, sending.trace)
         }
-        recall(through: sending.channel, by: sending.requestID, sending.trace)
+        recall(doubt, by: sending.requestID, sending.trace)
+    }
+
+    /// A newer one comes next, and replaces what is shown where it is sent.
+    private mutating func recallUnlessReplaced(_ doubt: Doubt, by id: RequestID, _ trace: CarriedTrace) {
+        guard rules.channels.isSent(doubt.channel) else { return }
+        wait(.init(channel: doubt.channel, devices: doubt.devices, id: id, trace: trace))
     }
 
     /// Ends a send without a delivery. A removal that waited for this end has cancelled it.
@@ -217,6 +211,7 @@ extension Turn {
             fill(&$0)
         }
         if sending.closes { close(sending.requestID) }
+        takeBackBadges(of: sending)
     }
 
     private mutating func delivered(_ sending: StateEntry.Sending) {
@@ -239,18 +234,27 @@ extension Turn {
             $0.actions = sending.addressees?.category?.actionsJSON
         }
         if let replaced { close(replaced) }
-        shown = .init(thread: sending.addressees?.thread, event: effects.count - 1)
-        entry.delivered = .init(
+        shown = .init(thread: sending.addressees?.thread, isUpdate: earlier != nil, event: effects.count - 1)
+        let delivered = StateEntry.Delivered(
             requestID: sending.requestID,
             occurrence: sending.occurrence,
             at: now,
             channel: sending.channel,
             details: details(of: sending)
         )
-        // Another channel does not replace what the earlier one shows.
-        if let earlier, !rules.channels.areSame(earlier.channel, sending.channel) {
-            withdraw(through: earlier.channel, by: sending.requestID, sending.trace)
+        entry.delivered = delivered
+        endRecalls(replacedBy: sending)
+        // Another channel does not replace what the earlier one shows, nor does one that a device does not get.
+        if let earlier {
+            let isReplaced = rules.channels.areSame(earlier.channel, sending.channel)
+            let others = earlier.devices.filter {
+                !isReplaced || !sending.devices.containsUTF8(of: $0) && recipient.hasActiveDevice($0)
+            }
+            if !isReplaced || !others.isEmpty && !sending.devices.isEmpty {
+                recall(from: others, through: earlier.channel, by: sending.requestID, sending.trace)
+            }
         }
+        if !entry.marks.isEmpty { judgeReports(of: delivered, sending.trace) }
     }
 
     /// Nothing is shown under the key any more.
@@ -261,10 +265,18 @@ extension Turn {
 
     /// What responses are checked against and carry.
     func details(of sending: StateEntry.Sending) -> StateEntry.Delivered.Details {
+        details(of: sending.content, sending.addressees?.category?.kept, on: sending.devices)
+    }
+
+    func details(
+        of content: ArraySlice<UInt8>?,
+        _ category: KeptCategory?,
+        on devices: [String]
+    ) -> StateEntry.Delivered.Details {
         .init(
-            content: sending.content.flatMap { $0.count <= rules.keptContentBytes ? $0 : nil },
-            category: sending.addressees?.category?.kept,
-            targets: sending.addressees?.targets ?? 0
+            content: content.flatMap { $0.count <= rules.keptContentBytes ? $0 : nil },
+            category: category,
+            devices: devices
         )
     }
 }

@@ -21,21 +21,26 @@ extension Turn {
         let policy = delivered.details?.category?.response ?? .forward
         if policy == .forward { respond(response, to: delivered, input.trace) }
         // The person has dismissed it, whatever the category does with responses.
-        let isKept = policy == .keep && response.actionIdentifier != ResponseSignal.dismissAction
-        if !isKept, entry.delivered?.requestID == response.requestID {
-            take(delivered, answeredBy: response, input.trace)
-        }
+        if policy != .keep || response.actionIdentifier == ResponseSignal.dismissAction { take(response, input.trace) }
         return .matched
     }
 
-    /// What a request shows. A response may come before the channel has said that it has sent the notification.
+    /// What a request shows. A response may come before the channel has said that it has sent the notification, or after an
+    /// owner ended that did not note it.
     private func shown(_ id: RequestID) -> StateEntry.Delivered? {
         if let delivered = entry.delivered, delivered.requestID == id { return delivered }
-        guard let sending = entry.sending, sending.requestID == id, sending.content != nil, !sending.isBeingEnriched
-        else {
-            return nil
+        if let sending = entry.sending, sending.requestID == id, let content = sending.content,
+            !sending.isBeingEnriched
+        {
+            // The addressees are not written: after a restart its category is the present one.
+            let category = sending.addressees.map(\.category) ?? categories.category(of: content, for: key)
+            let details = details(of: content, category?.kept, on: sending.devices)
+            return .init(requestID: id, occurrence: sending.occurrence, at: now, details: details)
         }
-        return .init(requestID: id, occurrence: sending.occurrence, at: now, details: details(of: sending))
+        guard let pending = entry.pending, pending.requestID == id, pending.isInDoubt else { return nil }
+        let category = categories.category(of: pending.content, for: key)
+        let details = details(of: pending.content, category?.kept, on: [])
+        return .init(requestID: id, occurrence: nil, at: now, details: details)
     }
 
     /// A response is known by an id of its own kind: it may be equal to that of a request.
@@ -91,23 +96,31 @@ extension Turn {
         effects.append(.respond(event, trace))
     }
 
-    /// The notification has left the device on which the person answered it; the others are asked to remove it.
-    private mutating func take(
+    /// The person has taken the notification away. What is still being sent follows when its send ends; between two attempts
+    /// that is now, because the response shows that a device has it.
+    private mutating func take(_ response: ResponseSignal, _ trace: CarriedTrace) {
+        if let delivered = entry.delivered, delivered.requestID == response.requestID {
+            return take(delivered, answeredBy: response.responseID, on: response.device, trace)
+        }
+        guard var sending = entry.sending, sending.requestID == response.requestID, sending.answer == nil else { return }
+        sending.answer = .init(id: response.responseID, device: response.device)
+        entry.sending = sending
+        guard case .waiting = sending.phase else { return }
+        entry.sending = nil
+        accepted(sending)
+    }
+
+    /// It has left the device on which the person answered it; the others are asked to remove it.
+    mutating func take(
         _ delivered: StateEntry.Delivered,
-        answeredBy response: ResponseSignal,
+        answeredBy id: RequestID,
+        on device: String?,
         _ trace: CarriedTrace
     ) {
-        publish(.removed, of: delivered.requestID, closes: false, trace) {
-            $0.occurrence = delivered.occurrence
-            $0.by = response.responseID
-            $0.device = response.device
-        }
-        if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
-            close(delivered.requestID)
-        }
-        hide()
-        if entry.sending == nil, delivered.details?.targets ?? 0 > 1 {
-            recall(through: delivered.channel, by: response.responseID, trace)
+        remove(delivered, by: id, from: device, trace)
+        let others = delivered.devices.filter { name in device.map { !name.hasSameUTF8(as: $0) } ?? true }
+        if delivered.devices.isEmpty || !others.isEmpty {
+            recall(from: others, through: delivered.channel, by: id, trace)
         }
     }
 
@@ -122,8 +135,9 @@ extension Turn {
             case .opened: (.deviceOpened, .opened)
             }
         guard mark(receipt.requestID, receipt.device, kind, input) else { return .duplicate }
-        let isLate = entry.delivered?.requestID != receipt.requestID
+        let (isLate, occurrence) = (isSuperseded(receipt.requestID), shownOccurrence(of: receipt.requestID))
         publish(name, of: receipt.requestID, closes: false, input.trace) {
+            $0.occurrence = occurrence
             $0.device = receipt.device
             $0.isLate = isLate
         }
@@ -134,27 +148,70 @@ extension Turn {
     mutating func apply(_ report: ReportSignal, of input: CenterInput.Signal) -> CenterInput.Outcome {
         let kind: StateEntry.DeviceMark.Kinds = report.outcome == .accepted ? .accepted : .refused
         guard mark(report.requestID, report.device, kind, input) else { return .duplicate }
-        let isLate = entry.delivered?.requestID != report.requestID
-        let reason: ReasonCode? =
-            switch report.outcome {
-            case .accepted: nil
-            case .rejected: .rejected
-            case .unregistered: .unregistered
-            }
+        let (isLate, occurrence) = (isSuperseded(report.requestID), shownOccurrence(of: report.requestID))
         publish(.deviceAttempted, of: report.requestID, closes: false, input.trace) {
+            $0.occurrence = occurrence
             $0.device = report.device
             $0.outcome = report.outcome
-            $0.reason = reason
+            $0.reason = Self.reason(of: report.outcome)
             $0.detail = report.reason
             $0.isLate = isLate
         }
-        guard !isLate, let delivered = entry.delivered, let reason, let targets = delivered.details?.targets,
-            targets > 0
-        else { return isLate ? .unmatched : .matched }
-        let marks = entry.marks.filter { $0.requestID == report.requestID }
-        let refused = marks.filter { $0.kinds.contains(.refused) && !$0.kinds.contains(.accepted) }.count
-        if refused >= targets { fail(delivered, reason, input.trace) }
+        guard let delivered = entry.delivered, delivered.requestID == report.requestID else {
+            return isLate ? .unmatched : .matched
+        }
+        judge(report.device, refused: Self.reason(of: report.outcome), delivered, input.trace)
         return .matched
+    }
+
+    private static func reason(of outcome: ReportSignal.Outcome) -> ReasonCode? {
+        switch outcome {
+        case .accepted: nil
+        case .rejected: .rejected
+        case .unregistered: .unregistered
+        }
+    }
+
+    /// Whether another notification has taken the place of a request's, or nothing is known of the request.
+    private func isSuperseded(_ id: RequestID) -> Bool {
+        if entry.sending?.requestID == id || entry.delivered?.requestID == id { return false }
+        if entry.delivered != nil || entry.sending?.content != nil { return true }
+        return !entry.remembers(id, since: rules.rememberedSince(now))
+    }
+
+    private func shownOccurrence(of id: RequestID) -> Timestamp? {
+        if let sending = entry.sending, sending.requestID == id, sending.content != nil { return sending.occurrence }
+        return entry.delivered?.requestID == id ? entry.delivered?.occurrence : nil
+    }
+
+    /// Notes on which devices a delivered notification is, by the report of one; only devices that it was given to count.
+    private mutating func judge(
+        _ device: String,
+        refused reason: ReasonCode?,
+        _ delivered: StateEntry.Delivered,
+        _ trace: CarriedTrace
+    ) {
+        guard let details = delivered.details else { return }
+        let kinds = entry.marks.first { $0.requestID == delivered.requestID && $0.device.hasSameUTF8(as: device) }?.kinds
+        var devices = details.devices
+        if let reason {
+            guard kinds?.contains(.accepted) != true, devices.containsUTF8(of: device) else { return }
+            devices.removeUTF8(of: device)
+            if devices.isEmpty { return fail(delivered, reason, trace) }
+        } else {
+            // Refused before, when it was one of the devices.
+            guard kinds?.contains(.refused) == true, !devices.isEmpty, !devices.containsUTF8(of: device) else { return }
+            devices.append(device)
+        }
+        entry.delivered?.details = details.on(devices)
+    }
+
+    /// Applies the reports that came before the channel had accepted the notification.
+    mutating func judgeReports(of delivered: StateEntry.Delivered, _ trace: CarriedTrace) {
+        for mark in entry.marks where mark.requestID == delivered.requestID && mark.kinds.contains(.refused) {
+            guard let current = entry.delivered else { return }
+            judge(mark.device, refused: .rejected, current, trace)
+        }
     }
 
     /// No device shows it. Its request has closed with `delivered`.
@@ -163,9 +220,7 @@ extension Turn {
             $0.occurrence = delivered.occurrence
             $0.reason = reason
         }
-        if entry.pending?.requestID != delivered.requestID, entry.sending?.requestID != delivered.requestID {
-            close(delivered.requestID)
-        }
+        closeShown(delivered)
         hide()
     }
 

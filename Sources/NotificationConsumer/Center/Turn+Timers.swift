@@ -19,8 +19,7 @@ extension Turn {
         guard pending.content.count <= rules.contentBytes else { return refuseTooLarge(pending) }
         // A notification in doubt is sent again under the same ids even if it is expired: the device may show it.
         if let expiration = pending.expiration, expiration <= now, !pending.isInDoubt {
-            stopEnrichment(of: pending)
-            entry.pending = nil
+            drop(pending)
             return expire(pending.requestID, pending.trace)
         }
         if case .at? = pending.preparation, let due = pending.due, due > now { return prepare(pending) }
@@ -40,7 +39,7 @@ extension Turn {
 
     /// The request was accepted when records could be larger (`message.max.bytes`): no event has room for it.
     private mutating func refuseTooLarge(_ pending: StateEntry.Pending) {
-        entry.pending = nil
+        drop(pending)
         publish(.suppressed, of: pending.requestID, closes: true, inDoubt: pending.isInDoubt, pending.trace) {
             $0.reason = .payloadTooLarge
         }

@@ -1,21 +1,25 @@
 import NotificationModel
 
 /// The lifecycle of a notification: applies one input, timer or channel answer to the entry of one key. The operations
-/// are the mutating methods of `Turn+Requests`, `Turn+Removals`, `Turn+Timers` and `Turn+Sends`; each changes the entry
-/// and adds effects. A turn does no I/O and reads no clock. Turns of a key follow the log, and the batching of inputs
-/// never changes an outcome.
+/// are the mutating methods of the extensions (`Turn+Requests`, `Turn+Signals`, …); each changes the entry and adds
+/// effects. A turn does no I/O and reads no clock. Turns of a key follow the log, and the batching of inputs never changes
+/// an outcome.
 ///
 /// Every request ends in exactly one event with `closes: true`, except a duplicate, which is only counted.
 struct Turn {
-    /// A notification that a device may show, sent through this channel.
+    /// A notification that devices may show, sent through this channel.
     struct Doubt {
         let channel: ChannelName?
+        /// The names of the devices; empty when they are not known.
+        var devices: [String] = []
     }
 
     /// What the key shows since the turn, if that has changed.
     struct Shown {
         /// Its thread; nil without one, and when nothing is shown.
         let thread: ArraySlice<UInt8>?
+        /// Whether something else was shown under the key before.
+        var isUpdate = false
         /// The place of the `delivered` event among the effects.
         let event: Int?
     }
@@ -99,6 +103,20 @@ struct Turn {
         )
         effects.append(.send(attempt))
         sends += 1
+    }
+
+    /// Runs an operation, and begins what had to wait for the end of a send.
+    mutating func run<Result>(_ body: (inout Turn) -> Result) -> Result {
+        let result = body(&self)
+        if !entry.recalls.isEmpty { beginRecall() }
+        return result
+    }
+
+    /// Takes what is pending out of the entry.
+    mutating func drop(_ pending: StateEntry.Pending) {
+        stopEnrichment(of: pending)
+        leaveDigest(pending)
+        entry.pending = nil
     }
 
     /// Cancels a send that the channel has not received yet; it is answered as a failed send.

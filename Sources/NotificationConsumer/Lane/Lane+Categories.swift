@@ -11,7 +11,12 @@ extension Lane {
         categories = CategoryBook(context.categories.snapshot())
         for number in owned.numbers {
             owned[number]?.center.categories = categories
-            // A replay would deliver with the new ones: the next cut takes what was delivered with the former.
+            // A replay would deliver with the new ones: it ends here, and the next cuts take what was delivered with the
+            // former.
+            guard let requests = owned[number]?.inputs[.requests] else { continue }
+            owned[number]?.center.noteUndecided(
+                at: .init(.requests, offset: requests.position, life: requests.life)
+            )
             owned[number]?.center.inUse.hurry()
         }
     }

@@ -128,8 +128,8 @@ public struct DeliveryEvent: Sendable, Hashable {
     }
 
     /// A deterministic event id, so that a repeated event can be recognized: a UUIDv5 in ``UUIDv5/eventNamespace`` of
-    /// the pieces request id, occurrence (milliseconds since 1970 in decimal, empty if none), name and device (empty if
-    /// none), joined as ``UUIDv5`` describes.
+    /// the pieces request id, occurrence (milliseconds since 1970 in decimal, empty if none), name, device (empty if
+    /// none) and, only of an attempt, its outcome, joined as ``UUIDv5`` describes.
     public var eventID: UUIDValue {
         var hash = NameHash(namespace: UUIDv5.eventNamespace)
         switch requestID {
@@ -139,6 +139,7 @@ public struct DeliveryEvent: Sendable, Hashable {
         hash.updatePiece(decimal: occurrence?.rawValue)
         hash.updatePiece(name.rawValue)
         hash.updatePiece(device ?? "")
+        if let outcome { hash.updatePiece(outcome.rawValue) }
         return hash.finish()
     }
 

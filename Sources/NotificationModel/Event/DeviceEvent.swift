@@ -138,7 +138,8 @@ extension DeviceEvent {
 }
 
 extension JSONScanner {
-    fileprivate mutating func texts() throws(ModelError) -> [String] {
+    /// Reads an array of texts.
+    mutating func texts() throws(ModelError) -> [String] {
         var texts: [String] = []
         try array { scanner, _ throws(ModelError) in texts.append(scanner.materialise(try scanner.string())) }
         return texts

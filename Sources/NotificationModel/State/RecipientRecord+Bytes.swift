@@ -11,7 +11,7 @@ extension RecipientRecord {
 
     /// The part of the counts for caps.
     var cappedBytes: Int {
-        capped.reduce(0) { $0 + 64 + Self.bytes($1.category) + 16 * $1.times.count }
+        capped.reduce(0) { $0 + 96 + Self.bytes($1.category) + 16 * $1.times.count }
     }
 
     /// Text of the outside may have escapes in JSON.

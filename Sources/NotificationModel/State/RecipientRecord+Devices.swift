@@ -180,6 +180,11 @@ extension RecipientRecord {
         return false
     }
 
+    /// Whether notifications may be sent to a device of this name.
+    public func hasActiveDevice(_ name: String) -> Bool {
+        registrations.contains { $0.isActive && $0.name.hasSameUTF8(as: name) }
+    }
+
     /// The device whose time zone and locale count for the recipient: the active one that was registered last.
     public var leadingDevice: RegisteredDevice? {
         var leading: Int?

@@ -5,9 +5,24 @@ extension RecipientRecord {
         public var category: String
         /// When they were let through, the oldest first.
         public var times: [Timestamp]
+        /// The largest count and the longest period, in milliseconds, of the caps that asked: requests of one category may have
+        /// different ones. Times beyond them are not kept.
+        public var (count, period): (Int, Int64) = (0, 0)
 
         /// A count.
         public init(category: String, times: [Timestamp] = []) { (self.category, self.times) = (category, times) }
+
+        /// Whether there is room in a cap for one more, which is counted then.
+        fileprivate mutating func admit(_ cap: DeliveryCap, at now: Timestamp) -> Bool {
+            (count, period) = (max(count, cap.count), max(period, cap.period))
+            let start = now.adding(milliseconds: -cap.period)
+            guard times.lazy.filter({ $0 > start && $0 <= now }).count < cap.count else { return false }
+            let horizon = now.adding(milliseconds: -period)
+            times.removeAll { $0 <= horizon }
+            times.append(now)
+            if times.count > count { times.removeFirst(times.count - count) }
+            return true
+        }
     }
 
     /// Notifications that wait to be sent as one.
@@ -39,7 +54,6 @@ extension RecipientRecord {
         at now: Timestamp,
         bytes: Int = .max
     ) -> Bool {
-        let start = now.adding(milliseconds: -cap.period)
         let index =
             capped.firstIndex { $0.category.hasSameUTF8(as: category) }
             ?? {
@@ -48,35 +62,56 @@ extension RecipientRecord {
                 capped.append(CappedCategory(category: category))
                 return capped.count - 1
             }()
-        guard capped[index].times.lazy.filter({ $0 > start && $0 <= now }).count < cap.count else { return false }
-        var used = capped.remove(at: index)
-        used.times.append(now)
-        // More than the cap are never asked for.
-        if used.times.count > cap.count { used.times.removeFirst(used.times.count - cap.count) }
-        capped.append(used)
+        let isAdmitted = capped[index].admit(cap, at: now)
+        // Also where it is refused: a category that is always at its cap must not be forgotten before others.
+        capped.append(capped.remove(at: index))
         while capped.count > 1, cappedBytes > bytes { capped.removeFirst() }
-        return true
+        return isAdmitted
     }
 
     /// Adds a notification to the window of its group, which begins with the first one.
     ///
-    /// - Returns: when the window ends: at once when it is full.
+    /// - Returns: when the window ends: at once when it is full; nil when it was full before.
     public mutating func collect(
         _ identifier: String,
         into group: String,
         for policy: DigestPolicy,
         at now: Timestamp
-    ) -> Timestamp {
+    ) -> Timestamp? {
+        digests.removeAll { $0.members.isEmpty && $0.until <= now }
         guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }) else {
             let until = now.adding(milliseconds: policy.window)
             digests.append(DigestWindow(group: group, until: until, members: [identifier]))
             return until
         }
+        guard digests[index].members.count < ModelLimits.digestMembers else { return nil }
         if !digests[index].members.contains(where: { $0.hasSameUTF8(as: identifier) }) {
             digests[index].members.append(identifier)
         }
         if digests[index].members.count >= ModelLimits.digestMembers { digests[index].until = now }
         return digests[index].until
+    }
+
+    /// A member of a window waits no more. An empty window stays until its end: a stream of updates must not postpone it.
+    ///
+    /// - Returns: whether it was a member.
+    public mutating func leaveDigest(_ identifier: String, of group: String) -> Bool {
+        guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }),
+            let member = digests[index].members.firstIndex(where: { $0.hasSameUTF8(as: identifier) })
+        else { return false }
+        digests[index].members.remove(at: member)
+        return true
+    }
+
+    /// The window of a group ends later.
+    public mutating func extendDigest(of group: String, until end: Timestamp) {
+        guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }) else { return }
+        digests[index].until = end
+    }
+
+    /// Until when the counts of caps are needed; nil without any.
+    public var capsEnd: Timestamp? {
+        capped.compactMap { used in used.times.last.map { $0.adding(milliseconds: used.period) } }.max()
     }
 
     /// Ends the window of a group.
@@ -88,7 +123,7 @@ extension RecipientRecord {
 
 extension RecipientRecord.CappedCategory: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case category, times
+        case category, times, count, period
     }
 
     var form: Int { StateForm.devices }
@@ -96,6 +131,7 @@ extension RecipientRecord.CappedCategory: StatePart, JSONWritable {
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var category: String?
         var times: [Timestamp] = []
+        var (count, period): (Int64, Int64) = (0, 0)
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .category: category = scanner.materialise(try scanner.string())
@@ -104,10 +140,13 @@ extension RecipientRecord.CappedCategory: StatePart, JSONWritable {
                 try scanner.array { scanner, _ throws(ModelError) in
                     times.append(Timestamp(rawValue: try scanner.integer(in: Int64.min...Int64.max)))
                 }
+            case .count: count = try scanner.integer(in: 0...Int64.max)
+            case .period: period = try scanner.integer(in: 0...Int64.max)
             case nil: try scanner.skipValue()
             }
         }
         self.init(category: try scanner.required(category, Field.category), times: times)
+        (self.count, self.period) = (Int(count), period)
     }
 
     /// The times are milliseconds since 1970: there may be many.
@@ -115,6 +154,8 @@ extension RecipientRecord.CappedCategory: StatePart, JSONWritable {
         var object = JSONObjectWriter()
         object.member(Field.category, category, &out)
         object.member(Field.times, times.map(\.rawValue), &out)
+        object.member(Field.count, Int64(count), &out)
+        object.member(Field.period, period, &out)
         object.end(&out)
     }
 }

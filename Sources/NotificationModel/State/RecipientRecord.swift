@@ -27,12 +27,12 @@ public struct RecipientRecord: Sendable, Hashable {
 
     /// True when the record holds nothing to keep.
     @inlinable public var isEmpty: Bool {
-        removals.isEmpty && !isLasting && devices.isEmpty && capped.isEmpty && registrations.isEmpty
+        removals.isEmpty && !isLasting && devices.isEmpty && capped.isEmpty && registrations.isEmpty && digests.isEmpty
     }
 
     /// Whether it holds what must not be forgotten, however long nothing is applied to it.
     @inlinable public var isLasting: Bool {
-        !regions.isEmpty || tokenOwner != nil || !digests.isEmpty || hasActiveDevice
+        !regions.isEmpty || tokenOwner != nil || hasActiveDevice || digests.contains { !$0.members.isEmpty }
     }
 }
 

@@ -21,13 +21,16 @@ extension StateEntry.Sending {
             (self.devices, self.targets, self.category, self.thread) = (devices, targets, category, thread)
         }
 
-        /// One device of several, for a recall.
-        public convenience init(device: String) {
+        /// The devices of a recall, at least one.
+        public convenience init(recalling devices: [String]) {
             var json: [UInt8] = []
-            JSONWriter.append("[{\"device\":", to: &json)
-            JSONWriter.append(string: device, to: &json)
-            JSONWriter.append("}]", to: &json)
-            self.init(devices: json[...], targets: 1)
+            for device in devices {
+                JSONWriter.append(json.isEmpty ? "[{\"device\":" : ",{\"device\":", to: &json)
+                JSONWriter.append(string: device, to: &json)
+                JSONWriter.append("}", to: &json)
+            }
+            JSONWriter.append("]", to: &json)
+            self.init(devices: json[...], targets: devices.count)
         }
 
         /// Compares the values.

@@ -33,22 +33,27 @@ extension StateEntry.Delivered {
         public let content: ArraySlice<UInt8>?
         /// Its category as it was then; nil without one, or when it was not known.
         public let category: KeptCategory?
-        /// How many devices it was given to; 0 when none of the recipient's devices was known.
-        public let targets: Int
+        /// The names of the devices that show it; empty when none of the recipient's devices was known.
+        public let devices: [String]
 
         /// Details of a delivery.
-        public init(content: ArraySlice<UInt8>?, category: KeptCategory?, targets: Int) {
-            (self.content, self.category, self.targets) = (content, category, targets)
+        public init(content: ArraySlice<UInt8>?, category: KeptCategory?, devices: [String]) {
+            (self.content, self.category, self.devices) = (content, category, devices)
+        }
+
+        /// The same on other devices.
+        public func on(_ devices: [String]) -> Details {
+            Details(content: content, category: category, devices: devices)
         }
 
         /// Compares the values.
         public static func == (one: Details, other: Details) -> Bool {
-            one.targets == other.targets && one.content == other.content && one.category == other.category
+            one.devices == other.devices && one.content == other.content && one.category == other.category
         }
 
         /// Hashes the values.
         public func hash(into hasher: inout Hasher) {
-            hasher.combine(targets)
+            hasher.combine(devices)
             hasher.combine(content)
         }
     }
@@ -56,7 +61,7 @@ extension StateEntry.Delivered {
 
 extension StateEntry.Delivered: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case requestId, occurrence, at, channel, targets, category, content
+        case requestId, occurrence, at, channel, devices, category, content
     }
 
     // An older version does not need the details, and drops them.
@@ -66,26 +71,26 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
     init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
         var (id, occurrence, at): (RequestID?, Timestamp?, Timestamp?)
         var channel: ChannelName?
-        var (targets, category, content): (Int, KeptCategory?, ArraySlice<UInt8>?) = (0, nil, nil)
+        var (devices, category, content): ([String], KeptCategory?, ArraySlice<UInt8>?) = ([], nil, nil)
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .requestId: id = try scanner.requestID()
             case .occurrence: occurrence = try scanner.timestamp()
             case .at: at = try scanner.timestamp()
             case .channel: channel = try scanner.choice(ChannelName.self)
-            case .targets: targets = Int(try scanner.integer(in: 0...Int64(Int32.max)))
+            case .devices: devices = try scanner.texts()
             case .category: category = try KeptCategory(&scanner)
             case .content: content = try scanner.object(of: source)
             case nil: try scanner.skipValue()
             }
         }
-        let hasDetails = content != nil || category != nil || targets > 0
+        let hasDetails = content != nil || category != nil || !devices.isEmpty
         self.init(
             requestID: try scanner.required(id, Field.requestId),
             occurrence: occurrence,
             at: try scanner.required(at, Field.at),
             channel: channel,
-            details: hasDetails ? Details(content: content, category: category, targets: targets) : nil
+            details: hasDetails ? Details(content: content, category: category, devices: devices) : nil
         )
     }
 
@@ -96,7 +101,7 @@ extension StateEntry.Delivered: StatePart, JSONWritable {
         object.member(Field.at, at, &out)
         object.member(Field.channel, channel?.rawValue, &out)
         if let details {
-            if details.targets > 0 { object.member(Field.targets, Int64(details.targets), &out) }
+            if !details.devices.isEmpty { object.member(Field.devices, details.devices, &out) }
             if let category = details.category {
                 object.begin(Field.category, &out)
                 JSONWriter.append(raw: category.json[...], to: &out)

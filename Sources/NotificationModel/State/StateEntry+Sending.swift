@@ -37,10 +37,14 @@ extension StateEntry {
         public var recalledBy: RequestID?
         /// The channel that the request names.
         public var channel: ChannelName?
-        /// Whether devices were chosen for it: their badges are incremented once.
-        public var isAddressed = false
+        /// The names of the devices that any of its attempts was for, or that a recall is for; empty for a recall on all.
+        public var devices: [String] = []
+        /// The names of the devices whose badges it has incremented: once each.
+        public var badged: [String] = []
         /// The devices that the attempt is for; not written, because each attempt chooses again.
         public var addressees: Addressees?
+        /// A response that arrived before the channel has accepted it, and takes the notification away.
+        public var answer: Answer?
         /// Its enrichment, which comes before the first attempt; nil without one. Until it has ended, the send waits.
         public var enrichment: Enrichment?
 
@@ -77,6 +81,17 @@ extension StateEntry {
             self.channel = channel
         }
 
+        /// A response to what is still being sent.
+        public struct Answer: Sendable, Hashable {
+            /// Its response id.
+            public var id: RequestID
+            /// Where the person answered; nil when it was not told.
+            public var device: String?
+
+            /// An answer.
+            public init(id: RequestID, device: String?) { (self.id, self.device) = (id, device) }
+        }
+
         /// Whether an attempt has no answer yet.
         public var isInFlight: Bool {
             if case .inFlight = phase { true } else { false }
@@ -98,7 +113,8 @@ extension StateEntry {
 extension StateEntry.Sending: StatePart, JSONWritable {
     private enum Field: FieldName {
         case requestId, occurrence, attempt, deferred, since, until, begun, closes, expiration, inDoubt, cancelledBy,
-            recalledBy, channel, content, enrichUntil, enrichment, addressed, devices
+            recalledBy, channel, content, enrichUntil, enrichment, devices, badged, answeredBy,
+            answeredOn
     }
 
     var form: Int { max(trace.form, channel.form) }
@@ -106,7 +122,7 @@ extension StateEntry.Sending: StatePart, JSONWritable {
     /// - Parameter source: the scanned bytes; the entry keeps a slice of them.
     init(_ scanner: inout JSONScanner, of source: [UInt8]) throws(ModelError) {
         var (id, phase): (RequestID?, Phase?)
-        var devices: Range<Int>?
+        var (answeredBy, answeredOn): (RequestID?, String?)
         var trace = CarriedTrace.Scan()
         var sending = Self(
             requestID: .uuid(UUIDValue(high: 0, low: 0)),
@@ -133,14 +149,20 @@ extension StateEntry.Sending: StatePart, JSONWritable {
             case .recalledBy: sending.recalledBy = try scanner.requestID()
             case .channel: sending.channel = try scanner.choice(ChannelName.self)
             case .content: sending.content = try scanner.object(of: source)
-            case .devices: devices = try scanner.slice(of: 0x5B, "an array")
-            case .addressed: sending.isAddressed = try scanner.boolean()
+            case .devices: sending.devices = try scanner.texts()
+            case .badged: sending.badged = try scanner.texts()
+            case .answeredBy: answeredBy = try scanner.requestID()
+            case .answeredOn: answeredOn = scanner.materialise(try scanner.string())
             case .enrichUntil: sending.enrichment = .until(try scanner.timestamp())
             case .enrichment: sending.enrichment = .ended(report: try scanner.object(of: source))
             case nil: try trace.read(name, &scanner)
             }
         }
-        if let devices { sending.addressees = Addressees(devices: source[devices], targets: 1) }
+        sending.answer = answeredBy.map { Answer(id: $0, device: answeredOn) }
+        // A recall does not choose its devices again.
+        if sending.content == nil, !sending.devices.isEmpty {
+            sending.addressees = Addressees(recalling: sending.devices)
+        }
         sending.requestID = try scanner.required(id, Field.requestId)
         sending.phase = try scanner.required(phase, Field.since)
         sending.trace = trace.trace
@@ -166,12 +188,10 @@ extension StateEntry.Sending: StatePart, JSONWritable {
         object.member(Field.recalledBy, recalledBy, &out)
         object.member(Field.channel, channel?.rawValue, &out)
         trace.write(&object, &out)
-        // A recall does not choose again.
-        if content == nil, let devices = addressees?.devices {
-            object.begin(Field.devices, &out)
-            JSONWriter.append(raw: devices, to: &out)
-        }
-        if isAddressed { object.member(Field.addressed, true, &out) }
+        if !devices.isEmpty { object.member(Field.devices, devices, &out) }
+        if !badged.isEmpty { object.member(Field.badged, badged, &out) }
+        object.member(Field.answeredBy, answer?.id, &out)
+        object.member(Field.answeredOn, answer?.device, &out)
         switch enrichment {
         // An older version sends it as requested, at the end of that time.
         case .until(let end)?: object.member(Field.enrichUntil, end, &out)

@@ -10,6 +10,8 @@ public struct StateEntry: Sendable, Hashable {
     public var delivered: Delivered?
     /// Closed requests and removals, to recognize repeated records; the newest last.
     public var known: [KnownRequest] = []
+    /// Recalls that wait for the end of the send: at most one for each channel.
+    public var recalls: [Recall] = []
     /// What devices have told about its requests, to count each once; the newest last.
     public var marks: [DeviceMark] = []
     /// The highest `version` seen, and its request.
@@ -52,8 +54,8 @@ extension StateEntry {
         return true
     }
 
-    /// True when nothing is scheduled, held or being sent.
-    @inlinable public var isIdle: Bool { pending == nil && sending == nil }
+    /// True when nothing is scheduled, held, being sent or waiting to be recalled.
+    @inlinable public var isIdle: Bool { pending == nil && sending == nil && recalls.isEmpty }
 
     /// True when the entry holds nothing to keep.
     @inlinable public var isEmpty: Bool {
@@ -63,7 +65,8 @@ extension StateEntry {
 
 extension StateEntry: StatePart {
     private enum Field: FieldName {
-        case form, touched, due, offset, life, signals, version, pending, sending, delivered, known, knownTexts, marks
+        case form, touched, due, offset, life, signals, version, pending, sending, delivered, known, knownTexts, marks,
+            recalls
     }
 
     var form: Int {
@@ -113,6 +116,9 @@ extension StateEntry: StatePart {
             case .marks:
                 entry.marks.removeAll()
                 try scanner.array { scanner, _ throws(ModelError) in entry.marks.append(try DeviceMark(&scanner)) }
+            case .recalls:
+                entry.recalls.removeAll()
+                try scanner.array { scanner, _ throws(ModelError) in entry.recalls.append(try Recall(&scanner)) }
             // Only for the head: it is derived from the pending and sending parts.
             case .due, nil: try scanner.skipValue()
             }
@@ -146,6 +152,7 @@ extension StateEntry: StatePart {
             }
         }
         if !marks.isEmpty { object.member(Field.marks, marks, &out) }
+        if !recalls.isEmpty { object.member(Field.recalls, recalls, &out) }
         object.end(&out)
     }
 

@@ -8,15 +8,15 @@ import Testing
 struct LimitTests {
     // MARK: - Inputs
 
-    private static let quiet = #"{"start":"07:00","end":"09:00"}"#
-    private static let suppressing = #"{"start":"07:00","end":"09:00","policy":"suppress"}"#
+    static let quiet = #"{"start":"07:00","end":"09:00"}"#
+    static let suppressing = #"{"start":"07:00","end":"09:00","policy":"suppress"}"#
     private static let cap = #"{"count":2,"period":600}"#
-    private static let digest = #"{"by":"thread","window":60,"title":"{{count}} updates","body":"{{titles}}"}"#
-    private static let ofThread = #"{"title":"T","threadIdentifier":"orders"}"#
+    static let digest = #"{"by":"thread","window":60,"title":"{{count}} updates","body":"{{titles}}"}"#
+    static let ofThread = #"{"title":"T","threadIdentifier":"orders"}"#
     private static let critical =
         #"{"title":"T","threadIdentifier":"orders","interruptionLevel":"critical","sound":{"critical":true}}"#
 
-    private static let hour: Int64 = 3_600_000
+    static let hour: Int64 = 3_600_000
 
     private static func limits(quiet: String?, cap: String?, digest: String?) throws -> DeliveryLimits? {
         let members = [("quietHours", quiet), ("cap", cap), ("digest", digest)].compactMap { name, json in
@@ -26,7 +26,7 @@ struct LimitTests {
         return try NotificationRequest(json: Array(json.utf8), key: key("a")).limits
     }
 
-    private static func request(
+    static func request(
         _ name: String,
         _ content: String = ofThread,
         _ plan: CenterInput.Plan = .immediate(collapseWindow: 0),
@@ -50,7 +50,7 @@ struct LimitTests {
         return .request(input)
     }
 
-    private static var exactlyOnce: LifecycleRules {
+    static var exactlyOnce: LifecycleRules {
         var rules = LifecycleRules(retention: 7 * 24 * hour)
         rules.repeatsEvents = false
         rules.zones = zones
@@ -63,7 +63,7 @@ struct LimitTests {
         return rules
     }
 
-    private static func restarted(
+    static func restarted(
         _ bench: inout Bench,
         _ rules: LifecycleRules,
         firedThrough: Int64,
@@ -174,6 +174,20 @@ struct LimitTests {
         #expect(try send("f", at: 899_999) == ["suppressed f!"])
     }
 
+    @Test func `requests with different caps of one category each count all of its notifications`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        func send(_ name: String, _ cap: String, at time: Int64) throws -> [String] {
+            bench.apply(try Self.request(name, cap: cap), time).summary
+        }
+        let (wide, narrow) = (#"{"count":3,"period":600}"#, #"{"count":1,"period":10}"#)
+        #expect(try send("a", wide, at: 0) == ["delivered a!"])
+        #expect(try send("b", narrow, at: 20_000) == ["delivered b!"])
+        #expect(try send("c", narrow, at: 40_000) == ["delivered c!"])
+        var next = try Self.restarted(&bench, Self.exactlyOnce, firedThrough: 41_000)
+        #expect(next.apply(try Self.request("d", cap: wide), 60_000).summary == ["suppressed d!"])
+        #expect(next.apply(try Self.request("e", cap: wide), 600_000).summary == ["delivered e!"])
+    }
+
     @Test func `a cap counts over a restart`() throws {
         var bench = Bench(Self.exactlyOnce)
         bench.apply(try Self.request("a", cap: Self.cap))
@@ -196,6 +210,46 @@ struct LimitTests {
             if events.isEmpty { events = try bench.answer(.accepted, 2000) }
             #expect(events.summary == [last] && events[0].inDoubt)
         }
+    }
+
+    @Test func `what no device may present does not count`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try DeviceTests.device(status: .denied))
+        for name in ["a", "b", "c"] {
+            bench.apply(try Self.request(name, cap: Self.cap))
+            #expect(bench.events.last?.reason == .notAuthorized)
+        }
+        bench.apply(try DeviceTests.device(at: 1), 1)
+        #expect(bench.apply(try Self.request("d", cap: Self.cap), 2).summary == ["delivered d!"])
+    }
+
+    @Test func `a cap counts for longer than closed notifications are remembered`() throws {
+        let month: Int64 = 30 * 24 * Self.hour
+        let cap = #"{"count":1,"period":2592000}"#
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try Self.request("a", cap: cap))
+        for (name, days) in [("b", Int64(9)), ("c", 29)] {
+            try bench.commit()
+            _ = try bench.center.forget(at: at(days * 24 * Self.hour))
+            let time = days * 24 * Self.hour
+            #expect(bench.apply(try Self.request(name, cap: cap), time).summary == ["suppressed \(name)!"])
+        }
+        try bench.commit()
+        _ = try bench.center.forget(at: at(month + 2000))
+        #expect(bench.apply(try Self.request("d", cap: cap), month + 2000).summary == ["delivered d!"])
+    }
+
+    @Test func `a category at its cap is not forgotten before categories that were used earlier`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        func send(_ name: String, _ category: String) throws -> [String] {
+            let cap = #"{"count":1,"period":600}"#
+            return bench.apply(try Self.request(name, #"{"categoryIdentifier":"\#(category)"}"#, cap: cap)).summary
+        }
+        #expect(try send("a", "NEWS") == ["delivered a!"])
+        for number in 1..<ModelLimits.cappedCategories { _ = try send("o\(number)", "C\(number)") }
+        #expect(try send("b", "NEWS") == ["suppressed b!"])
+        _ = try send("p", "ANOTHER")
+        #expect(try send("c", "NEWS") == ["suppressed c!"])
     }
 
     // MARK: - Digests

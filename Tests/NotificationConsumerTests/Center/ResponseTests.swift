@@ -145,7 +145,7 @@ struct ResponseTests {
         bench.apply(DeviceTests.request("a", Self.order))
         bench.apply(Self.response("r", to: "a", "track"))
         #expect(bench.responses.first?.matched == true)
-        #expect(try bench.answer(.accepted).summary == ["delivered a!"])
+        #expect(try bench.answer(.accepted).summary == ["delivered a!", "removed a"])
     }
 
     @Test func `a response to an occurrence leaves the repeating notification pending`() throws {
@@ -190,6 +190,31 @@ struct ResponseTests {
         #expect(events.summary == ["device.received a"] && events[0].isLate && bench.outcomes.last == .unmatched)
     }
 
+    @Test func `a receipt after the answer is not late: nothing else has taken its place`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.order))
+        bench.apply(Self.response("r", to: "a"))
+        let events = bench.apply(Self.receipt(.opened, "a", "phone"))
+        #expect(events.summary == ["device.opened a"] && !events[0].isLate)
+        #expect(bench.apply(Self.receipt(.opened, "unknown", "phone"))[0].isLate)
+    }
+
+    @Test func `each occurrence of a repeat has its own receipts and reports`() throws {
+        var bench = try Self.bench()
+        bench.apply(try DeviceTests.device())
+        bench.apply(request("a", interval(60, repeats: true)))
+        var ids: Set<UUIDValue> = []
+        for minute in 1...2 {
+            bench.fire(Int64(minute) * 60_000)
+            let received = bench.apply(Self.receipt(.received, "a", "phone"), Int64(minute) * 60_000)
+            let refused = bench.apply(Self.report(.rejected, "a"), Int64(minute) * 60_000)
+            #expect(received.summary == ["device.received a"])
+            #expect(refused.summary == ["device.attempted a", "failed a"])
+            ids.formUnion((received + refused).map(\.eventID))
+        }
+        #expect(ids.count == 6)
+    }
+
     // MARK: - Reports
 
     private static func report(
@@ -220,6 +245,38 @@ struct ResponseTests {
         let events = bench.apply(Self.report(.rejected, "a", "tablet"))
         #expect(events.summary == ["device.attempted a", "failed a"] && events[1].reason == .rejected)
         #expect(bench.entry(key("order"))?.delivered == nil)
+    }
+
+    @Test func `a refusal of a device that was not given the notification changes nothing`() throws {
+        var bench = try Self.bench()
+        bench.apply(try DeviceTests.device())
+        bench.apply(try DeviceTests.device("tablet", token: String(repeating: "b2", count: 32), status: .denied))
+        bench.apply(DeviceTests.request("a", Self.order))
+        for device in ["tablet", "nobody's"] {
+            #expect(bench.apply(Self.report(.rejected, "a", device)).summary == ["device.attempted a"])
+        }
+        #expect(bench.entry(key("order"))?.delivered?.devices == ["phone"])
+    }
+
+    @Test func `a device that refused the notification and took it later shows it`() throws {
+        var bench = try Self.bench()
+        bench.apply(try DeviceTests.device())
+        bench.apply(try DeviceTests.device("tablet", token: String(repeating: "b2", count: 32)))
+        bench.apply(DeviceTests.request("a", Self.order))
+        let events = [ReportSignal.Outcome.rejected, .accepted].flatMap { bench.apply(Self.report($0, "a")) }
+        #expect(events.summary == ["device.attempted a", "device.attempted a"] && events[0].eventID != events[1].eventID)
+        #expect(Set(bench.entry(key("order"))?.delivered?.devices ?? []) == ["phone", "tablet"])
+    }
+
+    @Test func `reports that come before the channel has accepted it count then`() throws {
+        var rules = LifecycleRules(retention: 1_000_000)
+        rules.channels = ChannelRules(.test)
+        var bench = try Self.bench(rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(DeviceTests.request("a", Self.order))
+        let events = bench.apply(Self.report(.rejected, "a"))
+        #expect(events.summary == ["device.attempted a"] && !events[0].isLate)
+        #expect(try bench.answer(.accepted).summary == ["delivered a!", "failed a"])
     }
 
     @Test func `a device that the gateway calls unregistered is retired, unless it was registered since`() throws {

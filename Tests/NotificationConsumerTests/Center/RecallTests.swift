@@ -1,0 +1,257 @@
+import NotificationModel
+import Testing
+
+@testable import NotificationConsumer
+
+/// Which devices show a notification, and what becomes of it on each when it ends, or when the device is no longer the
+/// recipient's.
+@Suite("Recalls in the center")
+struct RecallTests {
+    private static let content = #"{"title":"T"}"#
+
+    private static var rules: LifecycleRules {
+        var rules = LifecycleRules(retention: 1_000_000)
+        rules.channels = ChannelRules(.test)
+        return rules
+    }
+
+    /// Of Ana, with a phone and a tablet.
+    private static func bench(_ rules: LifecycleRules = rules) throws -> Bench {
+        var bench = Bench(rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(try DeviceTests.device("tablet", token: tabletToken))
+        return bench
+    }
+
+    private static let tabletToken = String(repeating: "b2", count: 32)
+
+    private static func removal(_ name: String, _ scope: RemovalScope = .all) -> CenterInput {
+        NotificationConsumerTests.removal(name, key("order"), scope)
+    }
+
+    /// Another recipient registered the token of a device.
+    private static func moved(_ device: String, _ bench: Bench) throws -> CenterInput {
+        let claim = try #require(bench.claims.first { $0.claim.owner.identifier == device })
+        return DeviceTests.signal(
+            .retirement(.init(device: device, token: RecipientRecord.hashPrefix + claim.token, gone: at(9)))
+        )
+    }
+
+    private static func response(_ name: String, to request: String, on device: String) -> CenterInput {
+        var response = ResponseSignal(
+            identifier: "order",
+            requestID: id(request),
+            responseID: id(name),
+            actionIdentifier: ResponseSignal.defaultAction
+        )
+        response.device = device
+        return DeviceTests.signal(.response(response))
+    }
+
+    /// The last send: `recall` with the names of its devices, or the request.
+    private static func last(_ bench: Bench) -> String {
+        guard let send = bench.sends.last else { return "" }
+        guard send.kind == .recall else { return "\(send.id.requestID)" }
+        guard let json = send.addressees?.devices, case .array(let list)? = try? JSONValue.parse(Array(json)) else {
+            return "recall"
+        }
+        let names = list.compactMap { $0.objectValue?.first { $0.name == "device" }?.value.stringValue }
+        return "recall " + names.joined(separator: " ")
+    }
+
+    // MARK: - All of its devices
+
+    @Test func `a removal names the devices that show the notification`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(try DeviceTests.device("tablet", token: Self.tabletToken, status: .denied))
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(Self.removal("r"))
+        #expect(Self.last(bench) == "recall phone")
+    }
+
+    @Test func `where no device is known, a removal is for all that the gateway knows`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(Self.removal("r"))
+        #expect(Self.last(bench) == "recall")
+    }
+
+    @Test func `what a newer notification does not replace on a device is recalled from it`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(try DeviceTests.device("tablet", token: Self.tabletToken, status: .denied, at: 1))
+        bench.apply(DeviceTests.request("b", Self.content))
+        try bench.answer(.accepted)
+        #expect(Self.last(bench) == "recall tablet")
+    }
+
+    // MARK: - A device that changes hands
+
+    @Test func `a removal while a device is asked to remove it reaches the other devices`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(try Self.moved("phone", bench))
+        #expect(Self.last(bench) == "recall phone")
+        #expect(bench.apply(Self.removal("r")).summary == ["removed a"])
+        try bench.answer(.accepted)
+        #expect(Self.last(bench) == "recall tablet")
+    }
+
+    @Test func `a newer notification does not end the recall from a device that does not get it`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(try Self.moved("phone", bench))
+        try bench.answer(.failed(retryAfter: nil))
+        bench.apply(DeviceTests.request("b", Self.content))
+        #expect(Self.last(bench) == "\(id("b"))")
+        #expect(try bench.answer(.accepted).summary == ["delivered b!"])
+        #expect(Self.last(bench) == "recall phone")
+    }
+
+    @Test func `when all devices change hands, each is asked to remove it, and it is removed`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        #expect(bench.apply(try Self.moved("phone", bench)).isEmpty)
+        #expect(bench.apply(try Self.moved("tablet", bench)).summary == ["removed a"])
+        #expect(Self.last(bench) == "recall phone")
+        try bench.answer(.accepted)
+        #expect(Self.last(bench) == "recall tablet")
+        #expect(bench.entry(key("order"))?.delivered == nil)
+    }
+
+    @Test func `only the devices that show it count: one that was left out does not keep it delivered`() throws {
+        var bench = Bench()
+        bench.apply(try DeviceTests.device())
+        bench.apply(try DeviceTests.device("tablet", token: Self.tabletToken, status: .denied))
+        bench.apply(DeviceTests.request("a", Self.content))
+        #expect(bench.apply(try Self.moved("phone", bench)).summary == ["removed a"])
+        #expect(bench.devices.last?.shows == ["order"])
+    }
+
+    @Test func `what was delivered before its first device stays when that device leaves`() throws {
+        var bench = Bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        bench.apply(try DeviceTests.device())
+        #expect(bench.apply(try Self.moved("phone", bench)).isEmpty)
+        #expect(bench.devices.last?.shows == [] && bench.entry(key("order"))?.delivered != nil)
+    }
+
+    @Test func `a notification in flight to a device that changes hands is withdrawn, or recalled when it is accepted`()
+        throws
+    {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        bench.apply(try Self.moved("phone", bench))
+        #expect(bench.withdrawn.map(\.requestID) == [id("a")] && bench.devices.last?.shows == ["order"])
+        #expect(try bench.answer(.accepted).summary == ["delivered a!"])
+        #expect(Self.last(bench) == "recall phone")
+        #expect(bench.entry(key("order"))?.delivered?.devices == ["tablet"])
+    }
+
+    @Test func `in flight to the only device, it is delivered, removed and recalled`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(DeviceTests.request("a", Self.content))
+        bench.apply(try Self.moved("phone", bench))
+        #expect(try bench.answer(.accepted).summary == ["delivered a!", "removed a"])
+        #expect(Self.last(bench) == "recall phone")
+    }
+
+    @Test func `after an attempt without an answer the device that changed hands is recalled, also after a restart`()
+        throws
+    {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil))
+        bench.apply(try Self.moved("phone", bench))
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(1000))
+        next.center.keepsRecipients = true
+        next.fire(100_000)
+        #expect(try next.answer(.accepted, 100_000).summary == ["delivered a!"])
+        #expect(Self.last(next) == "recall phone")
+    }
+
+    @Test func `what was shown before a newer one that never reached a device is recalled from it`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(DeviceTests.request("b", Self.content))
+        try bench.answer(.failed(retryAfter: nil))
+        #expect(bench.apply(try Self.moved("phone", bench)).summary == ["removed a"])
+        #expect(bench.fire(100_000).summary == ["suppressed b!"])
+        #expect(Self.last(bench) == "recall phone")
+    }
+
+    @Test func `the end of a registration clears the device as well: the next person to sign in sees nothing`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(DeviceTests.gone())
+        #expect(bench.devices.last?.name == .retired && bench.devices.last?.shows == ["order"])
+        #expect(Self.last(bench) == "recall phone")
+    }
+
+    // MARK: - Responses
+
+    @Test func `a tap takes the notification from the other devices`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        #expect(bench.apply(Self.response("r", to: "a", on: "phone")).summary == ["removed a"])
+        #expect(Self.last(bench) == "recall tablet")
+    }
+
+    @Test func `a tap before the channel has accepted it takes it away when it has`() throws {
+        for result in [ChannelOutcome.Result.accepted, .unanswered(retryAfter: nil), .failed(retryAfter: nil)] {
+            var bench = try Self.bench()
+            bench.apply(DeviceTests.request("a", Self.content))
+            #expect(bench.apply(Self.response("r", to: "a", on: "phone")).isEmpty && bench.responses.count == 1)
+            #expect(try bench.answer(result).summary == ["delivered a!", "removed a"])
+            #expect(Self.last(bench) == "recall tablet" && bench.entry(key("order"))?.delivered == nil)
+        }
+    }
+
+    @Test func `a tap between two attempts shows that it was delivered, also after a restart`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil))
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(0))
+        let events = next.apply(Self.response("r", to: "a", on: "phone"))
+        #expect(next.responses.first?.matched == true && events.summary == ["delivered a!", "removed a"])
+    }
+
+    @Test func `a tap while a newer one is sent recalls the former one only if the newer one fails`() throws {
+        for (result, last) in [(ChannelOutcome.Result.accepted, "\(id("b"))"), (.rejected(.rejected), "recall tablet")] {
+            var bench = try Self.bench()
+            bench.apply(DeviceTests.request("a", Self.content))
+            try bench.answer(.accepted)
+            bench.apply(DeviceTests.request("b", Self.content))
+            bench.apply(Self.response("r", to: "a", on: "phone"))
+            try bench.answer(result)
+            #expect(Self.last(bench) == last)
+        }
+    }
+
+    // MARK: - Badges
+
+    @Test func `a notification that is never delivered adds nothing to the badge`() throws {
+        let counted = #"{"title":"T","badgeIncrement":1}"#
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        bench.apply(DeviceTests.request("a", counted))
+        try bench.answer(.rejected(.rejected))
+        bench.apply(DeviceTests.request("b", counted, key("next")))
+        let json = try #require(bench.sends.last?.addressees?.devices)
+        #expect(String(decoding: json, as: UTF8.self).contains(#""badge":1"#))
+    }
+}
