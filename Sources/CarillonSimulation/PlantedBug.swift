@@ -119,6 +119,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case forgetsDevices = "forgets-devices"
     /// A response is reported as acknowledged, but is not written.
     case losesResponses = "loses-responses"
+    /// A claim of a token, or the retirement of its former device, is reported as acknowledged, but is not written.
+    case losesRetirements = "loses-retirements"
     /// A response comes out twice.
     case repeatsResponses = "repeats-responses"
     /// Quiet hours begin when they end, and end when they begin.
@@ -162,7 +164,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     /// The bugs that need devices, responses or limits.
     static let ofLoop: Set<PlantedBug> = [
-        .forgetsDevices, .losesResponses, .repeatsResponses, .invertsQuietHours, .suppressesHeld, .ignoresCaps,
+        .forgetsDevices, .losesResponses, .losesRetirements, .repeatsResponses, .invertsQuietHours, .suppressesHeld, .ignoresCaps,
     ]
 
     /// The bugs that need business events.

@@ -80,11 +80,28 @@ struct SimulatedChannelTests {
         #expect(desk.take().isEmpty, "it does not wait")
         pass(seconds: 10)
         #expect(desk.bell.isRung && desk.take() == [.accepted] && desk.take().isEmpty)
-        #expect(devices.shown[first.key] == first.id)
+        #expect(devices.shown[first.key] == [SimulatedDevices.unnamed: first.id])
         desk.begin(try send("2", .recall))
         pass(seconds: 10)
         #expect(devices.shown[first.key] == nil)
         #expect(!devices.records.contains { !$0.isOver })
+    }
+
+    @Test func `a recall for one device leaves what the others show`() throws {
+        let desk = desk(cluster.process())
+        var delivery = try send("1")
+        delivery.addressees = .init(
+            devices: Array(#"[{"device":"a","outcome":"accepted"},{"device":"b","outcome":"accepted"},{"device":"c","outcome":"suppressed"}]"#.utf8)[...],
+            targets: 2
+        )
+        var recall = try send("2", .recall)
+        recall.addressees = .init(recalling: ["a"])
+        for send in [delivery, recall] {
+            desk.begin(send)
+            pass(seconds: 10)
+            #expect(desk.take() == [.accepted])
+        }
+        #expect(devices.shown[delivery.key] == ["b": delivery.id])
     }
 
     @Test func `a rejected send does not reach its device, but a send without an answer does`() throws {

@@ -141,7 +141,7 @@ struct SimulationTests {
             (.readsToLastStable, 30), (.resumesFromGroup, 8), (.leavesOutUnchanged, 25), (.storeIsStale, 1),
             (.storeForgets, 1), (.storeMissesDue, 1), (.countsInitialSide, 1), (.countsLateFixes, 1),
             (.forgetsSides, 1), (.forgetsChannels, 1), (.trustsSilence, 30), (.mixesEnrichments, 1),
-            (.awaitsEnrichments, 1), (.forgetsDevices, 1), (.losesResponses, 1), (.repeatsResponses, 1),
+            (.awaitsEnrichments, 1), (.forgetsDevices, 1), (.losesResponses, 1), (.losesRetirements, 1), (.repeatsResponses, 1),
             (.invertsQuietHours, 1), (.suppressesHeld, 1), (.ignoresCaps, 1),
             (.ingestLosesRequest, 1), (.ingestLosesDeadLetter, 1),
             (.ingestAcknowledgesEarly, 1), (.ingestCommitsAborts, 6), (.ingestDropsOffsets, 1), (.ingestRenewsIDs, 6),

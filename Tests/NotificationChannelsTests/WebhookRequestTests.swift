@@ -74,6 +74,37 @@ struct WebhookRequestTests {
         #expect(try body(request, of: requests, recall)["content"] == nil)
     }
 
+    @Test func `recalls of one removal have ids of their own for each notification and its devices`() throws {
+        let requests = try requests()
+        func id(_ identifier: String, _ devices: [String], attempt: Int = 1) throws -> String? {
+            var recall = try send("r", attempt: attempt, kind: .recall)
+            recall.key = try NotificationKey(application: "shop", recipient: "ana", identifier: identifier)
+            recall.addressees = .init(recalling: devices)
+            return requests.request(for: recall, at: Self.now).head.headers["webhook-id"].first
+        }
+        let ids = try [id("one", ["phone"]), id("two", ["phone"]), id("one", ["tablet"])]
+        #expect(Set(ids).count == 3)
+        #expect(try id("one", ["phone"], attempt: 2) == ids[0])
+    }
+
+    @Test func `the receiver gets the devices with what each presents and the actions, or the devices of a recall`() throws {
+        let requests = try requests()
+        let set = #"{"categories":[{"identifier":"ORDER","actions":[{"identifier":"track","title":"Track"}]}]}"#
+        var delivery = try send("a")
+        delivery.addressees = .init(
+            devices: Array(#"[{"device":"phone","outcome":"accepted","presentation":["banner"]}]"#.utf8)[...],
+            targets: 1,
+            category: try CategorySet(json: Array(set.utf8)).categories[0]
+        )
+        let delivered = try body(requests.request(for: delivery, at: Self.now), of: requests, delivery)
+        #expect((delivered["devices"] as? [[String: Any]])?.first?["presentation"] as? [String] == ["banner"])
+        #expect((delivered["actions"] as? [[String: Any]])?.first?["identifier"] as? String == "track")
+        var recall = try send("a", kind: .recall)
+        recall.addressees = .init(recalling: ["phone", "tablet"])
+        let removed = try body(requests.request(for: recall, at: Self.now), of: requests, recall)
+        #expect((removed["devices"] as? [[String: String]])?.map { $0["device"] } == ["phone", "tablet"])
+    }
+
     @Test func `the id is the same for every attempt and owner, and another one for another occurrence`() throws {
         let requests = try requests()
         func id(_ send: ChannelSend, _ time: Int64 = 0) -> [String] {

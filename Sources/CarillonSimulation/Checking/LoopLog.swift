@@ -52,6 +52,9 @@ final class LoopLog {
 
     // MARK: - What comes out
 
+    /// Whether it is the id of a response that was given.
+    func isResponse(_ id: RequestID) -> Bool { responses[id] != nil }
+
     /// Reads the responses that were committed since the last call.
     func follow() throws(Violation) {
         for partition in positions.indices {

@@ -82,10 +82,8 @@ extension World {
             // Recalled where a channel has sent it.
             case .removed:
                 if last.removeValue(forKey: event.key) != nil { isUncertain.remove(event.key) }
-                // A person has dismissed it: nothing is recalled.
-                if event.by.map({ observer.model.removals[$0] == nil && observer.model.requests[$0] == nil }) ?? false {
-                    isUncertain.insert(event.key)
-                }
+                // A person has dismissed it on one device: from that one nothing is recalled.
+                if event.by.map({ observer.loop?.isResponse($0) ?? false }) ?? false { isUncertain.insert(event.key) }
             case .failed, .expired, .superseded, .cancelled, .suppressed:
                 if event.inDoubt { isRecalled.insert(event.key) }
             default: break
@@ -94,16 +92,18 @@ extension World {
         isUncertain.formUnion(recalledUnknown)
         let keys = Set(last.keys).union(devices.shown.keys)
         for key in keys.sorted(by: { $0.text < $1.text })
-        where devices.shown[key] != last[key] && !isUncertain.contains(key)
-            && !(isRecalled.contains(key) && devices.shown[key] == nil)
-        {
-            func name(_ id: SendID?) -> String {
-                id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
+        where !isUncertain.contains(key) {
+            let shown = devices.shown[key] ?? [:]
+            // Of devices that are known, only those that were given it and are still the recipient's.
+            let known = state.devices(of: key).map { Set($0).union([SimulatedDevices.unnamed]) }
+            let wrong = shown.filter { device, id in id != last[key] || known?.contains(device) == false }
+            guard wrong.isEmpty, last[key] == nil || !shown.isEmpty || isRecalled.contains(key) else {
+                func name(_ id: SendID?) -> String {
+                    id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
+                }
+                let devices = shown.map { "\(name($1)) on \($0)" }.sorted().joined(separator: ", ")
+                throw Violation(.device, "\(key.text) shows \(devices), last delivered is \(name(last[key]))")
             }
-            throw Violation(
-                .device,
-                "\(key.text) shows \(name(devices.shown[key])), last delivered is \(name(last[key]))"
-            )
         }
     }
 }

@@ -6,6 +6,7 @@ final class StateObserver {
     private struct Partition {
         var position: Int64 = 0
         var entries: [NotificationKey: StateEntry] = [:]
+        var recipients: [NotificationKey: RecipientRecord] = [:]
         /// Requests in entries that a paused owner overwrote with older entries: without transactions nothing fences the
         /// changelog, and a later owner cannot find them.
         var overwritten: Set<RequestID> = []
@@ -75,6 +76,28 @@ final class StateObserver {
     /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 
+    /// The devices that show what is delivered under a key; nil where none is known.
+    func devices(of key: NotificationKey) -> [String]? {
+        for partition in partitions {
+            guard let devices = partition.entries[key]?.delivered?.details?.devices, !devices.isEmpty else { continue }
+            return devices
+        }
+        return nil
+    }
+
+    /// Each token belongs to one recipient. At rest every claim and every retirement was applied.
+    func checkTokens() throws(Violation) {
+        var owners: [String: NotificationKey] = [:]
+        for (key, record) in partitions.flatMap({ $0.recipients }).sorted(by: { $0.key.text < $1.key.text }) {
+            for device in record.registrations where device.isActive {
+                let hash = device.registration.tokenHash(application: key.application)
+                if let other = owners.updateValue(key, forKey: hash), other != key {
+                    throw Violation(.token, "\(key.text) and \(other.text) have one token")
+                }
+            }
+        }
+    }
+
     /// A key with an entry in the changelog.
     var remembered: NotificationKey? { partitions.lazy.compactMap { $0.entries.first?.key }.first }
 
@@ -141,7 +164,9 @@ final class StateObserver {
             } else {
                 let key = try NotificationKey(encoded: bytes)
                 guard !key.isWholeRecipient else {
-                    if let value = record.value { _ = try RecipientRecord(json: value) }
+                    partitions[number].recipients[key] = try record.value.map { value throws(ModelError) in
+                        try RecipientRecord(json: value)
+                    }
                     return false
                 }
                 var entry: StateEntry?

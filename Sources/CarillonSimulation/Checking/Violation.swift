@@ -29,6 +29,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
         case response = "each response comes out once, or is refused"
         case badge = "a badge counts each notification once"
         case addressee = "a notification goes to registered devices"
+        case token = "a token belongs to one recipient"
         case punctual = "while nothing is wrong what is due is handed over soon, and no lane fails"
         case rest = "the pipeline comes to rest"
         case refusal = "a lane goes on"

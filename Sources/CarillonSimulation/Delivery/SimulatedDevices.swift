@@ -28,8 +28,10 @@ final class SimulatedDevices {
     private(set) var openCount = 0
     /// When a sender last got an outcome for a key, in microseconds: a due notification waits for the send in progress.
     private(set) var toldAt: [NotificationKey: Int64] = [:]
-    /// The send that each key's device shows.
-    private(set) var shown: [NotificationKey: SendID] = [:]
+    /// The send that each device shows under a key; devices that are not known have one name together.
+    private(set) var shown: [NotificationKey: [String: SendID]] = [:]
+    /// What stands for the devices that the gateway knows.
+    static let unnamed = "*"
     /// When the last send of each key arrives, in microseconds.
     private var arrivals: [NotificationKey: Int64] = [:]
 
@@ -51,9 +53,22 @@ final class SimulatedDevices {
     func arrive(_ number: Int, at now: Int64) {
         records[number].arrived = now
         let send = records[number].send
+        let names = Self.names(of: send)
         switch send.kind {
-        case .deliver: shown[send.key] = send.id
-        case .recall: shown[send.key] = nil
+        case .deliver: for name in names ?? [Self.unnamed] { shown[send.key, default: [:]][name] = send.id }
+        case .recall: shown[send.key] = names.map { names in shown[send.key]?.filter { !names.contains($0.key) } ?? [:] }
+        }
+        if shown[send.key]?.isEmpty == true { shown[send.key] = nil }
+    }
+
+    /// The devices that a send is for; nil for all.
+    private static func names(of send: ChannelSend) -> [String]? {
+        guard let json = send.addressees?.devices else { return nil }
+        return try? JSONValue.parse(Array(json)).arrayValue?.compactMap { device in
+            func member(_ name: String) -> String? {
+                device.objectValue?.first { $0.name == name }?.value.stringValue
+            }
+            return member("outcome") == "suppressed" ? nil : member("device")
         }
     }
 

@@ -150,7 +150,8 @@ extension SimulatedLink {
             bugs.contains(.swallowsTombstones) && record.value == nil
                 || bugs.contains(.losesEntry) && random.chance(100)
         case .responses: bugs.contains(.losesResponses) && random.chance(200)
-        case .deliveries, .signals, .tokens: false
+        case .signals, .tokens: bugs.contains(.losesRetirements) && random.chance(200)
+        case .deliveries: false
         }
     }
 

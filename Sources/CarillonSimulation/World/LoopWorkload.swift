@@ -88,13 +88,11 @@ final class LoopWorkload {
     }
 
     private func register(_ device: String, of recipient: String) {
-        // A token of few: some devices change hands. A recall for one device of several hides the notification on all
-        // simulated ones.
-        let token = scenario.usesChannel ? "\(recipient) \(device)" : "token \(random.index(4))"
+        // A token of few: some devices change hands.
         append(
             device,
             of: recipient,
-            token: token,
+            token: "token \(random.index(4))",
             random.pick([.authorized, .authorized, .authorized, .denied, .provisional])
         )
     }

@@ -190,7 +190,9 @@ final class SeededRun {
     private func checkCounting(isEnd: Bool) {
         world.check { () throws(Violation) in
             try world.observer.checkCounting(isEnd: isEnd, isExactlyOnce: world.options.isExactlyOnce)
-            try world.observer.loop?.check(world.observer.closings, usesChannel: world.scenario.usesChannel)
+            guard let loop = world.observer.loop else { return }
+            try loop.check(world.observer.closings, usesChannel: world.scenario.usesChannel)
+            try world.state.checkTokens()
         }
     }
 

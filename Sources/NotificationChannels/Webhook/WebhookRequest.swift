@@ -36,7 +36,7 @@ struct WebhookRequests: Sendable {
 
     func request(for send: ChannelSend, at now: Timestamp) -> WebhookRequest {
         let event = event(of: send)
-        let id = event.eventID.description
+        let id = (send.kind == .recall ? event.recallID : event.eventID).description
         let seconds = "\(now.rawValue / 1000)"
         var signed = Array("\(id).\(seconds).".utf8)
         let head = signed.count

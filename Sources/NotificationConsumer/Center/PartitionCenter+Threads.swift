@@ -95,7 +95,7 @@ extension PartitionCenter {
 
     private mutating func note(_ key: NotificationKey, shows delivered: StateEntry.Delivered?, _ home: UInt64) {
         guard let content = delivered?.details?.content, let thread = ContentFacts(content).thread else { return }
-        let hash = content[thread.range].withUnsafeBytes { StableHash.hash($0) }
+        let hash = thread.json(in: content).withUnsafeBytes { StableHash.hash($0) }
         threads.note(key.encoded.withUnsafeBytes { StableHash.hash($0) }, in: hash, of: home)
     }
 

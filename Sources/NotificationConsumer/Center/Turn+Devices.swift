@@ -18,7 +18,7 @@ extension Turn {
         }
         let category = categories.category(of: facts, in: content, for: key)
         if category == nil, facts.category != nil { unknownCategories += 1 }
-        let thread = facts.thread.map { content[$0.range] }
+        let thread = facts.thread.map { $0.json(in: content) }
         guard !recipient.registrations.isEmpty else {
             sending.addressees = nil
             if category != nil || thread != nil {

@@ -132,14 +132,23 @@ public struct DeliveryEvent: Sendable, Hashable {
     /// none) and, only of an attempt, its outcome, joined as ``UUIDv5`` describes.
     public var eventID: UUIDValue {
         var hash = NameHash(namespace: UUIDv5.eventNamespace)
-        switch requestID {
-        case .uuid(let value): hash.updatePiece(canonical: value)
-        case .text(let text): hash.updatePiece(text)
-        }
+        hash.updatePiece(requestID)
         hash.updatePiece(decimal: occurrence?.rawValue)
         hash.updatePiece(name.rawValue)
         hash.updatePiece(device ?? "")
         if let outcome { hash.updatePiece(outcome.rawValue) }
+        return hash.finish()
+    }
+
+    /// The id of a request to devices to remove a notification, which names its cause: a removal of all of a recipient's
+    /// notifications causes one for each of them. A UUIDv5 in ``UUIDv5/eventNamespace`` of the pieces `recall`, request id, encoded
+    /// key and ``devices``, joined as ``UUIDv5`` describes.
+    public var recallID: UUIDValue {
+        var hash = NameHash(namespace: UUIDv5.eventNamespace)
+        hash.updatePiece("recall")
+        hash.updatePiece(requestID)
+        key.encoded.withUnsafeBytes { hash.updatePiece($0) }
+        (devices ?? []).withUnsafeBytes { hash.updatePiece($0) }
         return hash.finish()
     }
 
@@ -170,5 +179,14 @@ public struct DeliveryEvent: Sendable, Hashable {
     private static func write(_ label: StaticString, _ value: ArraySlice<UInt8>, to out: inout [UInt8]) {
         JSONWriter.append(label, to: &out)
         JSONWriter.append(raw: value, to: &out)
+    }
+}
+
+extension NameHash {
+    fileprivate mutating func updatePiece(_ id: RequestID) {
+        switch id {
+        case .uuid(let value): updatePiece(canonical: value)
+        case .text(let text): updatePiece(text)
+        }
     }
 }

@@ -28,6 +28,14 @@ public struct ContentFacts: Sendable, Hashable {
         public func string(in content: ArraySlice<UInt8>) -> String {
             withBytes(in: content) { String(decoding: $0, as: UTF8.self) }
         }
+
+        /// The text as JSON without quotes, the same for all ways of writing it; a slice of the content when it has no escapes.
+        public func json(in content: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+            guard isEscaped else { return content[range] }
+            var json: [UInt8] = []
+            withBytes(in: content) { JSONWriter.append(string: $0, to: &json) }
+            return json[1..<(json.count - 1)]
+        }
     }
 
     /// The category's identifier; nil when it is missing or empty.

@@ -348,6 +348,17 @@ struct DeviceTests {
 
     // MARK: - Threads
 
+    @Test func `the next occurrence of a repeat is an update of its thread`() throws {
+        var bench = Bench()
+        guard case .request(var input) = NotificationConsumerTests.request("a", interval(60, repeats: true)) else { return }
+        input.content = Array(#"{"title":"T","threadIdentifier":"orders"}"#.utf8)[...]
+        bench.apply(.request(input))
+        for (time, isUpdate) in [(Int64(60_000), false), (120_000, true)] {
+            let thread = bench.fire(time).last?.thread.map { String(decoding: $0, as: UTF8.self) }
+            #expect(thread == #"{"identifier":"orders","count":1,"update":\#(isUpdate)}"#)
+        }
+    }
+
     @Test func `a delivery tells how many its thread shows, and whether that is an update`() throws {
         var bench = Bench()
         func thread(_ name: String, _ key: NotificationKey) -> String? {
@@ -357,6 +368,8 @@ struct DeviceTests {
         #expect(thread("a", key("one")) == #"{"identifier":"orders","count":1,"update":false}"#)
         #expect(thread("b", key("two")) == #"{"identifier":"orders","count":2,"update":true}"#)
         #expect(thread("c", key("one")) == #"{"identifier":"orders","count":2,"update":true}"#)
+        let escaped = bench.apply(Self.request("z", #"{"title":"T","threadIdentifier":"order\u0073"}"#, key("two"))).last
+        #expect(escaped?.thread.map { String(decoding: $0, as: UTF8.self) } == #"{"identifier":"orders","count":2,"update":true}"#)
         bench.apply(removal("r", key("two"), .delivered))
         #expect(thread("d", key("one")) == #"{"identifier":"orders","count":1,"update":true}"#)
         try bench.commit()
