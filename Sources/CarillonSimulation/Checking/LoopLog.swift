@@ -10,6 +10,8 @@ final class LoopLog {
     private let partitions: Int32
     /// Writes to the trace.
     var text: (String) -> Void = { _ in }
+    /// The app is gone from a device, and what it showed; the key is the device's.
+    var onGone: (NotificationKey) -> Void = { _ in }
 
     /// By recipient: the devices that were ever registered, and whether one was not authorized.
     private var devices: [String: Set<String>] = [:]
@@ -82,6 +84,19 @@ final class LoopLog {
         guard !isExactlyOnce || answered[event.responseID] == 1 else {
             throw Violation(.response, "\(event.responseID.text.prefix(8)) comes out again")
         }
+    }
+
+    /// Reads what happened to a device.
+    func take(deviceEvent json: [UInt8], _ name: DeviceEvent.Name) throws(Violation) {
+        let event: DeviceEvent
+        do throws(ModelError) {
+            event = try DeviceEvent(json: json, name: name)
+        } catch {
+            throw Violation(.addressee, "a device event that cannot be read: \(error.detail)")
+        }
+        text("sees device.\(name.rawValue) \(event.key.text) \(event.reason?.rawValue ?? "")")
+        guard name == .retired, let reason = event.reason, reason != .moved else { return }
+        onGone(event.key)
     }
 
     /// - Returns: whether the dead letter is that of a response.

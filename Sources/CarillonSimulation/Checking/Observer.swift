@@ -78,15 +78,15 @@ final class Observer {
             guard deliveryPositions[partition] < log.lastStable else { continue }
             let (records, position) = log.read(from: deliveryPositions[partition], committed: true)
             deliveryPositions[partition] = position
-            for record in records where !Self.isOfDevice(record) {
-                try take(ObservedEvent(record, partition: Int32(partition)))
+            for record in records {
+                let type = record.headers.last { $0.name == "ce_type" }?.value
+                if let name = type.flatMap({ DeviceEvent.Name(type: String(decoding: $0, as: UTF8.self)) }) {
+                    try loop?.take(deviceEvent: record.value ?? [], name)
+                } else {
+                    try take(ObservedEvent(record, partition: Int32(partition)))
+                }
             }
         }
-    }
-
-    private static func isOfDevice(_ record: LogRecord) -> Bool {
-        let type = record.headers.last { $0.name == "ce_type" }?.value
-        return type.flatMap { DeviceEvent.Name(type: String(decoding: $0, as: UTF8.self)) } != nil
     }
 
     /// Valid requests that are not closed, and that retention did not delete before they were read.

@@ -55,10 +55,21 @@ final class SimulatedDevices {
         let send = records[number].send
         let names = Self.names(of: send)
         switch send.kind {
-        case .deliver: for name in names ?? [Self.unnamed] { shown[send.key, default: [:]][name] = send.id }
+        case .deliver:
+            for name in names ?? [Self.unnamed] { shown[send.key, default: [:]][name] = send.id }
+            // The gateway replaces what it has shown before it was told of devices.
+            if names != nil { shown[send.key]?[Self.unnamed] = nil }
         case .recall: shown[send.key] = names.map { names in shown[send.key]?.filter { !names.contains($0.key) } ?? [:] }
         }
         if shown[send.key]?.isEmpty == true { shown[send.key] = nil }
+    }
+
+    /// An app is gone from a device.
+    ///
+    /// - Parameter device: the device's key.
+    func clear(_ device: NotificationKey) {
+        for key in shown.keys where key.isSameRecipient(as: device) { shown[key]?[device.identifier] = nil }
+        shown = shown.filter { !$0.value.isEmpty }
     }
 
     /// The devices that a send is for; nil for all.

@@ -32,6 +32,7 @@ final class SeededRun {
         var loop: LoopWorkload?
         if let random = Self.loop(options, scenario) {
             let log = LoopLog(broker: world.broker, topics: world.topics, isExactlyOnce: options.isExactlyOnce)
+            log.onGone = { [devices = world.devices] in devices.clear($0) }
             log.text = { [unowned world] in world.note("phones", $0) }
             world.observer.loop = log
             loop = LoopWorkload(
