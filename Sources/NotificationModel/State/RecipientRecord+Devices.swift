@@ -27,9 +27,7 @@ extension RecipientRecord {
 
         /// Whether a retirement names its token: as it is, or as `sha256:` and its hash.
         func has(_ token: String, in application: String) -> Bool {
-            guard token.hasPrefix(RecipientRecord.hashPrefix) else {
-                return registration.token.hasSameUTF8(as: token)
-            }
+            guard token.hasPrefix(RecipientRecord.hashPrefix) else { return registration.hasToken(token) }
             let hash = registration.tokenHash(application: application)
             return (RecipientRecord.hashPrefix + hash).hasSameUTF8(as: token)
         }

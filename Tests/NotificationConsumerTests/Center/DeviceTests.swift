@@ -228,6 +228,27 @@ struct DeviceTests {
         #expect(bench.outcomes.last == .registered && bench.devices.last?.name == .registered)
     }
 
+    @Test func `a retirement finds the token, however its hexadecimal digits are written`() throws {
+        for (own, given) in [("00FFAA", "00ffaa"), ("00ffaa", "00FFAA"), ("Zz:1", "Zz:1")] {
+            var bench = Bench()
+            var registration = try DeviceRegistration(platform: "fcm", token: own)
+            registration.registeredAt = at(0)
+            bench.apply(
+                .registration(
+                    .init(
+                        key: key("phone"),
+                        registration: registration,
+                        position: .init(.devices, offset: 0),
+                        trace: .none,
+                        timestamp: at(0)
+                    )
+                )
+            )
+            bench.apply(Self.signal(.retirement(.init(device: "phone", token: given, gone: at(5)))))
+            #expect(bench.devices.last?.reason == .unregistered, "\(own) \(given)")
+        }
+    }
+
     @Test func `the end of a registration counts, also when the registration's clock was ahead`() throws {
         var bench = Bench()
         bench.apply(try Self.device(at: 60_000))
