@@ -194,14 +194,15 @@ extension RecipientRecord {
         return false
     }
 
-    /// The device whose time zone and locale count for the recipient: the active one that was registered last.
-    public var leadingDevice: RegisteredDevice? {
-        var leading: Int?
-        for index in registrations.indices where registrations[index].isActive {
-            if let found = leading, registrations[found].writtenAt > registrations[index].writtenAt { continue }
-            leading = index
+    /// The time zone of the recipient: that of the active device registered last among those that have one.
+    public var timeZone: String? {
+        var last: Int?
+        for index in registrations.indices
+        where registrations[index].isActive && registrations[index].registration.timeZone != nil {
+            if let found = last, registrations[found].writtenAt > registrations[index].writtenAt { continue }
+            last = index
         }
-        return leading.map { registrations[$0] }
+        return last.flatMap { registrations[$0].registration.timeZone }
     }
 }
 

@@ -143,6 +143,21 @@ struct RegistrationOrderTests {
         #expect(bench.outcomes.last == .matched && bench.devices.last?.reason == .moved)
     }
 
+    // MARK: - Time zone
+
+    @Test func `the zone is that of the device registered last that has one`() throws {
+        var bench = Bench()
+        func zone() -> String? { bench.recipient(key(""))?.timeZone }
+        bench.apply(try DeviceTests.device("phone", zone: "Asia/Shanghai", at: 10))
+        bench.apply(try DeviceTests.device("browser", token: Self.second, at: 20))
+        #expect(zone() == "Asia/Shanghai")
+        let third = String(repeating: "c3", count: 32)
+        bench.apply(try DeviceTests.device("watch", token: third, zone: "Europe/Berlin", at: 5, written: 30))
+        #expect(zone() == "Europe/Berlin")
+        bench.apply(DeviceTests.gone("watch", at: 40))
+        #expect(zone() == "Asia/Shanghai")
+    }
+
     // MARK: - Events
 
     @Test func `an event has the time of its record, so that a repeat has its id and another record another`() throws {
