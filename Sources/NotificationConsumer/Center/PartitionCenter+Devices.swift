@@ -92,7 +92,7 @@ extension PartitionCenter {
         keep(record, of: input.key.ofRecipient, at: now)
         release(device.registration, of: input.key, writtenAt, input.trace)
         announce(.retired, input.key, device.registration, at: writtenAt, nil, input.trace)
-        return .registered
+        return .retired
     }
 
     private mutating func claim(
