@@ -44,6 +44,8 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case notEnriched = "not-enriched"
     /// The device's token was registered for another recipient.
     case moved = "moved"
+    /// The device's token was registered under another name of the same recipient.
+    case replaced = "replaced"
     /// An action that the notification's category does not have.
     case unknownAction = "unknown-action"
     /// Held until the end of its collapse window.

@@ -95,7 +95,7 @@ enum CenterInput: Sendable {
     struct Registration: Sendable {
         /// Application, recipient and device.
         var key: NotificationKey
-        /// With its time; nil when the device is gone.
+        /// With the time that its app gives; nil when the device is gone.
         var registration: DeviceRegistration?
         var position: Position
         var trace: CarriedTrace
@@ -117,10 +117,11 @@ enum CenterInput: Sendable {
         case applied, duplicate, superseded
         /// Of a fix: applied, too late, or of a recipient for whom no notification waits for a region.
         case located, late, unawaited
-        /// Of a signal: it answers what is shown, or something else, or its device or request is not known.
+        /// Of a signal: it answers what is shown, or something else, or its device or request is not known; the last also of the
+        /// end of a registration.
         case matched, unmatched, unknown
-        /// Of a registration: the device is new or has changed, or only its time.
-        case registered, refreshed
+        /// Of a registration: the device is new or has changed, or only its times; or it is gone.
+        case registered, refreshed, retired
         /// Of a claim.
         case claimed
         /// It contradicts what it concerns: a dead letter.

@@ -32,10 +32,20 @@ extension PartitionCenter {
         guard try hasRoom(for: key, at: now, .first) else {
             return .refused(ModelError(.capped, "the partition has no room for another recipient (center.entries)"))
         }
-        guard let registration = input.registration else { return try unregister(input, key, at: now) }
         var record = try recipient(of: key) ?? RecipientRecord()
+        guard !record.hasApplied(input.position) else {
+            // The marker that would say so was not written.
+            keepsRecipients = true
+            return .duplicate
+        }
+        record.noteApplied(input.position)
+        let writtenAt = record.writtenAt(input.timestamp)
+        guard let registration = input.registration else {
+            return try unregister(input, &record, writtenAt, at: now)
+        }
         let name = input.key.identifier
-        let bytes = RecipientRecord.RegisteredDevice(name: name, registration: registration).bytes
+        let device = RecipientRecord.RegisteredDevice(name: name, registration: registration, writtenAt: writtenAt)
+        let bytes = device.bytes
         guard bytes <= rules.recipientBytes else {
             return .refused(
                 ModelError(
@@ -45,23 +55,28 @@ extension PartitionCenter {
                 )
             )
         }
-        switch record.register(name, registration, atMost: rules.maximumDevices, bytes: rules.recipientBytes) {
-        case .late: return .late
+        let outcome = record.register(
+            name,
+            registration,
+            writtenAt: writtenAt,
+            atMost: rules.maximumDevices,
+            bytes: rules.recipientBytes
+        )
+        keep(record, of: key, at: now)
+        switch outcome {
         case .refreshed:
-            keep(record, of: key, at: now)
-            claim(registration, by: input.key, input.trace)
+            claim(registration, by: input.key, writtenAt, input.trace)
             return .refreshed
         case .changed(let former, let dropped):
-            keep(record, of: key, at: now)
-            if let former { release(former, of: input.key, input.trace) }
-            announce(.registered, input.key, registration, at: registration.registeredAt ?? now, nil, input.trace)
-            claim(registration, by: input.key, input.trace)
+            if let former { release(former, of: input.key, writtenAt, input.trace) }
+            announce(.registered, input.key, registration, at: writtenAt, nil, input.trace)
+            claim(registration, by: input.key, writtenAt, input.trace)
             for device in dropped {
                 let dropped = try key.withIdentifier(device.name)
-                if device.registration.token != registration.token {
-                    release(device.registration, of: dropped, input.trace)
-                }
-                announce(.retired, dropped, device.registration, at: now, .capped, input.trace)
+                let isReplaced = device.sharesToken(with: registration)
+                if !isReplaced { release(device.registration, of: dropped, writtenAt, input.trace) }
+                let reason = isReplaced ? ReasonCode.replaced : .capped
+                announce(.retired, dropped, device.registration, at: writtenAt, reason, input.trace)
             }
             return .registered
         }
@@ -69,26 +84,36 @@ extension PartitionCenter {
 
     private mutating func unregister(
         _ input: CenterInput.Registration,
-        _ key: NotificationKey,
+        _ record: inout RecipientRecord,
+        _ writtenAt: Timestamp,
         at now: Timestamp
     ) throws -> CenterInput.Outcome {
-        guard var record = try recipient(of: key),
-            let device = record.unregister(input.key.identifier, at: input.timestamp)
-        else { return .unknown }
-        keep(record, of: key, at: now)
-        release(device.registration, of: input.key, input.trace)
-        try clear(device, of: input.key, at: input.timestamp, nil, input.trace, at: now)
-        return .registered
+        guard let device = record.unregister(input.key.identifier, writtenAt: writtenAt, at: now) else {
+            return .unknown
+        }
+        keep(record, of: input.key.ofRecipient, at: now)
+        release(device.registration, of: input.key, writtenAt, input.trace)
+        try clear(device, of: input.key, at: writtenAt, nil, input.trace, at: now)
+        return .retired
     }
 
-    private mutating func claim(_ registration: DeviceRegistration, by key: NotificationKey, _ trace: CarriedTrace) {
-        let claim = TokenClaim(owner: key, registeredAt: registration.registeredAt ?? Timestamp(rawValue: 0))
+    private mutating func claim(
+        _ registration: DeviceRegistration,
+        by key: NotificationKey,
+        _ writtenAt: Timestamp,
+        _ trace: CarriedTrace
+    ) {
+        let claim = TokenClaim(owner: key, writtenAt: writtenAt)
         add(.claim(claim, token: registration.tokenHash(application: key.application), trace))
     }
 
-    private mutating func release(_ registration: DeviceRegistration, of key: NotificationKey, _ trace: CarriedTrace) {
-        var claim = TokenClaim(owner: key, registeredAt: registration.registeredAt ?? Timestamp(rawValue: 0))
-        claim.isReleased = true
+    private mutating func release(
+        _ registration: DeviceRegistration,
+        of key: NotificationKey,
+        _ writtenAt: Timestamp,
+        _ trace: CarriedTrace
+    ) {
+        let claim = TokenClaim(owner: key, writtenAt: writtenAt, isReleased: true)
         add(.claim(claim, token: registration.tokenHash(application: key.application), trace))
     }
 
@@ -116,6 +141,9 @@ extension PartitionCenter {
             return .refused(ModelError(.capped, "the partition has no room for another token (center.entries)"))
         }
         var record = try recipient(of: input.token) ?? RecipientRecord()
+        // Read again, an earlier one could take the token from its owner, where hosts have different clocks.
+        guard !record.hasApplied(input.position) else { return .duplicate }
+        record.noteApplied(input.position)
         let former = record.tokenOwner
         let lost = record.claim(input.claim)
         if record.tokenOwner != former { keep(record, of: input.token, at: now) }
@@ -192,15 +220,16 @@ extension PartitionCenter {
                 retirement.device,
                 token: retirement.token,
                 gone: retirement.gone,
-                in: input.recipient.application
+                in: input.recipient.application,
+                at: now
             )
         else { return false }
         keep(record, of: input.recipient, at: now)
         let key = try input.recipient.withIdentifier(retirement.device)
-        if reason != .moved { release(device.registration, of: key, input.trace) }
         if reason == .moved {
             try clear(device, of: key, at: retirement.gone, reason, input.trace, at: now)
         } else {
+            release(device.registration, of: key, device.writtenAt, input.trace)
             // The app is gone, and what it showed.
             announce(.retired, key, device.registration, at: retirement.gone, reason, input.trace)
         }

@@ -294,7 +294,7 @@ struct PartitionCenter {
     /// Plans a calendar trigger that names no time zone in that of the recipient.
     private mutating func plan(_ request: inout CenterInput.Request) throws {
         guard keepsRecipients, let zones = rules.zones, case .scheduled(.calendar(let schedule)) = request.plan,
-            let zone = try recipient(of: request.key.ofRecipient)?.leadingDevice?.registration.timeZone
+            let zone = try recipient(of: request.key.ofRecipient)?.timeZone
         else { return }
         var trigger = schedule.trigger
         trigger.timeZone = zone

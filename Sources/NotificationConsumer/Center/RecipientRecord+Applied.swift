@@ -14,7 +14,7 @@ extension RecipientRecord {
     func hasApplied(_ position: CenterInput.Position) -> Bool { applied[position.input] >= position.place }
 
     mutating func noteApplied(_ position: CenterInput.Position) {
-        if applied[position.input].life != position.life {
+        if position.input == .requests, applied[.requests].life != position.life {
             for index in removals.indices { removals[index].offset = -1 }
         }
         applied[position.input] = position.place

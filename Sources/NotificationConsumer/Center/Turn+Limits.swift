@@ -113,7 +113,7 @@ extension Turn {
     /// - Returns: nil when it is not quiet now.
     func quietEnd(of quiet: QuietHours) -> Timestamp? {
         guard let zones = rules.zones else { return nil }
-        let named = quiet.timeZone ?? recipient.leadingDevice?.registration.timeZone
+        let named = quiet.timeZone ?? recipient.timeZone
         let zone = named.flatMap { try? zones.database.rules(named: $0) } ?? zones.standard
         return quiet.end(containing: now, in: zone)
     }

@@ -213,7 +213,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         work += 1
         owned.notePiece(isLast: outcome != .unfinished)
         guard outcome != .unfinished else { return }
-        if let outcome { context.metrics.count(outcome) }
+        if let outcome { context.metrics.count(outcome, of: place.input) }
         if !backPressure.isPaused { link.resumeReading() }
     }
 
@@ -243,7 +243,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         if let input {
             let applied = try usingStore { try owned[number]?.apply(input, at: now) }
             let outcome = applied?.outcome
-            if let outcome { context.metrics.count(outcome) }
+            if let outcome { context.metrics.count(outcome, of: record.input) }
             isUnfinished = outcome == .unfinished
             if case .refused(let error)? = outcome { try bury(record, copy, because: error) }
             if let applied {

@@ -42,13 +42,20 @@ package final class LaneMetrics {
         case located, late, unawaited
         /// Sent on to the partition of its recipient.
         case forwarded
-        /// It answers what is shown, or something else; its device or its request is not known, or it is a repeat.
+        /// It answers what is shown, or something else; its device or its request is not known.
         case matched, unmatched, unknown
+        /// It was applied before.
+        case duplicate
     }
 
-    /// What became of a registration of a device.
+    /// What became of a registration of a device, or of its end.
     enum DeviceOutcome: String, CaseIterable {
-        case registered, refreshed, late, unknown
+        /// The device is new or has changed, or only its times.
+        case registered, refreshed
+        /// The device is gone, or was not known.
+        case retired, unknown
+        /// It was applied before.
+        case duplicate
     }
 
     /// What the group did with the partitions of the lane.
@@ -112,21 +119,35 @@ package final class LaneMetrics {
         eventCounts = Array(repeating: 0, count: DeliveryEventName.allCases.count)
     }
 
-    func count(_ outcome: CenterInput.Outcome) {
+    /// Counts what became of a record.
+    ///
+    /// - Parameter input: its topic: a repeat, or a device that is not known, is counted with the others of its kind.
+    func count(_ outcome: CenterInput.Outcome, of input: InputTopic) {
         switch outcome {
         case .applied: appliedCount += 1
-        case .duplicate: duplicates.increment()
+        case .duplicate: countDuplicate(of: input)
         case .superseded: superseded.increment()
         case .located: signals[.located]?.increment()
         case .late: signals[.late]?.increment()
         case .unawaited: signals[.unawaited]?.increment()
         case .matched: signals[.matched]?.increment()
         case .unmatched: signals[.unmatched]?.increment()
+        case .unknown where input == .devices: devices[.unknown]?.increment()
         case .unknown: signals[.unknown]?.increment()
         case .registered: devices[.registered]?.increment()
         case .refreshed: devices[.refreshed]?.increment()
+        case .retired: devices[.retired]?.increment()
         // The dead letter is counted.
         case .unfinished, .claimed, .refused: break
+        }
+    }
+
+    private func countDuplicate(of input: InputTopic) {
+        switch input {
+        case .requests: duplicates.increment()
+        case .signals: signals[.duplicate]?.increment()
+        case .devices: devices[.duplicate]?.increment()
+        case .tokens: break
         }
     }
 

@@ -3,20 +3,20 @@
 public struct TokenClaim: Sendable, Hashable {
     /// Application, recipient and, as the identifier, the device.
     public var owner: NotificationKey
-    /// When the owner registered it.
-    public var registeredAt: Timestamp
+    /// When the record was written that registered it, or ended that.
+    public var writtenAt: Timestamp
     /// Whether the owner has given it up.
     public var isReleased: Bool
 
     /// A claim.
-    public init(owner: NotificationKey, registeredAt: Timestamp, isReleased: Bool = false) {
-        (self.owner, self.registeredAt, self.isReleased) = (owner, registeredAt, isReleased)
+    public init(owner: NotificationKey, writtenAt: Timestamp, isReleased: Bool = false) {
+        (self.owner, self.writtenAt, self.isReleased) = (owner, writtenAt, isReleased)
     }
 }
 
 extension TokenClaim {
     private enum Field: FieldName {
-        case application, recipient, device, registeredAt, released
+        case application, recipient, device, writtenAt, released
     }
 
     /// Reads the value of a record; ignores unknown fields.
@@ -30,14 +30,14 @@ extension TokenClaim {
 
     private init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (application, recipient, device): (String?, String?, String?)
-        var registeredAt: Timestamp?
+        var writtenAt: Timestamp?
         var released: Bool?
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .application: try scanner.once(&application, scanner.keyComponent())
             case .recipient: try scanner.once(&recipient, scanner.keyComponent())
             case .device: try scanner.once(&device, scanner.keyComponent())
-            case .registeredAt: try scanner.once(&registeredAt, scanner.timestamp())
+            case .writtenAt: try scanner.once(&writtenAt, scanner.timestamp())
             case .released: try scanner.once(&released, scanner.boolean())
             case nil: try scanner.skipValue()
             }
@@ -48,7 +48,7 @@ extension TokenClaim {
                 of: scanner.required(recipient, Field.recipient),
                 in: scanner.required(application, Field.application)
             ),
-            registeredAt: scanner.required(registeredAt, Field.registeredAt),
+            writtenAt: scanner.required(writtenAt, Field.writtenAt),
             isReleased: released ?? false
         )
     }
@@ -60,7 +60,7 @@ extension TokenClaim {
         object.member(Field.application, owner.application, &out)
         object.member(Field.recipient, owner.recipient, &out)
         object.member(Field.device, owner.identifier, &out)
-        object.member(Field.registeredAt, registeredAt, &out)
+        object.member(Field.writtenAt, writtenAt, &out)
         if isReleased { object.member(Field.released, true, &out) }
         object.end(&out)
         return out

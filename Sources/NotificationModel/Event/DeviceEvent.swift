@@ -28,7 +28,7 @@ public struct DeviceEvent: Sendable, Hashable {
     public var name: Name
     /// Application, recipient and, as the identifier, the device.
     public var key: NotificationKey
-    /// When it happened.
+    /// When its record in `devices` was written, or when its token was gone.
     public var at: Timestamp
     /// The platform, when it is known.
     public var platform: String?

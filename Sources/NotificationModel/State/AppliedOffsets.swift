@@ -1,6 +1,4 @@
-/// How far each input topic was applied to a part of the state: reading records up to there again changes nothing.
-///
-/// Registrations and claims of tokens have none: they are applied by the time of the registration.
+/// How far the input topics were applied to an entry: reading records up to there again changes nothing.
 public struct AppliedOffsets: Sendable, Hashable {
     /// A place in a topic, in the order in which records are applied.
     public struct Place: Sendable, Hashable, Comparable {
@@ -38,6 +36,38 @@ public struct AppliedOffsets: Sendable, Hashable {
             case .requests: requests = newValue
             case .signals: signals = newValue
             case .devices, .tokens: break
+            }
+        }
+    }
+}
+
+extension RecipientRecord {
+    /// How far the input topics were applied to the record of a recipient. Entries, which are many, have no room for all of them.
+    public struct Applied: Sendable, Hashable {
+        private var requests = AppliedOffsets.Place()
+        private var devices = AppliedOffsets.Place()
+        private var tokens = AppliedOffsets.Place()
+
+        /// Nothing was applied.
+        public init() {}
+
+        /// The last record of the topic that was applied.
+        public subscript(input: InputTopic) -> AppliedOffsets.Place {
+            get {
+                switch input {
+                case .requests: requests
+                case .devices: devices
+                case .tokens: tokens
+                case .signals: AppliedOffsets.Place()
+                }
+            }
+            set {
+                switch input {
+                case .requests: requests = newValue
+                case .devices: devices = newValue
+                case .tokens: tokens = newValue
+                case .signals: break
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 extension RecipientRecord {
     /// About the bytes of its JSON, rather more than less.
     package var bytes: Int {
-        var bytes = 256 + 100 * removals.count + 100 * devices.count + cappedBytes
+        var bytes = 384 + 100 * removals.count + 100 * devices.count + cappedBytes
         for index in registrations.indices { bytes += registrations[index].bytes }
         for digest in digests { bytes += digest.bytes }
         for region in regions { bytes += 384 + region.identifier.utf8.count + region.sides.count }

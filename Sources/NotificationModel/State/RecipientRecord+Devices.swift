@@ -5,44 +5,48 @@ extension RecipientRecord {
         public var name: String
         /// As it was registered last; `registeredAt` is always set.
         public var registration: DeviceRegistration
+        /// When its last record was written to `devices`: later than that of every record of the recipient before it. It orders
+        /// the devices, and the owners of a token; the clock of a phone does not.
+        public var writtenAt: Timestamp
         /// The badge that the app's icon shows, as far as it is known.
         public var badge: Int64?
         /// When its app was last said to have come to the foreground, or to have left it.
         public var stateAt: Timestamp?
         /// Whether it was said to be in the foreground.
         public var isForeground = false
-        /// When its token was found to be gone. It is kept for a while, so that an older registration cannot bring it back.
+        /// When its end was applied. It is kept for a while, so that its recipient counts as one whose devices are known.
         public var retiredAt: Timestamp?
 
         /// A device.
-        public init(name: String, registration: DeviceRegistration) {
-            (self.name, self.registration) = (name, registration)
+        public init(name: String, registration: DeviceRegistration, writtenAt: Timestamp) {
+            (self.name, self.registration, self.writtenAt) = (name, registration, writtenAt)
         }
 
         /// Whether notifications may be sent to it.
         public var isActive: Bool { retiredAt == nil }
 
-        /// When it was registered last.
+        /// When it was registered last, by the clock of its app.
         public var registeredAt: Timestamp { registration.registeredAt ?? Timestamp(rawValue: 0) }
+
+        /// Whether a registration has its token.
+        public func sharesToken(with other: DeviceRegistration) -> Bool {
+            registration.token.hasSameUTF8(as: other.token) && registration.platform.hasSameUTF8(as: other.platform)
+        }
 
         /// Whether a retirement names its token: as it is, or as `sha256:` and its hash.
         func has(_ token: String, in application: String) -> Bool {
-            guard token.hasPrefix(RecipientRecord.hashPrefix) else {
-                return registration.token.hasSameUTF8(as: token)
-            }
+            guard token.hasPrefix(RecipientRecord.hashPrefix) else { return registration.hasToken(token) }
             let hash = registration.tokenHash(application: application)
             return (RecipientRecord.hashPrefix + hash).hasSameUTF8(as: token)
         }
     }
 
-    /// Before the hash of a token, where a retirement must not carry the token itself.
+    /// Before the hash of a token, where a retirement must not carry the token itself: another recipient has the token now.
     public static let hashPrefix = "sha256:"
 
     /// What a registration changed.
     public enum Registering: Sendable, Hashable {
-        /// It is older than what is known of the device.
-        case late
-        /// Only its time.
+        /// Only its times.
         case refreshed
         /// The device is new, or something that matters has changed.
         ///
@@ -52,27 +56,35 @@ extension RecipientRecord {
         case changed(former: DeviceRegistration?, dropped: [RegisteredDevice])
     }
 
-    /// Applies a registration.
+    /// When a record of `devices` counts as written: records of one millisecond, and of hosts with different clocks, keep the
+    /// order of the log.
+    ///
+    /// - Parameter timestamp: of the record.
+    public func writtenAt(_ timestamp: Timestamp) -> Timestamp {
+        registrations.reduce(timestamp) { max($0, $1.writtenAt.adding(milliseconds: 1)) }
+    }
+
+    /// Applies a registration: it replaces what was registered before it in the log.
     ///
     /// - Parameters:
     ///   - name: of the device.
     ///   - registration: with its time.
+    ///   - writtenAt: as ``writtenAt(_:)`` says.
     ///   - maximum: how many active devices the recipient may have; beyond it, those registered longest ago are dropped.
     ///   - bytes: how many the whole record may have; beyond it, devices are dropped as well, but not this one.
     public mutating func register(
         _ name: String,
         _ registration: DeviceRegistration,
+        writtenAt: Timestamp,
         atMost maximum: Int,
         bytes: Int = .max
     ) -> Registering {
-        let at = registration.registeredAt ?? Timestamp(rawValue: 0)
         guard let known = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }) else {
-            registrations.append(RegisteredDevice(name: name, registration: registration))
+            registrations.append(RegisteredDevice(name: name, registration: registration, writtenAt: writtenAt))
             return .changed(former: nil, dropped: makeRoom(for: name, atMost: maximum, bytes))
         }
         let former = registrations[known]
-        guard at >= former.retiredAt ?? former.registeredAt else { return .late }
-        registrations[known].registration = registration
+        (registrations[known].registration, registrations[known].writtenAt) = (registration, writtenAt)
         registrations[known].retiredAt = nil
         guard former.isActive else {
             registrations[known].badge = nil
@@ -81,9 +93,8 @@ extension RecipientRecord {
         var same = former.registration
         same.registeredAt = registration.registeredAt
         guard same != registration else { return .refreshed }
-        let hasMoved = !former.registration.token.hasSameUTF8(as: registration.token)
         return .changed(
-            former: hasMoved ? former.registration : nil,
+            former: former.sharesToken(with: registration) ? nil : former.registration,
             dropped: makeRoom(for: name, atMost: maximum, bytes)
         )
     }
@@ -93,9 +104,7 @@ extension RecipientRecord {
         guard let new = registrations.first(where: { $0.name.hasSameUTF8(as: name) }) else { return [] }
         var dropped: [RegisteredDevice] = []
         registrations.removeAll { device in
-            guard device.isActive, !device.name.hasSameUTF8(as: name),
-                device.registration.token.hasSameUTF8(as: new.registration.token),
-                device.registration.platform.hasSameUTF8(as: new.registration.platform)
+            guard device.isActive, !device.name.hasSameUTF8(as: name), device.sharesToken(with: new.registration)
             else { return false }
             dropped.append(device)
             return true
@@ -114,7 +123,7 @@ extension RecipientRecord {
         registrations.indices.filter { !registrations[$0].name.hasSameUTF8(as: name) }.min { one, other in
             let (one, other) = (registrations[one], registrations[other])
             guard one.isActive == other.isActive else { return !one.isActive }
-            return one.registeredAt < other.registeredAt
+            return one.writtenAt < other.writtenAt
         }
     }
 
@@ -123,37 +132,42 @@ extension RecipientRecord {
     /// - Parameters:
     ///   - name: of the device.
     ///   - token: nil when the retirement names none; another token than the device's retires nothing.
-    ///   - gone: a registration at this time or later is newer.
+    ///   - gone: a registration at this time or later is newer: by the clock of the app, and of a token that another recipient
+    ///     has now by the log.
     ///   - application: of the recipient.
+    ///   - now: when it is applied.
     /// - Returns: the device as it was; nil when nothing changed.
     public mutating func retire(
         _ name: String,
         token: String?,
         gone: Timestamp,
-        in application: String
+        in application: String,
+        at now: Timestamp
     ) -> RegisteredDevice? {
         guard let index = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }) else { return nil }
         let device = registrations[index]
-        guard device.isActive, device.registeredAt < gone, token.map({ device.has($0, in: application) }) ?? true else {
-            return nil
-        }
-        registrations[index].retiredAt = gone
+        let hasMoved = token?.hasPrefix(Self.hashPrefix) ?? false
+        guard device.isActive, (hasMoved ? device.writtenAt : device.registeredAt) < gone,
+            token.map({ device.has($0, in: application) }) ?? true
+        else { return nil }
+        registrations[index].retiredAt = now
         (registrations[index].isForeground, registrations[index].badge) = (false, nil)
         return device
     }
 
-    /// Ends the registration of a device: whatever came before it in the log is older, also by a clock that is ahead.
+    /// Ends the registration of a device.
     ///
     /// - Parameters:
     ///   - name: of the device.
-    ///   - at: when it was written.
+    ///   - writtenAt: as ``writtenAt(_:)`` says.
+    ///   - now: when it is applied.
     /// - Returns: the device as it was; nil when nothing changed.
-    public mutating func unregister(_ name: String, at: Timestamp) -> RegisteredDevice? {
+    public mutating func unregister(_ name: String, writtenAt: Timestamp, at now: Timestamp) -> RegisteredDevice? {
         guard let index = registrations.firstIndex(where: { $0.name.hasSameUTF8(as: name) }),
             registrations[index].isActive
         else { return nil }
         let device = registrations[index]
-        registrations[index].retiredAt = at
+        (registrations[index].writtenAt, registrations[index].retiredAt) = (writtenAt, now)
         (registrations[index].isForeground, registrations[index].badge) = (false, nil)
         return device
     }
@@ -185,32 +199,34 @@ extension RecipientRecord {
         registrations.contains { $0.isActive && $0.name.hasSameUTF8(as: name) }
     }
 
-    /// The device whose time zone and locale count for the recipient: the active one that was registered last.
-    public var leadingDevice: RegisteredDevice? {
-        var leading: Int?
-        for index in registrations.indices where registrations[index].isActive {
-            if let found = leading, registrations[found].registeredAt > registrations[index].registeredAt { continue }
-            leading = index
+    /// The time zone of the recipient: that of the active device registered last among those that have one.
+    public var timeZone: String? {
+        var last: Int?
+        for index in registrations.indices
+        where registrations[index].isActive && registrations[index].registration.timeZone != nil {
+            if let found = last, registrations[found].writtenAt > registrations[index].writtenAt { continue }
+            last = index
         }
-        return leading.map { registrations[$0] }
+        return last.flatMap { registrations[$0].registration.timeZone }
     }
 }
 
 extension RecipientRecord.RegisteredDevice: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case device, registration, badge, stateAt, foreground, retiredAt
+        case device, registration, writtenAt, badge, stateAt, foreground, retiredAt
     }
 
     var form: Int { StateForm.devices }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (name, registration): (String?, DeviceRegistration?)
-        var (badge, stateAt, retiredAt): (Int64?, Timestamp?, Timestamp?)
+        var (badge, writtenAt, stateAt, retiredAt): (Int64?, Timestamp?, Timestamp?, Timestamp?)
         var isForeground = false
         try scanner.object { scanner, field throws(ModelError) in
             switch try scanner.field(field, of: Field.self) {
             case .device: name = scanner.materialise(try scanner.string())
             case .registration: registration = try DeviceRegistration(&scanner)
+            case .writtenAt: writtenAt = try scanner.timestamp()
             case .badge: badge = try scanner.integer(in: 0...Int64.max)
             case .stateAt: stateAt = try scanner.timestamp()
             case .foreground: isForeground = try scanner.boolean()
@@ -220,7 +236,8 @@ extension RecipientRecord.RegisteredDevice: StatePart, JSONWritable {
         }
         self.init(
             name: try scanner.required(name, Field.device),
-            registration: try scanner.required(registration, Field.registration)
+            registration: try scanner.required(registration, Field.registration),
+            writtenAt: try scanner.required(writtenAt, Field.writtenAt)
         )
         (self.badge, self.stateAt, self.isForeground, self.retiredAt) = (badge, stateAt, isForeground, retiredAt)
     }
@@ -228,6 +245,7 @@ extension RecipientRecord.RegisteredDevice: StatePart, JSONWritable {
     func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.device, name, &out)
+        object.member(Field.writtenAt, writtenAt, &out)
         object.member(Field.badge, badge, &out)
         object.member(Field.stateAt, stateAt, &out)
         if isForeground { object.member(Field.foreground, true, &out) }

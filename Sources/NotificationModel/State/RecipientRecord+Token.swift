@@ -4,34 +4,35 @@ extension RecipientRecord {
     public struct TokenOwner: Sendable, Hashable {
         /// The key of the device: application, recipient and device.
         public var device: NotificationKey
-        /// When it was registered.
-        public var registeredAt: Timestamp
+        /// When its registration was written.
+        public var writtenAt: Timestamp
 
         /// An owner.
-        public init(device: NotificationKey, registeredAt: Timestamp) {
-            (self.device, self.registeredAt) = (device, registeredAt)
+        public init(device: NotificationKey, writtenAt: Timestamp) {
+            (self.device, self.writtenAt) = (device, writtenAt)
         }
     }
 
-    /// Applies a claim: the later registration owns the token, and of two at the same time the one that is read later.
+    /// Applies a claim: the registration that was written later owns the token, and of two at the same time the one whose claim
+    /// is read later.
     ///
-    /// - Returns: the device of another recipient that has lost it, and the time from which on its registration counts as
-    ///   gone; nil when nobody has.
+    /// - Returns: the device of another recipient that has lost it, and the time before which its registration was written;
+    ///   nil when nobody has.
     public mutating func claim(_ claim: TokenClaim) -> (loser: NotificationKey, gone: Timestamp)? {
         guard let owner = tokenOwner else {
-            if !claim.isReleased { tokenOwner = TokenOwner(device: claim.owner, registeredAt: claim.registeredAt) }
+            if !claim.isReleased { tokenOwner = TokenOwner(device: claim.owner, writtenAt: claim.writtenAt) }
             return nil
         }
         if claim.isReleased {
-            if owner.device == claim.owner { tokenOwner = nil }
+            // One that was published again ends no later registration.
+            if owner.device == claim.owner, claim.writtenAt >= owner.writtenAt { tokenOwner = nil }
             return nil
         }
-        let isNewer = claim.registeredAt >= owner.registeredAt
-        if isNewer { tokenOwner = TokenOwner(device: claim.owner, registeredAt: claim.registeredAt) }
+        let isNewer = claim.writtenAt >= owner.writtenAt
+        if isNewer { tokenOwner = TokenOwner(device: claim.owner, writtenAt: claim.writtenAt) }
         guard !owner.device.isSameRecipient(as: claim.owner) else { return nil }
         let loser = isNewer ? owner.device : claim.owner
-        let (won, lost) =
-            isNewer ? (claim.registeredAt, owner.registeredAt) : (owner.registeredAt, claim.registeredAt)
+        let (won, lost) = isNewer ? (claim.writtenAt, owner.writtenAt) : (owner.writtenAt, claim.writtenAt)
         // A retirement needs a time after the registration that it ends.
         return (loser, max(won, lost.adding(milliseconds: 1)))
     }
@@ -39,33 +40,33 @@ extension RecipientRecord {
 
 extension RecipientRecord.TokenOwner: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case device, registeredAt
+        case device, writtenAt
     }
 
     var form: Int { StateForm.devices }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
-        var (device, registeredAt): (NotificationKey?, Timestamp?)
+        var (device, writtenAt): (NotificationKey?, Timestamp?)
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .device:
                 let text = try scanner.string()
                 let bytes = try scanner.withBytes(text) { bytes throws(ModelError) in Array(bytes) }
                 device = try NotificationKey(encoded: bytes)
-            case .registeredAt: registeredAt = try scanner.timestamp()
+            case .writtenAt: writtenAt = try scanner.timestamp()
             case nil: try scanner.skipValue()
             }
         }
         self.init(
             device: try scanner.required(device, Field.device),
-            registeredAt: try scanner.required(registeredAt, Field.registeredAt)
+            writtenAt: try scanner.required(writtenAt, Field.writtenAt)
         )
     }
 
     func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.device, String(decoding: device.encoded, as: UTF8.self), &out)
-        object.member(Field.registeredAt, registeredAt, &out)
+        object.member(Field.writtenAt, writtenAt, &out)
         object.end(&out)
     }
 }

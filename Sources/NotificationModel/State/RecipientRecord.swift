@@ -17,8 +17,8 @@ public struct RecipientRecord: Sendable, Hashable {
     public var digests: [DigestWindow] = []
     /// Who registered a token last; only under the hash of a token in place of a recipient.
     public var tokenOwner: TokenOwner?
-    /// How far `requests` was applied to it. Fixes are applied by their own time: one that is read again is late.
-    public var applied = AppliedOffsets()
+    /// How far each input topic was applied to it. Fixes are applied by their own time: one that is read again is late.
+    public var applied = Applied()
     /// When a record was last applied to it; the latest instant while it has what is not forgotten.
     public var touched = Timestamp(rawValue: 0)
 
@@ -38,7 +38,8 @@ public struct RecipientRecord: Sendable, Hashable {
 
 extension RecipientRecord: StatePart {
     private enum Field: FieldName {
-        case form, touched, offset, life, removals, regions, devices, registrations, capped, digests, tokenOwner
+        case form, touched, offset, life, appliedDevices, appliedTokens, removals, regions, devices, registrations
+        case capped, digests, tokenOwner
     }
 
     var form: Int {
@@ -65,6 +66,8 @@ extension RecipientRecord: StatePart {
             case .touched: record.touched = try scanner.timestamp()
             case .offset: record.applied[.requests].offset = try scanner.integer(in: -1...Int64.max)
             case .life: record.applied[.requests].life = try scanner.integer(in: 0...Int64.max)
+            case .appliedDevices: record.applied[.devices] = try AppliedOffsets.Place(&scanner)
+            case .appliedTokens: record.applied[.tokens] = try AppliedOffsets.Place(&scanner)
             case .removals:
                 record.removals.removeAll()
                 try scanner.array { scanner, _ throws(ModelError) in record.removals.append(try KnownRemoval(&scanner))
@@ -105,6 +108,8 @@ extension RecipientRecord: StatePart {
         object.member(Field.touched, touched, &out)
         object.member(Field.offset, applied[.requests].offset, &out)
         if applied[.requests].life > 0 { object.member(Field.life, applied[.requests].life, &out) }
+        if applied[.devices] != .init() { object.member(Field.appliedDevices, applied[.devices], &out) }
+        if applied[.tokens] != .init() { object.member(Field.appliedTokens, applied[.tokens], &out) }
         if !removals.isEmpty { object.member(Field.removals, removals, &out) }
         if !devices.isEmpty { object.member(Field.devices, devices, &out) }
         if !regions.isEmpty { object.member(Field.regions, regions, &out) }

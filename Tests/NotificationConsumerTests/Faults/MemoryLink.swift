@@ -6,20 +6,20 @@ import Synchronization
 
 @testable import NotificationConsumer
 
-/// Of the group.
-/// The group's offsets.
+/// The topics, and the group's offsets.
 final class MemoryBroker {
     struct Log {
         var low: Int64 = 0
         var records: [(key: [UInt8]?, value: [UInt8]?)] = []
         /// Of records that have another timestamp than `at(0)`.
         var timestamps: [Int64: Timestamp] = [:]
+        /// Of signals that are no locations.
+        var types: [Int64: SignalType] = [:]
         var high: Int64 { low + Int64(records.count) }
     }
 
     let topics = TopicNames()
     var requests: [Log]
-    /// All of them are locations.
     var signals: [Log]
     var devices: [Log]
     var tokens: [Log]
@@ -181,7 +181,7 @@ final class MemoryLink: LaneLink {
         let log = broker.log(of: place)
         let (key, value) = log.records[Int(offset - log.low)]
         var signal = SignalHeaders()
-        if place.input == .signals { signal.kind = .known(.location) }
+        if place.input == .signals { signal.kind = .known(log.types[offset] ?? .location) }
         return .init(
             place.input,
             partition: place.partition,

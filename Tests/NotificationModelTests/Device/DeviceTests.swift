@@ -176,7 +176,7 @@ struct DeviceEventTests {
 
     @Test("a claim reads back equal; one that is not released does not say it")
     func claim() throws {
-        var claim = TokenClaim(owner: key, registeredAt: Timestamp(rawValue: 1_795_251_600_000))
+        var claim = TokenClaim(owner: key, writtenAt: Timestamp(rawValue: 1_795_251_600_000))
         #expect(try TokenClaim(json: claim.json) == claim)
         #expect(!text(claim.json).contains("released"))
         claim.isReleased = true

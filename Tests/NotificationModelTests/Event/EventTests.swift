@@ -103,7 +103,7 @@ struct MarkerTests {
         let contract = """
             invalid unknown-field unknown-trigger too-large not-utf8 misrouted in-future no-rule missing-variable gap \
             unsupported-form not-authorized disabled no-device capped unregistered payload-too-large rejected gave-up not-enriched \
-            moved unknown-action collapse-window quiet-hours digest too-many-recipients not-found method-not-allowed unsupported-media-type \
+            moved replaced unknown-action collapse-window quiet-hours digest too-many-recipients not-found method-not-allowed unsupported-media-type \
             unauthenticated forbidden receive-timeout overloaded unavailable internal
             """
         #expect(ReasonCode.allCases.map(\.rawValue).joined(separator: " ") == contract)

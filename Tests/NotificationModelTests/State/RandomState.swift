@@ -41,6 +41,21 @@ enum RandomState {
         for _ in 0..<Int.random(in: 0...4, using: &generator) {
             _ = record.wait(for: region(&generator), word(&generator), try id(&generator))
         }
+        if chance(&generator) { record.applied[.devices].offset = Int64.random(in: 0...Int64.max, using: &generator) }
+        if chance(&generator) { record.applied[.tokens].offset = Int64.random(in: 0...Int64.max, using: &generator) }
+        for _ in 0..<Int.random(in: 0...3, using: &generator) {
+            var device = RecipientRecord.RegisteredDevice(
+                name: word(&generator),
+                registration: try DeviceRegistration(platform: "fcm", token: "t"),
+                writtenAt: instant(&generator)
+            )
+            device.retiredAt = maybe(&generator, instant)
+            record.registrations.append(device)
+        }
+        if chance(&generator) {
+            let key = try NotificationKey(application: "shop", recipient: "ana", identifier: "phone")
+            record.tokenOwner = .init(device: key, writtenAt: instant(&generator))
+        }
         if let device = record.devices.randomElement(using: &generator)?.device {
             _ = record.locate(.init(device: device, latitude: 0, longitude: 0, at: .latest))
         }
