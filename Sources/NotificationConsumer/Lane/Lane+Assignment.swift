@@ -33,6 +33,7 @@ extension Lane {
         }
         owned.completeAssignment(numbers)
         resetBackPressure()
+        link.pause(owned.afterDevices)
         if numbers.contains(where: { owned[$0]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
             guard case .safe = try finishCheckpoint(by: deadline, waiting: false) else {
