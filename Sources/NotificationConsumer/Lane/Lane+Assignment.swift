@@ -105,6 +105,7 @@ extension Lane {
             rules: rules,
             limits: .init(
                 maximumEntries: configuration.maximumEntries,
+                maximumRecipients: configuration.maximumRecipients,
                 maximumResident: configuration.residentEntries,
                 retention: configuration.retention.milliseconds,
                 entriesPerPiece: configuration.entriesPerPiece,
