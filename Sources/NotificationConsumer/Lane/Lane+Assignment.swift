@@ -95,6 +95,7 @@ extension Lane {
         if context.enrichment != nil { rules.enrichment = EnrichmentTimes(configuration.enrichment) }
         rules.contentBytes = intake.requests.contentBytes
         rules.keptContentBytes = intake.requests.bound.content(contents: intake.requests.contents + 1)
+        rules.recordBytes = intake.requests.bound.bytes
         rules.requiresDevice = configuration.requiresDevice
         rules.foregroundKept = configuration.foregroundKept.milliseconds
         rules.maximumDevices = configuration.devicesPerRecipient
