@@ -64,6 +64,11 @@ extension ConsumerService {
                 value: total(\.entries)
             )
             page.gauge(
+                "center.recipients",
+                help: "Recipients with devices, regions or digests, and owners of tokens.",
+                value: total(\.recipients)
+            )
+            page.gauge(
                 "outstanding.records",
                 help: "Events that the broker has not acknowledged yet.",
                 value: total(\.outstanding)

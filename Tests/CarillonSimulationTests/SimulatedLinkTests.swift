@@ -127,6 +127,21 @@ struct SimulatedLinkTests {
         #expect(reader.read == ["1"])
     }
 
+    @Test func `an input that is paused by itself stays so when reading is resumed`() throws {
+        let reader = try Reader(cluster.link())
+        try reader.poll(seconds: 4)
+        reader.link.pause([InputPartition(.requests, 0)])
+        request("1")
+        request("2", 1)
+        reader.link.pauseReading()
+        reader.link.resumeReading()
+        try reader.poll()
+        #expect(reader.read == ["2"])
+        reader.link.resume([InputPartition(.requests, 0)])
+        try reader.poll()
+        #expect(reader.read == ["2", "1"])
+    }
+
     @Test func `an offset outside the partition is an error, not a reset`() throws {
         request("1")
         request("2")

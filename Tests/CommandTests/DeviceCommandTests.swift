@@ -52,8 +52,10 @@ struct DeviceCommandTests {
         let answer = #"""
             {"devices":[{"device":"iphone-1","platform":"apns","token":"secret","environment":"production",
               "timeZone":"Asia/Shanghai","authorizationStatus":"authorized",
-              "settings":{"alert":"enabled","sound":"disabled"},"badge":3,"registeredAt":"2026-11-21T08:00:00.000Z"},
+              "settings":{"alert":"enabled","sound":"disabled","alertStyle":"banner","showPreviews":"never",
+              "providesAppNotificationSettings":false},"badge":3,"registeredAt":"2026-11-21T08:00:00.000Z"},
              {"device":"web","platform":"webpush","token":"secret","authorizationStatus":"denied",
+              "settings":{"badge":"notSupported","alertStyle":"none"},
               "retiredAt":"2026-11-22T08:00:00.000Z"}]}
             """#
         let lines = try DeviceListCommand.devices(in: Array(answer.utf8)).map(DeviceListCommand.line)
@@ -61,7 +63,7 @@ struct DeviceCommandTests {
             lines == [
                 "iphone-1  apns  production  authorized  without sound  badge 3  Asia/Shanghai  "
                     + "registered 2026-11-21T08:00:00.000Z",
-                "web  webpush  denied  retired 2026-11-22T08:00:00.000Z",
+                "web  webpush  denied  without badge, banner  retired 2026-11-22T08:00:00.000Z",
             ]
         )
         #expect(throws: CommandFailure.self) { try DeviceListCommand.devices(in: Array("{}".utf8)) }

@@ -196,6 +196,23 @@ extension DeviceScenarios {
         #expect(try await stack.device("retired", "phone-0", of: recipient)["reason"] == "capped")
     }
 
+    @Test("a notification that was sent while the consumer service was down reaches the device registered before it")
+    func backlog() async throws {
+        let stack = try Stack.shared()
+        let recipients = (0..<12).map { _ in stack.recipient() }
+        stack.consumer.child.signal(SIGTERM)
+        #expect(try await stack.consumer.child.ended() == 0, "\(stack.consumer.child.lastWords)")
+        for recipient in recipients {
+            try await stack.put("phone", of: recipient, token: "\(recipient)/phone")
+            try await stack.put(recipient, "order")
+        }
+        try await stack.restartConsumer()
+        for recipient in recipients {
+            let delivered = try await stack.event("delivered", recipient, "order")
+            #expect(try names(delivered.object(), "devices", "device") == ["phone"])
+        }
+    }
+
     @Test("the query API and carillon device list show what a recipient has, also after a restart")
     func listed() async throws {
         let stack = try Stack.shared()

@@ -99,10 +99,11 @@ private struct DevicesSession {
             let partitions = Double(broker.partitions)
             let categories = workload.devices > 0 ? 1.0 : 0
             // A record of each recipient, and one of each token.
-            let entries = workload.devices > 0 ? Double(workload.recipients * (1 + workload.devices)) : 0
+            let recipients = workload.devices > 0 ? Double(workload.recipients * (1 + workload.devices)) : 0
             try ServiceMetrics.wait(for: "ready", of: process, port: port, within: patience) { metrics in
                 metrics["carillon_assigned_partitions"] == partitions && metrics["carillon_categories"] == categories
-                    && metrics["carillon_center_entries"] == entries && metrics["carillon_outstanding_records"] == 0
+                    && metrics["carillon_center_recipients"] == recipients
+                    && metrics["carillon_outstanding_records"] == 0
             }
             return try body(DevicesSession(workload: workload, broker: broker, process: process))
         }

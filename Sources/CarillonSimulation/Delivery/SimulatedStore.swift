@@ -38,7 +38,11 @@ final class SimulatedStore: EntryStore {
     var position: StorePosition? { seen.position }
 
     var counts: StoreCounts {
-        StoreCounts(entries: seen.entries.count, pending: seen.entries.values.count { $0.due != nil })
+        StoreCounts(
+            entries: seen.entries.count,
+            pending: seen.entries.values.count { $0.due != nil },
+            lasting: seen.entries.values.count { $0.due == nil && $0.touched == .latest }
+        )
     }
 
     var unwritten: Int { batches.reduce(0) { $0 + $1.changes.count } }

@@ -55,7 +55,7 @@ extension SimulatedLink {
         note("is assigned \(partitions) in generation \(generation)")
         broker.noteActivity()
         owned = partitions
-        isReadingPaused = false
+        (isReadingPaused, pausedInputs) = (false, [])
         do {
             let starts = try onAssign?(partitions) ?? [:]
             positions = starts.reduce(into: [:]) { $0[$1.key] = rewrite(start: $1.value, of: $1.key) }

@@ -67,6 +67,8 @@ final class SimulatedLink: LaneLink {
     var positions: InputOffsets = [:]
     var isMember = false
     var isReadingPaused = false
+    /// The input partitions that are paused by themselves.
+    var pausedInputs: Set<InputPartition> = []
     var isClosed = false
     var nextHeartbeat: Int64 = 0
     /// Until when its heartbeats do not reach the group, in microseconds.
@@ -308,7 +310,8 @@ final class SimulatedLink: LaneLink {
     }
 
     private var hasRecord: Bool {
-        !isReadingPaused && !isInHook && ownedInputs.contains { upcoming(of: $0) != nil }
+        !isReadingPaused && !isInHook
+            && ownedInputs.contains { !pausedInputs.contains($0) && upcoming(of: $0) != nil }
     }
 
     /// The next record of any partition; the order of the partitions is random.
@@ -320,6 +323,7 @@ final class SimulatedLink: LaneLink {
             var found: [(InputPartition, LogRecord)] = []
             for input in configuration.inputs {
                 let partition = InputPartition(input, number)
+                guard !pausedInputs.contains(partition) else { continue }
                 let position = positions[partition] ?? 0
                 let log = log(partition)
                 guard position >= log.start, position <= log.end else { throw KafkaError.offsetOutOfRange }
@@ -334,4 +338,6 @@ final class SimulatedLink: LaneLink {
 
     func pauseReading() { isReadingPaused = true }
     func resumeReading() { isReadingPaused = false }
+    func pause(_ partitions: Set<InputPartition>) { pausedInputs.formUnion(partitions) }
+    func resume(_ partitions: Set<InputPartition>) { pausedInputs.subtract(partitions) }
 }

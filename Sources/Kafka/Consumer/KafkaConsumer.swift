@@ -147,15 +147,20 @@ public final class KafkaConsumer {
 
     /// Stops fetching the partitions. Records that were fetched but not polled are fetched again later, so none is
     /// skipped or repeated. Ignores partitions that are paused already or not assigned.
+    ///
+    /// Inside an assign hook it is about the new assignment: none of the records is polled before `resume`.
     public func pause(_ partitions: Set<KafkaTopicPartition>) {
-        let new = partitions.intersection(assignment).subtracting(rebalance.paused)
-        guard isOpen, !new.isEmpty else { return }
-        RDKafkaTopicPartitionList(new).withPointer { _ = rd_kafka_pause_partitions(handle.pointer, $0) }
-        rebalance.paused.formUnion(new)
+        guard isOpen else { return }
+        guard rebalance.pausedAtAssignment == nil else {
+            rebalance.pausedAtAssignment?.formUnion(partitions)
+            return
+        }
+        rebalance.pause(partitions.intersection(assignment).subtracting(rebalance.paused), on: handle.pointer)
     }
 
     /// Resumes the paused ones among these partitions. Revocation ends the pause of a partition.
     public func resume(_ partitions: Set<KafkaTopicPartition>) {
+        rebalance.pausedAtAssignment?.subtract(partitions)
         let mine = partitions.intersection(rebalance.paused)
         guard isOpen, !mine.isEmpty else { return }
         RDKafkaTopicPartitionList(mine).withPointer { _ = rd_kafka_resume_partitions(handle.pointer, $0) }

@@ -11,6 +11,8 @@ final class RebalanceContext: RDKafkaContext {
     /// Partitions paused by the consumer: resuming a partition that is not paused would rewind it (librdkafka before
     /// 2.4).
     var paused: Set<KafkaTopicPartition> = []
+    /// While an assign hook runs: the partitions to pause with the assignment, before any of their records is polled.
+    var pausedAtAssignment: Set<KafkaTopicPartition>?
     /// The deadline of any hook while the consumer closes.
     var limit: ContinuousClock.Instant?
     /// The owner has closed the consumer: callbacks, now on another thread, only acknowledge.
@@ -70,6 +72,13 @@ final class RebalanceContext: RDKafkaContext {
         paused = []
     }
 
+    /// Pauses assigned partitions that are not paused yet.
+    func pause(_ partitions: Set<KafkaTopicPartition>, on client: OpaquePointer) {
+        guard !partitions.isEmpty else { return }
+        RDKafkaTopicPartitionList(partitions).withPointer { _ = rd_kafka_pause_partitions(client, $0) }
+        paused.formUnion(partitions)
+    }
+
     private func rebalance(
         _ client: OpaquePointer,
         _ code: rd_kafka_resp_err_t,
@@ -84,11 +93,14 @@ final class RebalanceContext: RDKafkaContext {
             revoke(client, places)
             return
         }
+        pausedAtAssignment = []
+        defer { pausedAtAssignment = nil }
         do {
             let chosen = try onAssign?(places) ?? [:]
             var offsets: [KafkaTopicPartition: Int64] = [:]
             for place in places { offsets[place] = chosen[place] ?? Int64(RD_KAFKA_OFFSET_INVALID) }
             try assign(offsets, to: client)
+            pause((pausedAtAssignment ?? []).intersection(assignment), on: client)
         } catch {
             failure = error
             rd_kafka_assign(client, nil)

@@ -15,6 +15,8 @@ struct LifecycleRules: Sendable {
     var contentBytes = Int.max
     /// The maximum bytes of content that a delivered notification keeps beside others.
     var keptContentBytes = Int.max
+    /// The maximum size of the record of an entry in the changelog, in bytes.
+    var recordBytes = Int.max
     /// About the bytes of a recipient's record beyond which nothing is added to it: it is written beside an entry's.
     var recipientBytes: Int { contentBytes / 2 }
     /// Whether a recipient without a registered device gets nothing.

@@ -13,10 +13,18 @@ extension PartitionCenter {
     ///
     /// - Returns: whether the key has an entry or may get one.
     mutating func hasRoom(for key: NotificationKey, at now: Timestamp, _ reading: Reading) throws -> Bool {
-        guard inUse.totals.entries >= room, reading == .first, try !isKept(key, at: now) else { return true }
+        guard entryCount >= room, reading == .first, try !isKept(key, at: now) else { return true }
         _ = try forget(at: now, isForced: true)
         // Entries that are about to be forgotten, or that the replay still needs, may exceed the limit.
-        return inUse.totals.pending < limits.maximumEntries || inUse.totals.entries < room
+        return inUse.totals.pending < limits.maximumEntries || entryCount < room
+    }
+
+    /// Whether the key has a record that must not be forgotten, or may get one.
+    ///
+    /// - Parameter key: of a recipient or a token.
+    mutating func hasRoom(forLasting key: NotificationKey) throws -> Bool {
+        guard inUse.totals.lasting >= limits.maximumRecipients else { return true }
+        return try recipient(of: key)?.isLasting ?? false
     }
 
     private mutating func isKept(_ key: NotificationKey, at now: Timestamp) throws -> Bool {
@@ -38,13 +46,13 @@ extension PartitionCenter {
         guard forgottenKeys.isEmpty else { return 0 }
         let old = now.adding(milliseconds: -limits.retention)
         // Usually there is nothing to forget; the least recently touched entry shows it.
-        let isFull = inUse.totals.entries >= room
+        let isFull = entryCount >= room
         guard try isFull || store.idle(limit: 1).contains(where: { $0.touched < old }) else { return 0 }
         var early = 0
         for idle in try store.idle(limit: 512) {
             let isOld = idle.touched < old
             // Those with regions come last.
-            guard isOld || inUse.totals.entries >= room, idle.touched < .latest else { break }
+            guard isOld || entryCount >= room, idle.touched < .latest else { break }
             guard mayForget(idle.touched) else {
                 inUse.hurry()
                 break

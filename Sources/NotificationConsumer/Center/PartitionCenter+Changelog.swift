@@ -42,6 +42,7 @@ extension PartitionCenter {
         var changes: [StoreChange] = []
         changes.reserveCapacity(dirtyCount)
         let patience = all ? Timestamp.latest : now.adding(milliseconds: -Self.patience)
+        let limit = rules.recordBytes
         let take = { (slot: WorkingSet.Slot, key: NotificationKey, entry: StateEntry, state: WorkingSet.State) -> Int in
             cutSlots.append(slot)
             let shared = state.contains(.recipient) ? recipients.endWaiting(ofRecipientOf: key) : 0
@@ -49,7 +50,7 @@ extension PartitionCenter {
             guard !entry.isEmpty || state.contains(.logged) else { return shared }
             let change = StoreChange(
                 key: key.encoded,
-                value: entry.isEmpty ? nil : entry.json,
+                value: entry.isEmpty ? nil : entry.json(under: key, limit: limit),
                 due: entry.storedDue,
                 touched: entry.touched
             )
@@ -113,5 +114,25 @@ extension PartitionCenter {
     ///   - next: the next record to read; equal to `end` when the replay omitted no record.
     mutating func endReplay(before end: CenterInput.Position, of next: Int64) {
         if end.offset < next { inUse.endReplay(before: end) }
+    }
+}
+
+extension StateEntry {
+    /// The JSON for the changelog. What does not fit a record beside what waits is left out: first the content that was
+    /// delivered, so that a response to it carries none, then what devices told, which may be counted again.
+    ///
+    /// - Parameter limit: the maximum size of the record.
+    fileprivate func json(under key: NotificationKey, limit: Int) -> [UInt8] {
+        func fits(_ json: [UInt8]) -> Bool { RecordBound.size(key: key.encoded, value: json, headers: []) <= limit }
+        let json = json
+        guard !fits(json) else { return json }
+        var entry = self
+        if let details = entry.delivered?.details {
+            entry.delivered?.details = .init(content: nil, category: details.category, targets: details.targets)
+        }
+        let shorter = entry.json
+        guard !fits(shorter) else { return shorter }
+        entry.marks = []
+        return entry.json
     }
 }

@@ -20,7 +20,7 @@ extension PartitionCenter {
     mutating func keep(_ record: RecipientRecord, of key: NotificationKey, at now: Timestamp) {
         var record = record
         record.touch(at: now, since: rules.rememberedSince(now))
-        inUse.totals.entries += recipients.set(record, of: key)
+        inUse.totals += recipients.set(record, of: key)
         inUse.endWaiting(ofRecipientOf: key)
         keepsRecipients = true
     }
@@ -29,8 +29,10 @@ extension PartitionCenter {
 
     mutating func apply(_ input: CenterInput.Registration, at now: Timestamp) throws -> CenterInput.Outcome {
         let key = input.key.ofRecipient
-        guard try hasRoom(for: key, at: now, .first) else {
-            return .refused(ModelError(.capped, "the partition has no room for another recipient (center.entries)"))
+        guard try input.registration == nil || hasRoom(forLasting: key) else {
+            return .refused(
+                ModelError(.capped, "the partition has no room for another recipient's devices (center.recipients)")
+            )
         }
         var record = try recipient(of: key) ?? RecipientRecord()
         guard !record.hasApplied(input.position) else {
@@ -137,8 +139,8 @@ extension PartitionCenter {
 
     /// Decides who owns a token. The recipient that has lost it retires its device, in its own partition.
     mutating func apply(_ input: CenterInput.Claim, at now: Timestamp) throws -> CenterInput.Outcome {
-        guard try hasRoom(for: input.token, at: now, .first) else {
-            return .refused(ModelError(.capped, "the partition has no room for another token (center.entries)"))
+        guard try input.claim.isReleased || hasRoom(forLasting: input.token) else {
+            return .refused(ModelError(.capped, "the partition has no room for another token (center.recipients)"))
         }
         var record = try recipient(of: input.token) ?? RecipientRecord()
         // Read again, an earlier one could take the token from its owner, where hosts have different clocks.

@@ -127,10 +127,14 @@ extension PartitionCenter {
         try turn(of: key, at: now, from: .clock) { $0.fire() }
     }
 
-    /// The identifier of a digest: the next one of the group replaces it on the devices. Too long ones are cut.
+    /// The identifier of a digest: the next one of the group replaces it on the devices. A group that cannot be part of a
+    /// key, being too long or having a control character, has the hash of its name.
     static func identifier(ofDigest group: String) -> String {
         let name = "digest:\(group)"
-        guard name.utf8.count > ModelLimits.keyComponentBytes else { return name }
+        let isComponent =
+            name.utf8.count <= ModelLimits.keyComponentBytes
+            && !name.unicodeScalars.contains(where: PrintableText.isControl)
+        guard !isComponent else { return name }
         return "digest:\(RequestID.derive(caller: "digest", idempotencyKey: group))"
     }
 }

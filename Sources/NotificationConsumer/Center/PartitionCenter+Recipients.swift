@@ -39,7 +39,7 @@ extension PartitionCenter {
         recipients.exchange(slot, with: &turn.recipient)
         guard turn.isRecipientChanged else { return }
         let horizon = rules.rememberedSince(turn.now)
-        inUse.totals.entries += recipients.touch(slot, at: turn.now, since: horizon)
+        inUse.totals += recipients.touch(slot, at: turn.now, since: horizon)
     }
 
     /// Runs a turn over the record of a recipient.
@@ -57,7 +57,7 @@ extension PartitionCenter {
         let result = body(&turn)
         if turn.isRecipientChanged {
             turn.recipient.touch(at: now, since: rules.rememberedSince(now))
-            inUse.totals.entries += recipients.set(turn.recipient, of: key)
+            inUse.totals += recipients.set(turn.recipient, of: key)
         }
         return result
     }
@@ -68,7 +68,7 @@ extension PartitionCenter {
     mutating func forget(recipient key: NotificationKey, touchedAt touched: Timestamp) -> Bool? {
         guard let record = recipients.record(of: key) else { return nil }
         guard !record.isEmpty, record.touched <= touched else { return false }
-        inUse.totals.entries += recipients.set(RecipientRecord(), of: key)
+        inUse.totals += recipients.set(RecipientRecord(), of: key)
         return true
     }
 }

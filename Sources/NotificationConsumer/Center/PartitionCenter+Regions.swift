@@ -70,7 +70,7 @@ extension PartitionCenter {
     private mutating func set(_ record: RecipientRecord, of recipient: NotificationKey, at now: Timestamp) {
         var record = record
         record.touch(at: now, since: rules.rememberedSince(now))
-        inUse.totals.entries += recipients.set(record, of: recipient)
+        inUse.totals += recipients.set(record, of: recipient)
     }
 
     /// Notes what the entries wait for whose timers fired since the last call.

@@ -11,6 +11,9 @@ struct PartitionCenter {
         /// Entries, pending and remembered. Beyond this, the least recently touched are forgotten; when all are
         /// pending, a new request is answered `suppressed` with reason `capped`.
         var maximumEntries = 1_000_000
+        /// Records of recipients and tokens that must not be forgotten, beside the entries. Beyond this, a new one is
+        /// refused as `capped`.
+        var maximumRecipients = 10_000_000
         /// Entries without a timer that are kept in memory.
         var maximumResident = 20_000
         /// How long closed and delivered notifications are remembered, in milliseconds.
@@ -114,7 +117,10 @@ struct PartitionCenter {
     }
 
     var pendingCount: Int { inUse.totals.pending }
-    var entryCount: Int { inUse.totals.entries }
+    /// Without what must not be forgotten.
+    var entryCount: Int { inUse.totals.entries - inUse.totals.lasting }
+    /// Records of recipients and tokens that must not be forgotten.
+    var recipientCount: Int { inUse.totals.lasting }
     var residentCount: Int { inUse.count }
     /// Changes that the store has not written yet.
     var unwritten: Int { store.unwritten }

@@ -24,6 +24,8 @@ struct RecipientSet {
         /// Used since the eviction hand last passed.
         static let recent = State(rawValue: 32)
         static let inUse = State(rawValue: 64)
+        /// Must not be forgotten.
+        static let lasting = State(rawValue: 128)
     }
 
     private struct Standing {
@@ -83,6 +85,7 @@ struct RecipientSet {
         if let record {
             standing.state.insert(.logged)
             if !record.isEmpty { standing.state.insert(.filled) }
+            if record.touched == .latest { standing.state.insert(.lasting) }
         }
         if let head = first.updateValue(slot, forKey: hash) { standing.next = head }
         if Int(slot) == keys.count {
@@ -104,8 +107,8 @@ struct RecipientSet {
     /// Replaces or adds a record; its change is in the next cut.
     ///
     /// - Parameter key: without an identifier.
-    /// - Returns: the change in the number of non-empty records.
-    mutating func set(_ record: RecipientRecord, of key: NotificationKey) -> Int {
+    /// - Returns: the change in the numbers of records, and of those that must not be forgotten.
+    mutating func set(_ record: RecipientRecord, of key: NotificationKey) -> StoreCounts {
         let slot = slot(of: key) ?? load(key, nil)
         records[Int(slot)] = record
         noteDirty(slot)
@@ -114,22 +117,21 @@ struct RecipientSet {
 
     /// A turn over an entry changed the record: the change is in the cut of that entry.
     ///
-    /// - Returns: the change in the number of non-empty records.
-    mutating func touch(_ slot: Slot, at now: Timestamp, since horizon: Timestamp) -> Int {
+    /// - Returns: the change in the numbers of records, and of those that must not be forgotten.
+    mutating func touch(_ slot: Slot, at now: Timestamp, since horizon: Timestamp) -> StoreCounts {
         records[Int(slot)].touch(at: now, since: horizon)
         standings[Int(slot)].state.insert(.waiting)
         return noteChange(slot)
     }
 
-    private mutating func noteChange(_ slot: Slot) -> Int {
-        let wasFilled = standings[Int(slot)].state.contains(.filled)
-        let isFilled = !records[Int(slot)].isEmpty
-        if isFilled {
-            standings[Int(slot)].state.formUnion([.filled, .recent])
-        } else {
-            standings[Int(slot)].state.remove(.filled)
-        }
-        return (isFilled ? 1 : 0) - (wasFilled ? 1 : 0)
+    private mutating func noteChange(_ slot: Slot) -> StoreCounts {
+        let before = standings[Int(slot)].state
+        standings[Int(slot)].state.subtract([.filled, .lasting])
+        if !records[Int(slot)].isEmpty { standings[Int(slot)].state.formUnion([.filled, .recent]) }
+        if records[Int(slot)].touched == .latest { standings[Int(slot)].state.insert(.lasting) }
+        let after = standings[Int(slot)].state
+        func change(_ state: State) -> Int { (after.contains(state) ? 1 : 0) - (before.contains(state) ? 1 : 0) }
+        return StoreCounts(entries: change(.filled), lasting: change(.lasting))
     }
 
     private mutating func noteDirty(_ slot: Slot) {

@@ -112,15 +112,12 @@ struct DeviceList {
         _ device: inout RecipientRecord.RegisteredDevice,
         increments: Bool
     ) -> (isTarget: Bool, changesBadge: Bool) {
-        // An app that ended without saying so must not silence its notifications for ever.
         dependsOnTime = dependsOnTime || device.isForeground
-        let isForeground =
-            device.isForeground && (device.stateAt.map { now.rawValue - $0.rawValue <= foregroundKept } ?? false)
         let presentation = DevicePresentation(
             of: facts,
             status: device.registration.authorizationStatus,
             settings: device.registration.settings,
-            isForeground: isForeground,
+            isForeground: device.isInForeground(at: now, kept: foregroundKept),
             category: policy
         )
         if json.count > 1 { json.append(UInt8(ascii: ",")) }

@@ -7,6 +7,9 @@ import NotificationModel
 ///   must produce the same outcomes although the clock has moved on: a notification that was cancelled or superseded
 ///   before it was due is not sent now.
 ///
+/// The registrations in it are read before its requests and signals: a notification must not miss a device that was
+/// registered before it was sent.
+///
 /// The wait is bounded, and shorter than the lateness that misfire policies tolerate: a long backlog does not stop
 /// timers.
 ///
@@ -30,8 +33,26 @@ final class CatchUp {
         lag: (InputTopic, _ position: Int64) -> Int64?
     ) -> Bool {
         now >= deadline
-            || inputs.allSatisfy { input, progress in
-                progress.position >= ends[input] || lag(input, progress.position) == 0
-            }
+            || inputs.allSatisfy { input, progress in isRead(input, progress.position, lag) }
+    }
+
+    /// Whether the registrations of the backlog are read, or have taken too long; parameters as of `isOver`.
+    func hasDevices(
+        _ inputs: PerInput<InputProgress>,
+        at now: ContinuousClock.Instant,
+        lag: (InputTopic, _ position: Int64) -> Int64?
+    ) -> Bool {
+        now >= deadline || isRead(.devices, inputs[.devices].position, lag)
+    }
+
+    private func isRead(_ input: InputTopic, _ position: Int64, _ lag: (InputTopic, Int64) -> Int64?) -> Bool {
+        position >= ends[input] || lag(input, position) == 0
+    }
+}
+
+extension InputPartition {
+    /// The partitions of the inputs that are read after the registrations.
+    static func afterDevices(_ number: Int32) -> [InputPartition] {
+        [.init(.requests, number), .init(.signals, number)]
     }
 }

@@ -22,6 +22,9 @@ package final class KafkaLink: LaneLink, ClientLink {
     private var lastPoll: ContinuousClock.Instant?
     /// Rebalances so far: their hooks may take longer than the session timeout, while librdkafka keeps the session alive.
     private var rebalances = 0
+    /// The input partitions that are paused by themselves, and whether all are.
+    private var paused: Set<InputPartition> = []
+    private var isReadingPaused = false
 
     /// Connects; waits for the broker and its topics until asked to stop.
     ///
@@ -100,6 +103,7 @@ package final class KafkaLink: LaneLink, ClientLink {
             to: inputs.topics,
             onAssign: { [unowned self] places in
                 rebalances += 1
+                (paused, isReadingPaused) = ([], false)
                 let starts = try onAssign(inputs.numbers(of: places))
                 return self.places(starts)
             },
@@ -125,6 +129,26 @@ package final class KafkaLink: LaneLink, ClientLink {
         guard let message else { return false }
         try apply(record(of: message)) { message.record() }
         return true
+    }
+
+    package func pause(_ partitions: Set<InputPartition>) {
+        paused.formUnion(partitions)
+        consumer.pause(places(Array(partitions)))
+    }
+
+    package func resume(_ partitions: Set<InputPartition>) {
+        paused.subtract(partitions)
+        if !isReadingPaused { consumer.resume(places(Array(partitions))) }
+    }
+
+    package func pauseReading() {
+        isReadingPaused = true
+        consumer.pause(consumer.assignment)
+    }
+
+    package func resumeReading() {
+        isReadingPaused = false
+        consumer.resume(consumer.assignment.subtracting(places(Array(paused))))
     }
 
     private func record(of message: borrowing KafkaMessage) -> Intake.Record {

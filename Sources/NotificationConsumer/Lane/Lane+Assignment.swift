@@ -33,6 +33,7 @@ extension Lane {
         }
         owned.completeAssignment(numbers)
         resetBackPressure()
+        link.pause(owned.afterDevices)
         if numbers.contains(where: { owned[$0]?.awaitsFirstMarker == true }) {
             let deadline = link.now.advanced(by: Restore.brokerDeadline)
             guard case .safe = try finishCheckpoint(by: deadline, waiting: false) else {
@@ -94,6 +95,7 @@ extension Lane {
         if context.enrichment != nil { rules.enrichment = EnrichmentTimes(configuration.enrichment) }
         rules.contentBytes = intake.requests.contentBytes
         rules.keptContentBytes = intake.requests.bound.content(contents: intake.requests.contents + 1)
+        rules.recordBytes = intake.requests.bound.bytes
         rules.requiresDevice = configuration.requiresDevice
         rules.foregroundKept = configuration.foregroundKept.milliseconds
         rules.maximumDevices = configuration.devicesPerRecipient
@@ -104,6 +106,7 @@ extension Lane {
             rules: rules,
             limits: .init(
                 maximumEntries: configuration.maximumEntries,
+                maximumRecipients: configuration.maximumRecipients,
                 maximumResident: configuration.residentEntries,
                 retention: configuration.retention.milliseconds,
                 entriesPerPiece: configuration.entriesPerPiece,

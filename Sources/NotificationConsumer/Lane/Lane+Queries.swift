@@ -26,7 +26,9 @@ extension Lane {
         let number = query.key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: partitions) }
         // The partition may have left since the query was asked.
         guard owned.contains(number) else { return .notOwned(partition: number) }
-        if query.isOfDevices { return .devices(try owned[number]?.center.devices(for: query) ?? []) }
+        if query.isOfDevices {
+            return .devices(try owned[number]?.center.devices(for: query, at: context.clock()) ?? [])
+        }
         if query.key.isWholeRecipient { return .page(try owned[number]?.center.page(for: query) ?? .init()) }
         return .notification(try owned[number]?.center.notification(for: query))
     }

@@ -6,7 +6,10 @@ extension Lane {
     /// Applies a record now, or holds a signal until the requests before it are applied.
     func take(_ record: Intake.Record, at now: Timestamp, _ copy: () -> KafkaConsumerRecord) throws {
         guard record.input == .signals else {
-            if !heldSignals.isEmpty { try applyHeld(of: record.partition, at: now, before: record.timestamp) }
+            // Signals wait for requests only: a newer record of another input says nothing of the requests before it.
+            if record.input == .requests, !heldSignals.isEmpty {
+                try applyHeld(of: record.partition, at: now, before: record.timestamp)
+            }
             return try apply(record, at: now, copy)
         }
         // Both would change the order of the signals of a partition: wait behind those that wait.

@@ -47,6 +47,7 @@ extension LaneStatus.Snapshot {
         assigned += 1
         pending += partition?.center.pendingCount ?? 0
         entries += partition?.center.entryCount ?? 0
+        recipients += partition?.center.recipientCount ?? 0
         resident += partition?.center.residentCount ?? 0
         unwritten += partition?.center.unwritten ?? 0
         troubledStores += partition?.center.storeTrouble == nil ? 0 : 1

@@ -145,7 +145,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             if let mustRestart { throw mustRestart }
             try takeEnrichments()
             try takeOutcomes()
-            owned.endCatchUps(isReadingHeld: isHeld, at: link.now) { link.lag(of: $0, after: $1) }
+            endCatchUps(isReadingHeld: isHeld)
             if held != .everything { try fireTimers() }
             try serveReports(within: .zero)
         } else {
@@ -171,6 +171,15 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         }
         if owned.isCatchingUp { wait = min(wait, 5) }
         return .milliseconds(owned.timeToNextWork(atMost: wait, at: context.clock()))
+    }
+
+    /// Lets timers fire and inputs be read that waited for the backlog.
+    private func endCatchUps(isReadingHeld: Bool) {
+        guard owned.isCatchingUp else { return }
+        let now = link.now
+        owned.endCatchUps(isReadingHeld: isReadingHeld, at: now) { link.lag(of: $0, after: $1) }
+        let ready = owned.endDevicesFirst(at: now) { link.lag(of: $0, after: $1) }
+        if !ready.isEmpty { link.resume(ready) }
     }
 
     private func read(upTo limit: Int, waiting: Duration) throws {

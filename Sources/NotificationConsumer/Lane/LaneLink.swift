@@ -30,6 +30,12 @@ package protocol LaneLink: PublishingLink where Topic == LaneTopic, Offsets == I
     /// - Returns: false when no record came in time, or the link was woken.
     func poll(within time: Duration, _ apply: (Intake.Record, () -> KafkaConsumerRecord) throws -> Void) throws -> Bool
 
+    /// Keeps input partitions from being read until `resume`, apart from `pauseReading` and `resumeReading`, which are about
+    /// all. Inside the assign hook it is about the new assignment, which begins without.
+    func pause(_ partitions: Set<InputPartition>)
+    /// Ends what `pause` began.
+    func resume(_ partitions: Set<InputPartition>)
+
     /// The range of offsets in each partition of an input, asked from the broker.
     func inputBounds(of partitions: [InputPartition], within time: Duration) throws -> [InputPartition: OffsetBounds]
 

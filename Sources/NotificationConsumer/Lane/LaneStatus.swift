@@ -8,6 +8,8 @@ package final class LaneStatus: Sendable {
         var partitions = 0
         package internal(set) var pending = 0
         var entries = 0
+        /// Records of recipients and tokens that must not be forgotten.
+        var recipients = 0
         /// The entries in memory.
         var resident = 0
         /// Changes that the stores have not written yet.

@@ -38,6 +38,8 @@ struct OwnedPartition {
     }
     /// The backlog to read before timers fire; nil when it is read.
     private var catchUp: CatchUp?
+    /// The same while its registrations are read, before requests and signals.
+    private var devicesFirst: CatchUp?
     /// Whether a record was read since the last cut.
     var isTouched = false
     private var cut: Cut?
@@ -63,6 +65,7 @@ struct OwnedPartition {
         self.lineage = lineage
         self.stateEnd = stateEnd
         self.catchUp = catchUp
+        if let catchUp, inputs[.devices].position < catchUp.ends[.devices] { devicesFirst = catchUp }
         self.center.holdsTimers = catchUp != nil
         self.center.replan = replan
         fireLimit = firedThrough ?? Timestamp.earliest
@@ -104,6 +107,14 @@ struct OwnedPartition {
         guard let catchUp, isReadingHeld || catchUp.isOver(inputs, at: now, lag: lag) else { return }
         self.catchUp = nil
         center.holdsTimers = false
+    }
+
+    /// Whether only registrations and tokens are read.
+    var readsDevicesFirst: Bool { devicesFirst != nil }
+
+    /// Lets requests and signals be read once the registrations are.
+    mutating func endDevicesFirst(at now: ContinuousClock.Instant, lag: (InputTopic, _ position: Int64) -> Int64?) {
+        if devicesFirst?.hasDevices(inputs, at: now, lag: lag) == true { devicesFirst = nil }
     }
 
     /// Whether a timer will soon be due and may not fire yet.

@@ -9,6 +9,8 @@ struct OwnedPartitions {
     private(set) var numbers: [Int32] = []
     /// The numbers of partitions whose timers wait until the backlog is read.
     private var catchingUp: Set<Int32> = []
+    /// The numbers of partitions whose registrations are read before their requests and signals.
+    private var devicesFirst: Set<Int32> = []
     /// The place of a record that is applied in pieces: a removal of all that a recipient has. Nothing is read meanwhile.
     private(set) var unfinished: InputPartition?
     /// The place in `numbers` of the partition whose timers fire first in this turn.
@@ -43,12 +45,14 @@ struct OwnedPartitions {
     mutating func completeAssignment(_ numbers: [Int32]) {
         self.numbers = numbers
         catchingUp = Set(numbers.filter { self[$0]?.isCatchingUp == true })
+        devicesFirst = Set(numbers.filter { self[$0]?.readsDevicesFirst == true })
     }
 
     /// Takes a partition out; nil when it is not owned, as after a refused assignment.
     mutating func remove(_ number: Int32) -> OwnedPartition? {
         guard contains(number) else { return nil }
         catchingUp.remove(number)
+        devicesFirst.remove(number)
         numbers.removeAll { $0 == number }
         if unfinished?.partition == number { unfinished = nil }
         return partitions[Int(number)].take()
@@ -72,7 +76,26 @@ struct OwnedPartitions {
         unfinished = nil
     }
 
-    var isCatchingUp: Bool { !catchingUp.isEmpty }
+    var isCatchingUp: Bool { !catchingUp.isEmpty || !devicesFirst.isEmpty }
+
+    /// What must not be read before registrations are.
+    var afterDevices: Set<InputPartition> { Set(devicesFirst.flatMap(InputPartition.afterDevices)) }
+
+    /// - Parameter lag: The records of an input still to be read after a position; nil when unknown.
+    /// - Returns: what may be read from now on, because the registrations are read.
+    mutating func endDevicesFirst(
+        at now: ContinuousClock.Instant,
+        lag: (InputPartition, _ position: Int64) -> Int64?
+    ) -> Set<InputPartition> {
+        var ready: Set<InputPartition> = []
+        for number in devicesFirst {
+            self[number]?.endDevicesFirst(at: now) { input, position in lag(InputPartition(input, number), position) }
+            guard self[number]?.readsDevicesFirst != true else { continue }
+            devicesFirst.remove(number)
+            ready.formUnion(InputPartition.afterDevices(number))
+        }
+        return ready
+    }
 
     /// Allows timers to fire where the backlog is read, or reading has stopped.
     ///

@@ -8,14 +8,14 @@ extension PartitionCenter {
     }
 
     /// The devices of a recipient, or the one that the key names.
-    func devices(for query: NotificationQuery) throws -> [ListedDevice] {
+    func devices(for query: NotificationQuery, at now: Timestamp) throws -> [ListedDevice] {
         let key = query.key.ofRecipient
         let record =
             try recipients.record(of: key) ?? store.entry(of: key.encoded).map { try RecipientRecord(json: $0.value) }
         let name = query.key.identifier
-        return (record?.registrations ?? []).filter { name.isEmpty || $0.name.hasSameUTF8(as: name) }.map(
-            ListedDevice.init
-        )
+        return (record?.registrations ?? []).filter { name.isEmpty || $0.name.hasSameUTF8(as: name) }.map {
+            ListedDevice($0, isInForeground: $0.isInForeground(at: now, kept: rules.foregroundKept))
+        }
     }
 
     /// Some of what a recipient has, in the order of the hashes of keys.

@@ -10,7 +10,7 @@ package import NotificationModel
 package protocol EntryStore: AnyObject {
     /// The changelog position of the contents; nil when the store is empty.
     var position: StorePosition? { get }
-    /// The number of entries, and of pending ones. Unwritten changes may not be counted yet.
+    /// The number of entries, of pending ones and of lasting ones. Unwritten changes may not be counted yet.
     var counts: StoreCounts { get }
     /// Changes accepted and not written yet, for backpressure; 0 where nothing has to be written.
     var unwritten: Int { get }
@@ -132,9 +132,17 @@ package struct StorePosition: Hashable, Sendable {
 package struct StoreCounts: Hashable, Sendable {
     package var entries = 0
     package var pending = 0
+    /// Those that must not be forgotten although nothing is pending: `StoreChange.isLasting`.
+    package var lasting = 0
 
-    package init(entries: Int = 0, pending: Int = 0) {
-        (self.entries, self.pending) = (entries, pending)
+    package init(entries: Int = 0, pending: Int = 0, lasting: Int = 0) {
+        (self.entries, self.pending, self.lasting) = (entries, pending, lasting)
+    }
+
+    static func += (counts: inout Self, more: Self) {
+        counts.entries += more.entries
+        counts.pending += more.pending
+        counts.lasting += more.lasting
     }
 }
 
@@ -165,8 +173,11 @@ package struct StoreChange: Hashable, Sendable {
     package var value: [UInt8]?
     /// When the pending notification is due; nil when nothing is pending.
     package var due: Timestamp?
-    /// When the entry last changed; used to forget old entries.
+    /// When the entry last changed; used to forget old entries. The latest instant for one that must not be forgotten.
     package var touched: Timestamp
+
+    /// Whether the entry must not be forgotten although nothing is pending.
+    package var isLasting: Bool { value != nil && due == nil && touched == .latest }
 
     package init(key: [UInt8], value: [UInt8]?, due: Timestamp?, touched: Timestamp) {
         (self.key, self.value, self.due, self.touched) = (key, value, due, touched)

@@ -23,6 +23,8 @@ package final class MemoryEntryStore: EntryStore {
     /// Ordered by instant and slot.
     private var dues = SortedChunks()
     private var idles = SortedChunks()
+    /// Those of `idles` that must not be forgotten.
+    private var lasting = 0
     private var isClosed = false
     /// The bytes of keys and values.
     private var contentBytes = 0
@@ -35,7 +37,9 @@ package final class MemoryEntryStore: EntryStore {
 
     package init() {}
 
-    package var counts: StoreCounts { StoreCounts(entries: slots.count - free.count, pending: dues.count) }
+    package var counts: StoreCounts {
+        StoreCounts(entries: slots.count - free.count, pending: dues.count, lasting: lasting)
+    }
     package var unwritten: Int { 0 }
     package var memoryBytes: Int { contentBytes + counts.entries * Self.entryBytes }
 
@@ -159,6 +163,7 @@ package final class MemoryEntryStore: EntryStore {
             dues.insert(.init(first: due.rawValue, second: Int64(slot)))
         } else {
             idles.insert(.init(first: slots[slot].touched.rawValue, second: Int64(slot)))
+            if slots[slot].touched == .latest { lasting += 1 }
         }
     }
 
@@ -167,6 +172,7 @@ package final class MemoryEntryStore: EntryStore {
             dues.remove(.init(first: due.rawValue, second: Int64(slot)))
         } else {
             idles.remove(.init(first: slots[slot].touched.rawValue, second: Int64(slot)))
+            if slots[slot].touched == .latest { lasting -= 1 }
         }
     }
 
@@ -211,7 +217,7 @@ package final class MemoryEntryStore: EntryStore {
     package func discard() {
         slots = []
         free = []
-        contentBytes = 0
+        (contentBytes, lasting) = (0, 0)
         firstOfKey = [:]
         firstOfRecipient = [:]
         dues = SortedChunks()

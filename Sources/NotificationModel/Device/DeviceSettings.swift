@@ -8,6 +8,26 @@ public enum NotificationSetting: String, CaseIterable, Sendable, Hashable {
     case enabled
 }
 
+/// How a device shows alerts: `UNAlertStyle`.
+public enum AlertStyle: String, CaseIterable, Sendable, Hashable {
+    /// No banner; the list has it.
+    case nothing = "none"
+    /// A banner that goes away by itself.
+    case banner
+    /// An alert that stays until the person ends it.
+    case alert
+}
+
+/// When a device shows the text of a notification before it is opened: `UNShowPreviewsSetting`.
+public enum ShowPreviews: String, CaseIterable, Sendable, Hashable {
+    /// Also on a locked device.
+    case always
+    /// While the device is unlocked.
+    case whenAuthenticated
+    /// Never.
+    case never
+}
+
 /// The notification settings of an app on a device, by name. One that is missing does not restrict anything.
 public struct DeviceSettings: Sendable, Hashable {
     /// The settings of `UNNotificationSettings`, as JSON names them.
@@ -46,6 +66,12 @@ public struct DeviceSettings: Sendable, Hashable {
 
     /// Two bits for each name: 0 missing, 1 not supported, 2 disabled, 3 enabled.
     private var bits: UInt32 = 0
+    /// How alerts are shown; nil when it is missing.
+    public var alertStyle: AlertStyle?
+    /// When texts are shown; nil when it is missing. For gateways: nothing here depends on it.
+    public var showPreviews: ShowPreviews?
+    /// Whether the app has a screen for its notification settings; nil when it is missing. For gateways.
+    public var providesAppNotificationSettings: Bool?
 
     /// Without any setting.
     public init() {}
@@ -79,7 +105,7 @@ public struct DeviceSettings: Sendable, Hashable {
     }
 
     /// True without any setting.
-    public var isEmpty: Bool { bits == 0 }
+    public var isEmpty: Bool { self == DeviceSettings() }
 }
 
 extension DeviceSettings.Name {
@@ -101,9 +127,21 @@ extension DeviceSettings.Name {
 }
 
 extension DeviceSettings: JSONWritable {
+    /// Those that are not a `NotificationSetting`.
+    private enum Field: FieldName {
+        case alertStyle, showPreviews, providesAppNotificationSettings
+    }
+
     init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
         var settings = DeviceSettings()
         try scanner.object { scanner, member throws(ModelError) in
+            switch try scanner.field(member, of: Field.self) {
+            case .alertStyle: return try scanner.once(&settings.alertStyle, scanner.choice(AlertStyle.self))
+            case .showPreviews: return try scanner.once(&settings.showPreviews, scanner.choice(ShowPreviews.self))
+            case .providesAppNotificationSettings:
+                return try scanner.once(&settings.providesAppNotificationSettings, scanner.boolean())
+            case nil: break
+            }
             let text = scanner.materialise(member)
             guard let name = Name(rawValue: text), name.rawValue.hasSameUTF8(as: text) else {
                 return try scanner.passOver(origin)
@@ -116,16 +154,17 @@ extension DeviceSettings: JSONWritable {
     }
 
     func writeJSON(to out: inout [UInt8]) {
-        out.append(0x7B)
-        var isFirst = true
+        var object = JSONObjectWriter()
         for (index, name) in Self.names.enumerated() {
             let value = Int(truncatingIfNeeded: bits >> UInt32(2 * index) & 3)
             guard value > 0 else { continue }
-            if !isFirst { out.append(0x2C) }
-            isFirst = false
+            object.separate(&out)
             JSONWriter.append(name, to: &out)
             JSONWriter.append(Self.values[value], to: &out)
         }
-        out.append(0x7D)
+        object.member(Field.alertStyle, alertStyle?.rawValue, &out)
+        object.member(Field.showPreviews, showPreviews?.rawValue, &out)
+        object.member(Field.providesAppNotificationSettings, providesAppNotificationSettings, &out)
+        object.end(&out)
     }
 }

@@ -36,12 +36,17 @@ extension JSONScanner {
 
     /// A string of a bounded number of bytes without control characters.
     mutating func printable(bytes range: ClosedRange<Int>) throws(ModelError) -> String {
+        materialise(try printableText(bytes: range))
+    }
+
+    /// The same, not decoded yet.
+    mutating func printableText(bytes range: ClosedRange<Int>) throws(ModelError) -> JSONStringToken {
         let text = try string(bytes: range)
         let control = try withBytes(text) { bytes throws(ModelError) in
             PercentEncoding.firstControlCharacter(in: bytes)
         }
         if let control { throw value("byte \(control) is a control character: remove it") }
-        return materialise(text)
+        return text
     }
 
     /// An application, a device or an identifier: not empty and without control characters, as in a key.

@@ -37,7 +37,7 @@ public struct DevicePresentation: Sendable, Hashable {
     /// Decides for one device.
     ///
     /// Settings that are not known restrict nothing. Those about places and times (`lockScreen`, `carPlay`, `announcement`,
-    /// `scheduledDelivery`, `directMessages`) are left to the device.
+    /// `scheduledDelivery`, `directMessages`) are left to the device, and so are `showPreviews` and the kind of alert.
     ///
     /// - Parameters:
     ///   - facts: of the content.
@@ -116,6 +116,7 @@ extension DeviceSettings {
         var options: PresentationOptions = []
         if !allows(.alert) { options.formUnion([.banner, .list]) }
         if !allows(.notificationCenter) { options.formUnion(.list) }
+        if alertStyle == .nothing { options.formUnion(.banner) }
         if !allows(.badge) { options.formUnion(.badge) }
         // Only a known permission lets a critical sound pass where sounds are off.
         if !allows(.sound), !(facts.hasCriticalSound && self[.criticalAlert] == .enabled) { options.formUnion(.sound) }

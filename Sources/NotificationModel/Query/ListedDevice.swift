@@ -1,9 +1,16 @@
 /// A device of a recipient, as a query lists it: its name, its registration, and what the center knows of it.
 public struct ListedDevice: Sendable, Hashable {
     private let device: RecipientRecord.RegisteredDevice
+    private let isInForeground: Bool
 
     /// A device of a recipient's record.
-    public init(_ device: RecipientRecord.RegisteredDevice) { self.device = device }
+    ///
+    /// - Parameters:
+    ///   - device: as it was registered.
+    ///   - isInForeground: whether its app counts as being in the foreground now.
+    public init(_ device: RecipientRecord.RegisteredDevice, isInForeground: Bool) {
+        (self.device, self.isInForeground) = (device, isInForeground)
+    }
 
     /// Its name.
     public var name: String { device.name }
@@ -17,7 +24,7 @@ public struct ListedDevice: Sendable, Hashable {
         var object = JSONObjectWriter()
         object.member(Field.device, device.name, &out)
         object.member(Field.badge, device.badge, &out)
-        if device.isForeground { object.member(Field.foreground, true, &out) }
+        if isInForeground { object.member(Field.foreground, true, &out) }
         object.member(Field.retiredAt, device.retiredAt, &out)
         object.separate(&out)
         // Its members, without the brace before them.

@@ -75,9 +75,10 @@ extension JSONScanner {
                 (facts.hasSound, facts.hasCriticalSound) = (true, try scanner.sound())
                 isSubstantial = true
             case .categoryIdentifier:
-                facts.category = ContentFacts.Text(try scanner.string(bytes: short), after: 0)
+                // It can become part of a digest's key, and so can the thread.
+                facts.category = ContentFacts.Text(try scanner.printableText(bytes: short), after: 0)
             case .threadIdentifier:
-                facts.thread = ContentFacts.Text(try scanner.string(bytes: short), after: 0)
+                facts.thread = ContentFacts.Text(try scanner.printableText(bytes: short), after: 0)
             case .launchImageName, .targetContentIdentifier, .filterCriteria, .summaryArgument:
                 _ = try scanner.string(bytes: short)
             case .interruptionLevel:

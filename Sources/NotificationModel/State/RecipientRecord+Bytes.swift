@@ -19,9 +19,9 @@ extension RecipientRecord {
 }
 
 extension RecipientRecord.RegisteredDevice {
-    /// About the bytes of its JSON, rather more than less: settings with all names have 380.
+    /// About the bytes of its JSON, rather more than less: settings with all names have 480.
     package var bytes: Int {
-        var bytes = 400 + (registration.settings.isEmpty ? 0 : 400) + RecipientRecord.bytes(name)
+        var bytes = 400 + (registration.settings.isEmpty ? 0 : 500) + RecipientRecord.bytes(name)
         bytes += registration.platform.utf8.count + 2 * registration.token.utf8.count
         if let text = registration.bundleIdentifier { bytes += 24 + RecipientRecord.bytes(text) }
         if let text = registration.locale { bytes += 24 + RecipientRecord.bytes(text) }

@@ -25,6 +25,15 @@ extension RecipientRecord {
         /// Whether notifications may be sent to it.
         public var isActive: Bool { retiredAt == nil }
 
+        /// Whether its app counts as being in the foreground. An app that ended without saying so must not count for ever.
+        ///
+        /// - Parameters:
+        ///   - now: the current time.
+        ///   - kept: how long it counts after the app said so, in milliseconds.
+        public func isInForeground(at now: Timestamp, kept: Int64) -> Bool {
+            isForeground && (stateAt.map { now.rawValue - $0.rawValue <= kept } ?? false)
+        }
+
         /// When it was registered last, by the clock of its app.
         public var registeredAt: Timestamp { registration.registeredAt ?? Timestamp(rawValue: 0) }
 

@@ -49,8 +49,10 @@ struct DeviceListCommand: AsyncParsableCommand {
     /// What matters of a device, in one line: only settings that restrict it.
     static func line(_ device: JSONValue) -> String {
         func text(_ member: String) -> String? { device[member]?.stringValue }
-        let restricted = (device["settings"]?.objectValue ?? []).compactMap { setting in
-            setting.value.stringValue == NotificationSetting.enabled.rawValue ? nil : setting.name
+        let restricted = (device["settings"]?.objectValue ?? []).compactMap { setting -> String? in
+            let value = setting.value.stringValue ?? ""
+            if setting.name == "alertStyle" { return AlertStyle(rawValue: value) == .nothing ? "banner" : nil }
+            return [.disabled, .notSupported].contains(NotificationSetting(rawValue: value)) ? setting.name : nil
         }
         let parts: [String?] = [
             text("device") ?? "?", text("platform"), text("environment"), text("authorizationStatus"),

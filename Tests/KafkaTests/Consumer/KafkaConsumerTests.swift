@@ -144,6 +144,30 @@ struct KafkaConsumerTests {
         await broker.shutDown()
     }
 
+    @Test func `a partition that the assign hook pauses is not read before it is resumed`() async throws {
+        let broker = try LocalBroker(topics: ["t": 2])
+        try await publish(numbers(20), to: "t", on: broker)
+        try await publish(numbers(20, from: 100), to: "t", partition: 1, on: broker)
+        let place = place
+        let read = try await consume(from: broker, group: "g") { consumer in
+            try consumer.subscribe(
+                to: ["t"],
+                onAssign: { places in
+                    consumer.pause(places)
+                    consumer.resume(places.subtracting([place]))
+                    return Dictionary(uniqueKeysWithValues: places.map { ($0, 5) })
+                }
+            )
+            var read = try consumer.read(15)
+            #expect(try consumer.isQuiet())
+            consumer.resume([place])
+            read += try consumer.read(15)
+            return read
+        }
+        #expect(read == numbers(15, from: 105) + numbers(15, from: 5))
+        await broker.shutDown()
+    }
+
     @Test func `a broker outage while reading loses nothing`() async throws {
         let broker = try LocalBroker(topics: ["t": 1])
         try await publish(numbers(10), to: "t", on: broker)

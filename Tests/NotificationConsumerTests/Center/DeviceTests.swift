@@ -169,6 +169,21 @@ struct DeviceTests {
         #expect(try presentation(bench.apply(Self.request("d", content), 3_700_002).last) == usual)
     }
 
+    @Test func `a device is listed as in the foreground for as long as that counts`() throws {
+        var bench = Bench()
+        bench.apply(try Self.device())
+        bench.apply(Self.signal(.appState(.init(device: "phone", state: .foreground)), at: 10), 10)
+        func listed(_ time: Int64) throws -> JSONValue? {
+            var json: [UInt8] = []
+            for device in try bench.center.devices(for: NotificationQuery(key: key("")), at: at(time)) {
+                device.write(to: &json)
+            }
+            return try JSONValue.parse(json)["foreground"]
+        }
+        #expect(try listed(3_600_010) == .bool(true))
+        #expect(try listed(3_600_011) == nil)
+    }
+
     @Test func `an older state of an app changes nothing`() throws {
         var bench = Bench()
         bench.apply(try Self.device())

@@ -308,6 +308,20 @@ struct LimitTests {
         #expect(first.key == second.key && first.requestID != second.requestID)
     }
 
+    @Test func `a group that cannot be part of a key has a digest under a name of its own`() throws {
+        for thread in [#"a\nb"#, #"\u0085"#, String(repeating: "t", count: 300)] {
+            var bench = Bench(Self.exactlyOnce)
+            let content = #"{"title":"T","threadIdentifier":"\#(thread)"}"#
+            for name in ["a", "b"] { bench.apply(try Self.request(name, content, digest: Self.digest)) }
+            // Such members may be in the state of an earlier version.
+            var next = try Self.restarted(&bench, Self.exactlyOnce, firedThrough: 1000)
+            try next.center.refill(at: at(60_000))
+            let events = next.fire(60_000)
+            #expect(events.map(\.name) == [.digested, .digested, .delivered])
+            #expect(events.last?.key.identifier.wholeMatch(of: /digest:[0-9a-f-]{36}/) != nil)
+        }
+    }
+
     @Test func `a digest whose window ends in quiet hours is held until their end`() throws {
         var bench = Bench(Self.exactlyOnce)
         let quiet = #"{"start":"08:01","end":"09:00"}"#

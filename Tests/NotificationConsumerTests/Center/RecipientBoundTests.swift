@@ -1,3 +1,4 @@
+import Foundation
 import NotificationModel
 import Testing
 
@@ -105,5 +106,82 @@ struct RecipientBoundTests {
         }
         #expect(error.reason == .tooLarge && !error.detail.contains(token))
         #expect(bench.recipient(key(""))?.registrations.map(\.name) == ["phone"])
+    }
+
+    // MARK: - How many there are
+
+    private static func claim(_ token: String, by name: String, released: Bool = false) -> CenterInput {
+        var claim = TokenClaim(owner: key("phone", recipient: name), registeredAt: at(0))
+        claim.isReleased = released
+        return .claim(
+            .init(token: key("", recipient: token), claim: claim, position: .init(.tokens, offset: 0), trace: .none)
+        )
+    }
+
+    private static func isCapped(_ outcome: CenterInput.Outcome?) -> Bool {
+        guard case .refused(let error)? = outcome else { return false }
+        return error.reason == .capped && error.detail.contains("center.recipients")
+    }
+
+    @Test func `recipients with devices and tokens take no room from notifications`() throws {
+        let limits = PartitionCenter.Limits(maximumEntries: 10)
+        var bench = Bench(Self.rules, limits: limits)
+        bench.apply(NotificationConsumerTests.request("q"))
+        for number in 0..<40 {
+            bench.apply(try DeviceTests.device(of: "r\(number)", token: String(format: "%064x", number)))
+            bench.apply(Self.claim("token\(number)", by: "r\(number)"))
+        }
+        #expect(bench.center.entryCount == 1 && bench.center.recipientCount == 80)
+        try bench.commit()
+        #expect(bench.store.counts == StoreCounts(entries: 81, pending: 0, lasting: 80))
+        var next = Bench(Self.rules, over: bench.store, limits: limits)
+        #expect(next.center.entryCount == 1 && next.center.recipientCount == 80)
+        for second in 1..<20 {
+            #expect(try next.center.forget(at: at(Int64(second) * 1000)) == 0)
+            try next.commit()
+        }
+        next.offset = bench.offset
+        next.apply(NotificationConsumerTests.request("q"), 30_000)
+        #expect(next.outcomes.last == .duplicate)
+    }
+
+    @Test func `beyond the bound the first device of another recipient and another token are refused`() throws {
+        var bench = Bench(Self.rules, limits: .init(maximumRecipients: 3))
+        func register(_ name: String, of recipient: String) throws -> CenterInput.Outcome? {
+            bench.apply(
+                try DeviceTests.device(
+                    name,
+                    of: recipient,
+                    token: String(repeating: name == "a" ? "a1" : "b2", count: 32)
+                )
+            )
+            return bench.outcomes.last
+        }
+        #expect(try register("a", of: "ana") == .registered && register("a", of: "bob") == .registered)
+        bench.apply(Self.claim("t", by: "ana"))
+        #expect(bench.outcomes.last == .claimed && bench.center.recipientCount == 3)
+        #expect(Self.isCapped(try register("a", of: "carl")))
+        bench.apply(Self.claim("u", by: "bob"))
+        #expect(Self.isCapped(bench.outcomes.last))
+        // What is known may change.
+        #expect(try register("b", of: "ana") == .registered)
+        bench.apply(Self.claim("t", by: "bob"))
+        #expect(bench.outcomes.last == .claimed)
+        bench.apply(DeviceTests.gone("a", of: "carl"))
+        bench.apply(Self.claim("u", by: "bob", released: true))
+        #expect(!Self.isCapped(bench.outcomes.last) && bench.center.recipientCount == 3)
+        // Without its device a recipient takes no room, and notifications have theirs.
+        bench.apply(DeviceTests.gone("a", of: "bob", at: 1), 1)
+        #expect(bench.center.recipientCount == 2 && bench.center.entryCount == 1)
+        #expect(try register("a", of: "carl") == .registered)
+        #expect(bench.apply(NotificationConsumerTests.request("q")).summary == ["delivered q!"])
+    }
+
+    @Test func `a record that must not be forgotten is known as such by the changelog`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(try DeviceTests.device())
+        let change = try #require(bench.center.cut(at: at(0), all: true).first)
+        #expect(change.isLasting)
+        #expect(try StateEntry.head(of: change.value ?? []).touched == .latest)
     }
 }

@@ -64,6 +64,8 @@ final class FaultyLink<Base: LaneLink>: LaneLink {
 
     func pauseReading() { base.pauseReading() }
     func resumeReading() { base.resumeReading() }
+    func pause(_ partitions: Set<InputPartition>) { base.pause(partitions) }
+    func resume(_ partitions: Set<InputPartition>) { base.resume(partitions) }
 
     func inputBounds(
         of partitions: [InputPartition],

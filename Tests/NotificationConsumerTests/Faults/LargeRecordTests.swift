@@ -250,6 +250,63 @@ struct LargeRecordTests {
         #expect(bench.entry(key("order"))?.pending == nil)
     }
 
+    private static func size(_ change: StoreChange) -> Int {
+        RecordBound.size(key: change.key, value: change.value, headers: [])
+    }
+
+    @Test func `an entry that does not fit a record is written without the content that it delivered`() throws {
+        let bound = RecordBound(300_000)
+        var rules = LifecycleRules(retention: 1_000_000)
+        rules.contentBytes = bound.content()
+        rules.keptContentBytes = bound.content(contents: 2)
+        rules.recordBytes = bound.bytes
+        func sized(_ name: String, _ bytes: Int, _ plan: CenterInput.Plan = .immediate(collapseWindow: 0))
+            -> CenterInput
+        {
+            guard case .request(var input) = request(name, plan) else { return removal(name) }
+            input.content = Array(#"{"title":"\#(String(repeating: "x", count: bytes - 12))"}"#.utf8)[...]
+            return .request(input)
+        }
+        var bench = Bench(rules)
+        bench.apply(sized("a", 120_000))
+        let alone = try #require(bench.center.cut(at: at(0), all: true).first)
+        #expect(try StateEntry(json: alone.value ?? [], zones: nil).delivered?.details?.content?.count == 120_000)
+        bench.apply(sized("b", 240_000, interval(3600)), 1)
+        let both = try #require(bench.center.cut(at: at(1), all: true).first)
+        #expect(Self.size(both) <= bound.bytes)
+        let entry = try StateEntry(json: both.value ?? [], zones: nil)
+        #expect(entry.delivered?.requestID == id("a") && entry.delivered?.details?.content == nil)
+        #expect(entry.pending?.requestID == id("b") && entry.pending?.content.count == 240_000)
+        // A restart before it is due, and what is sent then fits again.
+        try bench.commit()
+        bench.apply(removal("r", key("order"), .pending), 2)
+        let after = try #require(bench.center.cut(at: at(2), all: true).first)
+        #expect(Self.size(after) <= bound.bytes && after.due == nil)
+    }
+
+    @Test func `an entry that still does not fit is written without what devices told`() throws {
+        var entry = StateEntry()
+        entry.version = .init(number: 1, by: id("v"))
+        let bare = StoreChange(key: key("order").encoded, value: entry.json, due: nil, touched: at(0))
+        entry.marks = (0..<ModelLimits.deviceMarks).map {
+            .init(requestID: id("q\($0)"), device: String(repeating: "d", count: 256), kinds: .received)
+        }
+        let store = MemoryEntryStore()
+        store.write(
+            [StoreChange(key: key("order").encoded, value: entry.json, due: nil, touched: at(0))],
+            position: StorePosition(lineage: "l", offset: 1, writtenAt: at(0))
+        )
+        for (room, kept) in [(40_000, ModelLimits.deviceMarks), (4096, 0)] {
+            var rules = LifecycleRules(retention: 1_000_000)
+            rules.recordBytes = Self.size(bare) + room
+            var bench = Bench(rules, over: store)
+            bench.apply(request("q"))
+            let change = try #require(bench.center.cut(at: at(0), all: true).first)
+            #expect(Self.size(change) <= rules.recordBytes)
+            #expect(try StateEntry(json: change.value ?? [], zones: nil).marks.count == kept)
+        }
+    }
+
     @Test func `a limit too small for any work prevents the start`() throws {
         let broker = try FaultBroker()
         var configuration = broker.configuration

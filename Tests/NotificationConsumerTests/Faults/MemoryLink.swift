@@ -1,12 +1,10 @@
 import Kafka
-import Logging
 import NotificationModel
-import ServiceSupport
 import Synchronization
 
 @testable import NotificationConsumer
 
-/// The topics, and the group's offsets.
+/// A broker in memory: the topics, and the offsets of the group.
 final class MemoryBroker {
     struct Log {
         var low: Int64 = 0
@@ -127,6 +125,10 @@ final class MemoryLink: LaneLink {
     /// Called while the lane waits.
     var whileWaiting: () -> Void = {}
     var isReadingPaused = false
+    /// The input partitions that are paused by themselves.
+    private(set) var paused: Set<InputPartition> = []
+    /// The inputs of which nothing arrives.
+    var stuck: Set<InputTopic> = []
     /// The order in which a poll looks for a record in the inputs of a partition.
     var order = InputTopic.allCases
     /// The inputs for which the broker has not told the end yet.
@@ -157,13 +159,14 @@ final class MemoryLink: LaneLink {
     {
         if assigned != share {
             revoke(within: .seconds(7))
+            paused = []
             positions = try onAssign?(share) ?? [:]
             assigned = share
             isReadingPaused = false
         }
         for place in assigned.flatMap({ number in order.map { InputPartition($0, number) } }) where !isReadingPaused {
             let (log, position) = (broker.log(of: place), positions[place] ?? 0)
-            guard position < log.high else { continue }
+            guard position < log.high, !paused.contains(place), !stuck.contains(place.input) else { continue }
             positions[place] = position + 1
             try apply(record(place, position)) { fatalRecord(place, position) }
             return true
@@ -209,6 +212,8 @@ final class MemoryLink: LaneLink {
 
     func pauseReading() { isReadingPaused = true }
     func resumeReading() { isReadingPaused = false }
+    func pause(_ partitions: Set<InputPartition>) { paused.formUnion(partitions) }
+    func resume(_ partitions: Set<InputPartition>) { paused.subtract(partitions) }
 
     func inputBounds(
         of partitions: [InputPartition],
@@ -363,38 +368,4 @@ final class MemoryLink: LaneLink {
     }
 
     func close(within time: Duration) { revoke(within: time) }
-}
-
-extension Lane {
-    /// A lane over a link, on its clock.
-    static func over(
-        _ link: Link,
-        _ guarantee: DeliveryGuarantee,
-        configuration: ConsumerServiceConfiguration = .init(bootstrapServers: []),
-        channel: (any DeliveryChannel)? = nil,
-        health: Health = Health(),
-        registry: PrometheusRegistry = PrometheusRegistry(),
-        zones: TimeZones = zones,
-        fenced: String? = nil,
-        logger: Logger = quiet
-    ) -> Lane {
-        let began = link.now
-        var configuration = configuration
-        if let channel { configuration.channel = channel.name }
-        let context = LaneContext(
-            configuration: configuration,
-            guarantee: guarantee,
-            stores: MemoryEntryStores(),
-            channels: channel.map { [$0] } ?? [],
-            clock: { at((link.now - began).milliseconds) },
-            zones: zones,
-            newLineage: { "test" },
-            status: LaneStatus(),
-            health: health.component("lane"),
-            metrics: LaneMetrics(factory: registry),
-            logger: logger,
-            fenced: fenced
-        )
-        return Lane(context: context, link: link)
-    }
 }

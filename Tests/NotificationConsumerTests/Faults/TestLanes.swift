@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import Logging
 import NotificationModel
 import ServiceSupport
 import Synchronization
@@ -82,5 +83,39 @@ final class TestLanes: Sendable {
                 failures.withLock { $0.append(error) }
             }
         }
+    }
+}
+
+extension Lane {
+    /// A lane over a link, on its clock.
+    static func over(
+        _ link: Link,
+        _ guarantee: DeliveryGuarantee,
+        configuration: ConsumerServiceConfiguration = .init(bootstrapServers: []),
+        channel: (any DeliveryChannel)? = nil,
+        health: Health = Health(),
+        registry: PrometheusRegistry = PrometheusRegistry(),
+        zones: TimeZones = zones,
+        fenced: String? = nil,
+        logger: Logger = quiet
+    ) -> Lane {
+        let began = link.now
+        var configuration = configuration
+        if let channel { configuration.channel = channel.name }
+        let context = LaneContext(
+            configuration: configuration,
+            guarantee: guarantee,
+            stores: MemoryEntryStores(),
+            channels: channel.map { [$0] } ?? [],
+            clock: { at((link.now - began).milliseconds) },
+            zones: zones,
+            newLineage: { "test" },
+            status: LaneStatus(),
+            health: health.component("lane"),
+            metrics: LaneMetrics(factory: registry),
+            logger: logger,
+            fenced: fenced
+        )
+        return Lane(context: context, link: link)
     }
 }

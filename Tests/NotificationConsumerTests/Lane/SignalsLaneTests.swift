@@ -13,12 +13,16 @@ struct SignalsLaneTests {
     /// A broker with a request of `ana` that waits for a region.
     private static func broker(request timestamp: Timestamp = at(0)) -> MemoryBroker {
         let broker = MemoryBroker(partitions: 2)
+        putRequest(timestamp, broker)
+        return broker
+    }
+
+    private static func putRequest(_ timestamp: Timestamp, _ broker: MemoryBroker) {
         let trigger = LocationTrigger(region: region, notifyOnEntry: true, notifyOnExit: false)
         let json = String(decoding: NotificationTrigger.location(trigger).json, as: UTF8.self)
         let value = #"{"requestId":"q","content":{"title":"T"},"trigger":\#(json)}"#
         broker.requests[Int(home)].records.append((key("a").encoded, Array(value.utf8)))
         broker.requests[Int(home)].timestamps[0] = timestamp
-        return broker
     }
 
     private static func put(
@@ -79,6 +83,24 @@ struct SignalsLaneTests {
         Self.put(true, at(20), broker)
         try Self.run(broker) { $0.order = [.signals, .requests] }
         #expect(Self.events(broker) == ["scheduled"])
+    }
+
+    @Test func `a fix waits for its request, though a registration that is newer is read between them`() throws {
+        let broker = MemoryBroker(partitions: 2)
+        try Self.run(broker) { link in
+            link.order = [.signals, .devices, .requests]
+            // After the backlog is read.
+            link.whileWaiting = {
+                guard broker.signals[Int(Self.home)].records.isEmpty else { return }
+                Self.putRequest(at(0), broker)
+                Self.put(false, at(10), broker)
+                Self.put(true, at(20), broker)
+                let registration = #"{"platform":"apns","token":"\#(String(repeating: "ab", count: 32))"}"#
+                broker.devices[Int(Self.home)].records.append((key("phone").encoded, Array(registration.utf8)))
+                broker.devices[Int(Self.home)].timestamps[0] = at(30)
+            }
+        }
+        #expect(Self.events(broker).last == at(20).rfc3339)
     }
 
     @Test func `while nobody knows how many requests there are, signals wait, but not for ever`() throws {

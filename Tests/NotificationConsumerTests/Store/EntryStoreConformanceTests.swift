@@ -57,6 +57,26 @@ struct EntryStoreConformanceTests {
         }
     }
 
+    @Test(arguments: Kind.allCases)
+    func `what must not be forgotten is counted by itself`(kind: Kind) throws {
+        try kind.with { store in
+            func counts(after change: StoreChange, _ offset: Int64) throws -> StoreCounts {
+                try store.write([change], position: position(offset))
+                try store.flush()
+                return store.counts
+            }
+            let forEver = Timestamp.latest.rawValue
+            try store.write([change("shop/b/", touched: 5), change("shop/c/1", due: forEver)], position: position(1))
+            #expect(
+                try counts(after: change("shop/a/", touched: forEver), 2) == .init(entries: 3, pending: 1, lasting: 1)
+            )
+            #expect(try counts(after: change("shop/a/", touched: forEver), 3).lasting == 1)
+            #expect(try counts(after: change("shop/a/", touched: 9), 4) == .init(entries: 3, pending: 1, lasting: 0))
+            #expect(try counts(after: change("shop/b/", touched: forEver), 5).lasting == 1)
+            #expect(try counts(after: change("shop/b/", nil), 6) == .init(entries: 2, pending: 1, lasting: 0))
+        }
+    }
+
     @Test(arguments: Kind.allCases, [false, true])
     func `a recipient's entries are found, and not those of a recipient whose name starts with the same text`(
         kind: Kind,

@@ -129,7 +129,8 @@ struct StoreModel {
                 // Few instants, so that many entries are due together.
                 due: isGone || Bool.random(using: &random)
                     ? nil : Timestamp(rawValue: Int64.random(in: 0..<12, using: &random)),
-                touched: Timestamp(rawValue: Int64.random(in: 0..<50, using: &random))
+                touched: Int.random(in: 0..<8, using: &random) == 0
+                    ? .latest : Timestamp(rawValue: Int64.random(in: 0..<50, using: &random))
             )
         }
         offset += Int64(changes.count) + 1
@@ -169,6 +170,10 @@ struct StoreModel {
 
     /// The counts after everything is written.
     var counts: StoreCounts {
-        StoreCounts(entries: entries.count, pending: entries.values.count { $0.due != nil })
+        StoreCounts(
+            entries: entries.count,
+            pending: entries.values.count { $0.due != nil },
+            lasting: entries.values.count(where: \.isLasting)
+        )
     }
 }

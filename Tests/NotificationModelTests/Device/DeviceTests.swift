@@ -130,6 +130,39 @@ struct DeviceTests {
         }
     }
 
+    @Test("the other settings keep their values, through JSON too")
+    func otherSettings() throws {
+        for style in AlertStyle.allCases {
+            for previews in ShowPreviews.allCases {
+                for provides in [false, true] {
+                    let members = #""alertStyle":"\#(style.rawValue)","showPreviews":"\#(previews.rawValue)""#
+                    let all = #"{"sound":"disabled",\#(members),"providesAppNotificationSettings":\#(provides)}"#
+                    let device = try DeviceRegistration(body: Self.json("\"settings\":\(all)"))
+                    #expect(device.settings.alertStyle == style && device.settings.showPreviews == previews)
+                    #expect(device.settings.providesAppNotificationSettings == provides)
+                    #expect(try DeviceRegistration(json: device.json) == device)
+                    #expect(try JSONValue.parse(device.json)["settings"] == JSONValue.parse(bytes(all)))
+                }
+            }
+        }
+        let only = try DeviceRegistration(body: Self.json(#""settings":{"alertStyle":"none"}"#))
+        #expect(!only.settings.isEmpty && text(only.json).contains(#""settings":{"alertStyle":"none"}"#))
+    }
+
+    @Test("the values are those of UserNotifications, in the order of their numbers")
+    func values() {
+        let statuses = ["notDetermined", "denied", "authorized", "provisional", "ephemeral"]
+        #expect(AuthorizationStatus.allCases.map(\.rawValue) == statuses)
+        #expect(NotificationSetting.allCases.map(\.rawValue) == ["notSupported", "disabled", "enabled"])
+        #expect(AlertStyle.allCases.map(\.rawValue) == ["none", "banner", "alert"])
+        #expect(ShowPreviews.allCases.map(\.rawValue) == ["always", "whenAuthenticated", "never"])
+        let names = [
+            "sound", "badge", "alert", "notificationCenter", "lockScreen", "carPlay", "criticalAlert", "announcement",
+            "scheduledDelivery", "timeSensitive", "directMessages",
+        ]
+        #expect(Set(DeviceSettings.Name.allCases.map(\.rawValue)) == Set(names))
+    }
+
     @Test("the hash of a token matches another implementation, and is that of one application and platform")
     func hashes() throws {
         let device = try DeviceRegistration(platform: "apns", token: Self.token.uppercased())

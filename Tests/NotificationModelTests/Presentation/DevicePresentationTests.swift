@@ -9,12 +9,14 @@ struct DevicePresentationTests {
     private func present(
         _ json: String,
         _ settings: [DeviceSettings.Name: NotificationSetting] = [:],
+        alertStyle: AlertStyle? = nil,
         status: AuthorizationStatus = .authorized,
         isForeground: Bool = false,
         category: ForegroundPolicy? = nil
     ) -> DevicePresentation {
         var known = DeviceSettings()
         for (name, setting) in settings { known[name] = setting }
+        known.alertStyle = alertStyle
         return DevicePresentation(
             of: ContentFacts(bytes(json)[...]),
             status: status,
@@ -70,6 +72,33 @@ struct DevicePresentationTests {
         #expect(present(Self.full, [name: .disabled]).verdict == .presented(options))
         #expect(present(Self.full, [name: .notSupported]).verdict == .presented(options))
         #expect(present(Self.full, [name: .enabled]).verdict == .presented(Self.all))
+    }
+
+    @Test("the alert style none takes the banner away, and leaves the list")
+    func alertStyle() {
+        #expect(present(Self.full, alertStyle: .nothing).verdict == .presented([.list, .sound, .badge]))
+        for style in [AlertStyle.banner, .alert] {
+            #expect(present(Self.full, alertStyle: style).verdict == .presented(Self.all))
+        }
+        let inFront = present(Self.full, alertStyle: .nothing, isForeground: true, category: .options([.banner]))
+        #expect(inFront.verdict == .presented([]))
+        let unlisted = present(#"{"title":"t"}"#, [.notificationCenter: .disabled], alertStyle: .nothing)
+        #expect(unlisted.verdict == .left(.disabled))
+    }
+
+    @Test("what an app reads before it asks, after Allow and after Don't Allow")
+    func answers() {
+        func every(_ setting: NotificationSetting) -> [DeviceSettings.Name: NotificationSetting] {
+            Dictionary(uniqueKeysWithValues: DeviceSettings.Name.allCases.map { ($0, setting) })
+        }
+        func verdict(_ status: AuthorizationStatus, _ setting: NotificationSetting, _ style: AlertStyle)
+            -> DevicePresentation.Verdict
+        {
+            present(Self.full, every(setting), alertStyle: style, status: status).verdict
+        }
+        #expect(verdict(.notDetermined, .notSupported, .nothing) == .left(.notAuthorized))
+        #expect(verdict(.authorized, .enabled, .banner) == .presented(Self.all))
+        #expect(verdict(.denied, .disabled, .nothing) == .left(.notAuthorized))
     }
 
     @Test("a device whose settings allow nothing of the content is left out as disabled")

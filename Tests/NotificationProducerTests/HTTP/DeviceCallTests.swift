@@ -75,7 +75,12 @@ struct DeviceCallTests {
             (with(#""environment":"sandbox""#), 400, "invalid", "environment"),
             (with(#""authorizationStatus":"yes""#), 400, "invalid", "authorizationStatus"),
             (with(#""settings":{"sound":"loud"}"#), 400, "invalid", "settings.sound"),
-            (with(#""settings":{"haptic":"enabled"}"#), 400, "unknown-field", "settings.haptic"),
+            (with(#""settings":{"alertStyle":"modal"}"#), 400, "invalid", "settings.alertStyle"),
+            (with(#""settings":{"showPreviews":"enabled"}"#), 400, "invalid", "settings.showPreviews"),
+            (
+                with(#""settings":{"providesAppNotificationSettings":1}"#), 400, "invalid",
+                "settings.providesAppNotificationSettings"
+            ), (with(#""settings":{"haptic":"enabled"}"#), 400, "unknown-field", "settings.haptic"),
             (with(#""registeredAt":"\#(future)""#), 400, "in-future", "registeredAt"),
             (with(#""application":"shop""#), 400, "unknown-field", "application"),
             (with(#""appVersion":"\#(String(repeating: "x", count: 20_000))""#), 413, "too-large", nil),

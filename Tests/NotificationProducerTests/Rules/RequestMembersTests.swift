@@ -50,6 +50,23 @@ struct RequestMembersTests {
         #expect(try Rules.failure(engine, event("{}")).reason == .missingVariable)
     }
 
+    // MARK: Groups
+
+    @Test(
+        "A thread or a category with a control character is a dead letter, and refused where it is written in the rules",
+        arguments: ["threadIdentifier", "categoryIdentifier"]
+    )
+    func controlCharacters(name: String) throws {
+        let engine = try Rules.rule("content: {body: x, \(name): \"{{data.group}}\"}")
+        for group in [#"a\nb"#, #"\u0000"#, #"\u0085"#] {
+            let error = try Rules.failure(engine, event("{\"group\":\"\(group)\"}"))
+            #expect(error.reason == .invalid && error.field == "content.\(name)")
+        }
+        #expect(try Rules.request(engine, event(#"{"group":"a b"}"#)).value(at: "content.\(name)") == .string("a b"))
+        let found = Rules.problems(Rules.text("content: {body: x, \(name): \"a\\nb\"}"))
+        #expect(found.map(\.line) == [6] && found.first?.message.contains(name) == true, "\(found)")
+    }
+
     // MARK: Version and collapse window
 
     @Test(

@@ -101,8 +101,8 @@ extension StoreFile {
             maximumPages: limits.maximumPages()
         )
         return try connection.inDatabase { database in
-            let contents = try check(database, oldest: oldest, bootID: bootID)
-            let filter = try survey(database, contents.counts)
+            var contents = try check(database, oldest: oldest, bootID: bootID)
+            let filter = try survey(database, &contents.counts)
             return SQLiteEntryStore.Opened(connection: connection, contents: contents, filter: filter)
         }
     }

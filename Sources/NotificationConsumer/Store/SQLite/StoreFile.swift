@@ -203,8 +203,9 @@ struct StoreFile {
 
     /// Scans the indexes, which is fast: if they disagree with the meta row, the file is damaged.
     ///
+    /// - Parameter counts: of the meta row; the lasting entries are counted here.
     /// - Returns: the existing keys.
-    func survey(_ database: Database, _ counts: StoreCounts) throws -> BloomFilter {
+    func survey(_ database: Database, _ counts: inout StoreCounts) throws -> BloomFilter {
         let filter = try Self.keys(database, expecting: counts.entries)
         let pending = try Int.fetchOne(
             database,
@@ -217,6 +218,12 @@ struct StoreFile {
         guard filter.seen == counts.entries, pending == counts.pending, idle == counts.entries - counts.pending else {
             throw Refusal(reason: "its indexes are inconsistent")
         }
+        let lasting = try Int.fetchOne(
+            database,
+            sql: "SELECT count(*) FROM entry INDEXED BY entry_idle WHERE due IS NULL AND touched = ?",
+            arguments: [Timestamp.latest.rawValue]
+        )
+        counts.lasting = lasting ?? 0
         return filter.filter
     }
 

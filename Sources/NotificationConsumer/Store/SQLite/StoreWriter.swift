@@ -15,7 +15,7 @@ struct StoreWriter {
         func prepare(_ sql: String) throws -> PreparedStatement {
             try connection.unsafeRead { try PreparedStatement($0, sql) }
         }
-        find = try prepare("SELECT id, due, key FROM entry WHERE recipient = ? AND hash = ?")
+        find = try prepare("SELECT id, due, key, touched FROM entry WHERE recipient = ? AND hash = ?")
         insert = try prepare(
             "INSERT INTO entry(key, value, recipient, hash, due, touched, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
@@ -57,17 +57,19 @@ struct StoreWriter {
 
     private func write(_ item: ChangeBatch.Item, _ counts: inout StoreCounts) throws {
         let (change, hash) = (item.change, item.hash)
-        var row: (id: Int64, isPending: Bool)?
+        var row: (id: Int64, isPending: Bool, isLasting: Bool)?
         if !item.isNew {
             try find.query(hash.recipient, hash.key) { found in
                 guard found.withBytes(2, { $0.elementsEqual(change.key) }) else { return true }
-                row = (found.integer(0), !found.isNull(1))
+                let isPending = !found.isNull(1)
+                row = (found.integer(0), isPending, !isPending && found.integer(3) == Timestamp.latest.rawValue)
                 return false
             }
         }
         if let row {
             counts.entries -= 1
             counts.pending -= row.isPending ? 1 : 0
+            counts.lasting -= row.isLasting ? 1 : 0
         }
         guard let value = change.value else {
             if let row { try delete.run(row.id) }
@@ -82,6 +84,7 @@ struct StoreWriter {
         }
         counts.entries += 1
         counts.pending += due == nil ? 0 : 1
+        counts.lasting += change.isLasting ? 1 : 0
     }
 
     /// The keys on disk.

@@ -96,6 +96,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var retention = Duration.seconds(7 * 24 * 3600)
     /// Maximum number of entries of a partition.
     public var maximumEntries = 1_000_000
+    /// Maximum number of recipients with devices, regions or digests, and of owned tokens, of a partition.
+    public var maximumRecipients = 10_000_000
     /// Entries of a partition that stay in memory without a timer that is due soon.
     public var residentEntries = 20_000
     /// Notifications of a recipient in an application that may wait for a region.
@@ -243,6 +245,15 @@ extension ConsumerServiceConfiguration {
             about: """
                 Entries of a partition; at the limit the least recently used are dropped, and when all are pending \
                 a new request is `suppressed` as `capped`.
+                """
+        )
+        maximumRecipients = settings.int(
+            "center.recipients",
+            default: defaults.maximumRecipients,
+            in: 1...1_000_000_000,
+            about: """
+                Recipients of a partition with devices, regions or digests, and owners of tokens, beside \
+                `center.entries`; at the limit the first device of another one is refused as `capped`.
                 """
         )
         residentEntries = settings.int(
