@@ -24,6 +24,9 @@ struct WebhookTests {
             var key: String?
             var type: String?
             var requestId: String?
+            var subject: String?
+            var devices: [String]?
+            var actions: [String]?
             var errors: [String]?
             var changed: String?
             var port: Int?
@@ -71,6 +74,14 @@ struct WebhookTests {
         func received(_ mode: String, type: String = "delivered") throws -> [String] {
             try requests.filter { $0.mode == mode && $0.type == "carillon.notification.\(type).v1" }
                 .compactMap(\.requestId)
+        }
+
+        /// What arrived of a notification: the type, the devices and the actions.
+        func arrived(_ subject: String) throws -> [String] {
+            try requests.filter { $0.subject == subject }.map { request in
+                let name = request.type?.split(separator: ".").dropLast().last ?? ""
+                return "\(name) on \(request.devices?.joined(separator: " ") ?? "") \(request.actions?.joined(separator: " ") ?? "")"
+            }
         }
 
         var errors: [String] { get throws { try requests.flatMap { $0.errors ?? [] } } }
@@ -249,6 +260,72 @@ struct WebhookTests {
             }
             await consumer?.child.end()
             await deliveries.process.end()
+            try await receiver.end()
+        }
+    }
+
+    @Test("the receiver gets the devices and the actions, and each device is cleared when it is answered, moved or deleted")
+    func devices() async throws {
+        try await CarillonCommand.withCluster { carillon in
+            let receiver = Receiver()
+            let folder = try TemporaryFolder()
+            var services: [ServiceProcess] = []
+            func run(_ command: String) async throws -> CarillonCommand.End {
+                let end = try await carillon.shell("\"$carillon\" \(command)")
+                #expect(end.status == 0, "\(command): \(end.errors)")
+                return end
+            }
+            func arrives(_ expected: String, _ subject: String) async throws {
+                try await eventually("\(subject): \(expected)", orSay: { services.last?.child.lastWords ?? "" }) {
+                    try receiver.arrived(subject).contains(expected)
+                }
+            }
+            do {
+                try await receiver.start()
+                let keys = try folder.write(Self.keys.joined(separator: "\n"), to: "keys")
+                let set = #"{"categories":[{"identifier":"ORDER","actions":[{"identifier":"track","title":"Track"}]}]}"#
+                let categories = try folder.write(set, to: "categories.json")
+                let producer = try ServiceProcess.producer(
+                    ServiceProcess.settings(carillon.cluster, deployment: Self.deployment),
+                    deployment: Self.deployment
+                )
+                services.append(producer)
+                services.append(try start(carillon.cluster, 4, port: receiver.port, keys: keys))
+                for service in services { try await service.ready() }
+                let url = try await producer.http
+                _ = try await run("categories set '\(categories)' --application shop --url \(url)")
+                for (device, token) in [("phone", "one"), ("tablet", "two")] {
+                    _ = try await run(
+                        "device add --recipient ana --device \(device) --platform fcm --token \(token) --url \(url)"
+                    )
+                }
+                let deliveries = try KcatTopic(carillon.cluster, "deliveries")
+                _ = try await deliveries.records(2, "registered") { $0.name == "carillon.device.registered" }
+                var requests: [String: String] = [:]
+                for name in ["answered", "moved", "deleted"] {
+                    let sent = try await run(
+                        "send notification --recipient ana --identifier \(name) --title T --category ORDER --json"
+                    )
+                    requests[name] = try #require(sent.members("requestId").first ?? nil)
+                    try await arrives("delivered on phone tablet track", "shop/ana/\(name)")
+                }
+                let id = try #require(requests["answered"])
+                _ = try await run(
+                    "send response --recipient ana --identifier answered --request-id \(id) --device phone --action track"
+                )
+                try await arrives("removed on tablet ", "shop/ana/answered")
+                _ = try await run("device add --recipient ben --device phone --platform fcm --token one --url \(url)")
+                for name in ["moved", "deleted"] { try await arrives("removed on phone ", "shop/ana/\(name)") }
+                _ = try await run("device remove --recipient ana --device tablet --url \(url)")
+                for name in ["moved", "deleted"] { try await arrives("removed on tablet ", "shop/ana/\(name)") }
+                let ends = try await deliveries.records(3, "removed") { $0.name == "removed" }
+                #expect(Set(ends.compactMap { $0["identifier"] }) == ["answered", "moved", "deleted"])
+                await deliveries.process.end()
+                #expect(try receiver.errors == [])
+            } catch {
+                Issue.record(error, "\(services.last?.child.lastWords ?? "")")
+            }
+            for service in services { await service.child.end() }
             try await receiver.end()
         }
     }

@@ -128,7 +128,7 @@ extension StateEntry {
         guard !fits(json) else { return json }
         var entry = self
         if let details = entry.delivered?.details {
-            entry.delivered?.details = .init(content: nil, category: details.category, targets: details.targets)
+            entry.delivered?.details = .init(content: nil, category: details.category, devices: details.devices)
         }
         let shorter = entry.json
         guard !fits(shorter) else { return shorter }

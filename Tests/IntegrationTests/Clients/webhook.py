@@ -2,7 +2,8 @@
 
 Lines: a status; "429 N" with Retry-After; "hang"; "trickle"; "redirect"; "garbage"; "drop" (the connection ends without an answer);
 "once" (accepts, and closes the connection). It prints {"port": n} at first, then for each request
-{"mode", "key", "type", "requestId", "subject", "errors"}.
+{"mode", "key", "type", "requestId", "subject", "devices", "actions", "errors"}; devices without an outcome, or with the outcome
+"accepted".
 """
 
 import argparse
@@ -57,6 +58,9 @@ def verify(headers, body: bytes) -> tuple[dict, list[str]]:
     expect(event["subject"] == subject, f"subject {event['subject']} of {subject}")
     expect(headers["content-type"] == "application/json", "content-type")
     id = derived(value["requestId"], "", name, "")
+    if name == "removed":
+        devices = json.dumps(value["devices"], separators=(",", ":")) if "devices" in value else ""
+        id = derived("recall", value["requestId"], subject, devices)
     expect(event["id"] == headers["idempotency-key"] == headers["webhook-id"] == id, "id")
     expect(value["channel"] == "webhook", "channel")
     expect(("content" in value) == (name == "delivered"), "content")
@@ -85,6 +89,8 @@ class Receiver(BaseHTTPRequestHandler):
             "type": self.headers.get("ce-type"),
             "requestId": value.get("requestId"),
             "subject": self.headers.get("ce-subject"),
+            "devices": [d["device"] for d in value.get("devices", []) if d.get("outcome", "accepted") == "accepted"],
+            "actions": [a["identifier"] for a in value.get("actions", [])],
             "errors": errors,
         }
         with printing:
