@@ -111,7 +111,7 @@ struct RecipientBoundTests {
     // MARK: - How many there are
 
     private static func claim(_ token: String, by name: String, released: Bool = false) -> CenterInput {
-        var claim = TokenClaim(owner: key("phone", recipient: name), registeredAt: at(0))
+        var claim = TokenClaim(owner: key("phone", recipient: name), writtenAt: at(0))
         claim.isReleased = released
         return .claim(
             .init(token: key("", recipient: token), claim: claim, position: .init(.tokens, offset: 0), trace: .none)
