@@ -95,3 +95,70 @@ extension ServiceScenarios {
         #expect(try await stack.event("cancelled", recipient, "standup")["requestId"] == planned["requestId"])
     }
 }
+
+// With devices.
+extension DeviceScenarios {
+    /// 9 o'clock in a zone, on a day of the next year.
+    private static func nine(in zone: String) throws -> (components: String, date: String) {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = try #require(TimeZone(identifier: zone))
+        let year = calendar.component(.year, from: .now) + 1
+        let date = try #require(calendar.date(from: DateComponents(year: year, month: 6, day: 15, hour: 9)))
+        return (
+            #"{"year":\#(year),"month":6,"day":15,"hour":9}"#,
+            Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(date)
+        )
+    }
+
+    @Test("a calendar trigger without a zone is on the clock of the device, and moves with it")
+    func floating() async throws {
+        let stack = try Stack.shared()
+        let recipient = stack.recipient()
+        try await stack.register("phone", of: recipient, settings: #","timeZone":"America/Los_Angeles""#)
+        let west = try Self.nine(in: "America/Los_Angeles")
+        let body = #"{"content":{"title":"Test"},"trigger":{"type":"calendar","dateComponents":\#(west.components)}}"#
+        let request = try await stack.put(recipient, "standup", body)
+        let first = try await stack.event("scheduled", recipient, "standup")
+        #expect(first["nextTriggerDate"] == west.date && first["closes"] == "false")
+
+        let east = try Self.nine(in: "Asia/Shanghai")
+        try await stack.put(
+            "phone",
+            of: recipient,
+            token: "\(recipient)/phone",
+            settings: #","timeZone":"Asia/Shanghai""#
+        )
+        let events = try await stack.events("scheduled", recipient, "standup", count: 2)
+        let moved = try #require(events.last)
+        #expect(moved["nextTriggerDate"] == east.date && moved["requestId"] == request && moved["closes"] == "false")
+        #expect(moved.headers["ce_id"] != first.headers["ce_id"])
+
+        try await stack.delete(recipient, "standup", state: "pending")
+        #expect(try await stack.event("cancelled", recipient, "standup")["requestId"] == request)
+    }
+
+    @Test("a date that is past on the clock of the device is a dead letter, also where it is not past everywhere")
+    func floatingPast() async throws {
+        let stack = try Stack.shared()
+        let recipient = stack.recipient()
+        try await stack.register("phone", of: recipient, settings: #","timeZone":"Pacific/Kiritimati""#)
+        // An hour ago there, and still to come in most zones.
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = try #require(TimeZone(identifier: "Pacific/Kiritimati"))
+        let parts = calendar.dateComponents([.year, .month, .day, .hour], from: .now - 3600)
+        let components = JSONLine.text(
+            ["year": parts.year, "month": parts.month, "day": parts.day, "hour": parts.hour].compactMapValues { $0 }
+        )
+        let body = #"{"content":{"title":"Test"},"trigger":{"type":"calendar","dateComponents":\#(components)}}"#
+        try await stack.put(recipient, "late", body)
+        try await stack.put(recipient, "after")
+        _ = try await stack.event("delivered", recipient, "after")
+        try await eventually("the dead letter") {
+            stack.deadLetters.records.contains {
+                $0.key == Data("shop/\(recipient)/late".utf8) && $0.text("carillon-reason") == "invalid"
+                    && $0.text("carillon-field") == "trigger.dateComponents"
+            }
+        }
+        #expect(!stack.all(recipient).contains { $0["identifier"] == "late" })
+    }
+}

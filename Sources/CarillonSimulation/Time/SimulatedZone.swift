@@ -60,6 +60,8 @@ struct SimulatedCalendar {
     var minute: Int64
     var gap: GapPolicy?
     var overlap: OverlapPolicy?
+    /// It names no zone. All devices that name one are in the same, which is also the standard zone.
+    var floats = false
 
     /// Days for which occurrences are known: longer than any run.
     private static let days: Int64 = 120
@@ -102,7 +104,7 @@ struct SimulatedCalendar {
     /// The members of the trigger in JSON, without its type.
     var json: String {
         var members = ["\"dateComponents\":{\(hour.map { "\"hour\":\($0)," } ?? "")\"minute\":\(minute)}"]
-        members.append("\"timeZone\":\"\(SimulatedZone.name)\"")
+        if !floats { members.append("\"timeZone\":\"\(SimulatedZone.name)\"") }
         if let gap { members.append("\"gap\":\"\(gap.rawValue)\"") }
         if let overlap { members.append("\"overlap\":\"\(overlap.rawValue)\"") }
         return members.joined(separator: ",")

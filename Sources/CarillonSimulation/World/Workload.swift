@@ -225,7 +225,8 @@ final class Workload {
             hour: isDaily ? (isSoon ? local / 3600 % 24 : calendars.number(0...23)) : nil,
             minute: isSoon ? local / 60 % 60 : calendars.number(0...59),
             gap: calendars.pick([nil, .nextTime, .skip, .previous]),
-            overlap: calendars.pick([nil, .first, .last, .both])
+            overlap: calendars.pick([nil, .first, .last, .both]),
+            floats: calendars.chance(300)
         )
         guard request.repeats else { return }
         request.expiration = now.adding(

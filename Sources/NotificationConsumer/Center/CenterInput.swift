@@ -44,8 +44,6 @@ enum CenterInput: Sendable {
         var isEnriched = false
         /// What holds it back or limits it.
         var limits: DeliveryLimits?
-        /// Its calendar trigger names no time zone: the recipient's counts, if it is known.
-        var isInRecipientZone = false
     }
 
     /// When to deliver, derived from the trigger.
@@ -54,6 +52,9 @@ enum CenterInput: Sendable {
         case immediate(collapseWindow: Int64)
         /// At the occurrences of a schedule.
         case scheduled(Schedule)
+        /// At the times of a calendar trigger that names no time zone, on the clock of the recipient: only the turn knows it.
+        /// Indirect, so that a plan stays as small as the others.
+        indirect case floating(CalendarTrigger)
         /// When a device crosses the boundary of a region. Indirect, so that a plan stays as small as the others.
         indirect case region(LocationTrigger)
     }

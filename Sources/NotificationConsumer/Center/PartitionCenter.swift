@@ -80,6 +80,8 @@ struct PartitionCenter {
     var unknownCategories = 0
     /// What recipients are shown in threads.
     var threads = ThreadIndex()
+    /// The bytes that entries on another clock add to the next cut, until the partition takes the number.
+    var movedBytes = 0
     /// Entries whose timers fired, and which may have stopped waiting for a region: their recipients' records still say so.
     var firedRegions: [NotificationKey] = []
 
@@ -254,8 +256,15 @@ struct PartitionCenter {
         switch input {
         case .request(let request): return try apply(request, at: now, from: cause, reading)
         case .fix(let fix): return try apply(fix, at: now)
-        case .signal(let signal): return try apply(signal, at: now)
-        case .registration(let registration): return try apply(registration, at: now)
+        case .signal(let signal):
+            guard signal.mayRetire else { return try apply(signal, at: now) }
+            return try followingZone(of: signal.recipient, writtenAt: signal.timestamp, at: now) {
+                try $0.apply(signal, at: now)
+            }
+        case .registration(let input):
+            return try followingZone(of: input.key.ofRecipient, writtenAt: input.timestamp, at: now) {
+                try $0.apply(input, at: now)
+            }
         case .claim(let claim): return try apply(claim, at: now)
         case .removal(let removal) where removal.key.isWholeRecipient:
             return try applyToAll(removal, at: now, from: cause, reading)
@@ -285,28 +294,17 @@ struct PartitionCenter {
             // The limit decided, not the log.
             return try turn(of: request.key, at: now, from: .clock) { $0.refuseCapped(request) }
         }
-        var request = request
         if request.limits != nil { keepsRecipients = true }
-        if request.isInRecipientZone { try plan(&request) }
         let isInDoubt = reading == .again || mayHaveBeenHandedOver(request)
         var hasRegion = true
         if case .region = request.plan { hasRegion = try hasRoomForRegion(of: request.key, at: now) }
-        return try turn(of: request.key, at: now, from: cause, mayHaveBeenSent: isInDoubt) { turn in
+        let outcome = try turn(of: request.key, at: now, from: cause, mayHaveBeenSent: isInDoubt) { turn in
             turn.hasRoomForRegion = hasRegion
             return turn.apply(request)
         }
-    }
-
-    /// Plans a calendar trigger that names no time zone in that of the recipient.
-    private mutating func plan(_ request: inout CenterInput.Request) throws {
-        guard keepsRecipients, let zones = rules.zones, case .scheduled(.calendar(let schedule)) = request.plan,
-            let zone = try recipient(of: request.key.ofRecipient)?.timeZone
-        else { return }
-        var trigger = schedule.trigger
-        trigger.timeZone = zone
-        // One that it cannot be planned in is left out: the trigger is valid in the standard zone.
-        guard let own = try? Schedule(.calendar(trigger), anchor: request.timestamp, zones: zones) else { return }
-        request.plan = .scheduled(own)
+        // The zone of the recipient decided, not the log, and no entry has a trace of it.
+        if case .refused = outcome { noteUndecided(at: request.position) }
+        return outcome
     }
 
     private func mayHaveBeenHandedOver(_ request: CenterInput.Request) -> Bool {

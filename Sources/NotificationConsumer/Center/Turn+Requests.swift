@@ -11,6 +11,7 @@ extension Turn {
         guard !entry.knows(request.id, since: rules.rememberedSince(request.timestamp)) else {
             return drop(repeatAt: request.position, isTimeless: request.isTimeless)
         }
+        if case .floating(let trigger) = request.plan { return plan(request, trigger) }
         isChanged = true
         entry.noteApplied(request.position)
         guard isCurrent(request.version, of: request.id, request.trace) else { return .superseded }
@@ -33,6 +34,8 @@ extension Turn {
             case .immediate: send(request, leavesDoubt: leavesDoubt)
             case .scheduled(let schedule): arm(request, schedule, replacing: replaced)
             case .region(let trigger): arm(request, trigger, replacing: replaced)
+            // Planned before.
+            case .floating: break
             }
         }
         // The device may show a replaced notification, and nothing is sent now: recall it.

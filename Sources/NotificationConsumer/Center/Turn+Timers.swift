@@ -95,6 +95,7 @@ extension Turn {
 
     /// Arms an occurrence, unless the request expires before it is due.
     private mutating func rearm(_ pending: StateEntry.Pending, _ schedule: Schedule, at occurrence: Timestamp) {
+        let (schedule, occurrence) = onRecipientClock(schedule, occurrence)
         let due = schedule.due(for: occurrence, of: pending.requestID)
         if let expiration = pending.expiration, expiration <= due { return }
         var next = pending

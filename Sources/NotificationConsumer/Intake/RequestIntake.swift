@@ -77,8 +77,6 @@ struct RequestIntake: Sendable {
                 try bound.check(content: scanned.content.count, contents: contents)
                 try check(scanned.channel)
             }
-            var isInRecipientZone = false
-            if case .calendar(let trigger) = scanned.trigger { isInRecipientZone = trigger.timeZone == nil }
             return .request(
                 .init(
                     id: scanned.requestID ?? derivedID(of: record, life),
@@ -95,8 +93,7 @@ struct RequestIntake: Sendable {
                     // What was sent at once then is not enriched now.
                     isEnriched: enriches && !isReadAgain
                         && NotificationContent.asksForEnrichment(value[scanned.content]),
-                    limits: scanned.limits,
-                    isInRecipientZone: isInRecipientZone
+                    limits: scanned.limits
                 )
             )
         }
@@ -104,6 +101,10 @@ struct RequestIntake: Sendable {
 
     private func plan(of request: ScannedRequest, anchor: Timestamp) throws(ModelError) -> CenterInput.Plan {
         if case .location(let trigger) = request.trigger { return .region(trigger) }
+        if case .calendar(let trigger) = request.trigger, trigger.timeZone == nil {
+            try Schedule.check(request.trigger, at: anchor, zones: zones.database)
+            return .floating(trigger)
+        }
         guard let schedule = try Schedule(request.trigger, anchor: anchor, zones: zones) else {
             return .immediate(collapseWindow: request.collapseWindow ?? 0)
         }

@@ -142,8 +142,11 @@ struct OwnedPartition {
     ) throws -> (outcome: CenterInput.Outcome, cutBytes: Int?) {
         let (dirty, bytes) = (center.dirtyCount, center.recipients.dirtyBytes)
         let outcome = try center.apply(input, at: now)
+        let moved = center.movedBytes
+        center.movedBytes = 0
         switch input {
-        case .fix, .registration, .claim: return (outcome, max(0, center.recipients.dirtyBytes - bytes))
+        case .fix, .registration, .claim: return (outcome, max(0, center.recipients.dirtyBytes - bytes) + moved)
+        case .signal where moved > 0: return (outcome, max(0, center.recipients.dirtyBytes - bytes) + moved)
         case .request, .removal, .signal: break
         }
         return (outcome, !input.isTimeless || center.dirtyCount > dirty ? nil : 0)

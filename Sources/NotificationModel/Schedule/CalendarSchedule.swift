@@ -11,6 +11,8 @@ public struct CalendarSchedule: Sendable {
     public let anchor: Timestamp
     /// The first occurrence.
     public private(set) var first: Timestamp
+    /// Whether the trigger named no zone: it is on the clock of its recipient, and its zone is the one that it is planned in.
+    public package(set) var floats = false
     let occurrences: CalendarOccurrences
     /// The occurrence that was read from the changelog, with the offset that it was planned with.
     private var planned: (occurrence: Timestamp, offset: Int)?
@@ -192,11 +194,58 @@ extension CalendarSchedule {
     }
 }
 
+// MARK: - Another zone
+
+extension CalendarSchedule {
+    /// The schedule on the clock of another zone, with the occurrence that takes the place of the one that it waits for. For a
+    /// repeat that is the next one after `now` and after the last that fired. For a one-shot it is the one of the same date and
+    /// time on the wall, which may be past.
+    ///
+    /// - Parameters:
+    ///   - zone: the other zone.
+    ///   - occurrence: the one that it waits for.
+    ///   - now: occurrences of a repeat up to it are past.
+    /// - Returns: nil when there is no such occurrence.
+    public func moved(
+        to zone: TimeZoneRules,
+        from occurrence: Timestamp,
+        at now: Timestamp
+    ) -> (schedule: CalendarSchedule, occurrence: Timestamp)? {
+        var trigger = trigger
+        trigger.timeZone = zone.name
+        let there = CalendarOccurrences(
+            pattern: occurrences.pattern,
+            zone: zone,
+            gap: occurrences.gap,
+            overlap: occurrences.overlap
+        )
+        let start = Self.start(anchor: anchor, notBefore: trigger.notBefore)
+        var found: Int64?
+        if repeats {
+            var last = now.seconds
+            if occurrence > first {
+                last = max(last, previous(through: occurrence.adding(milliseconds: -1), from: first).seconds)
+            }
+            found = there.next(after: max(start, last))
+        } else {
+            found = there.replanned(occurrence.seconds, offset: Int64(offset(of: occurrence)))
+            if let date = found, let notBefore = trigger.notBefore, Timestamp(seconds: date) < notBefore {
+                found = there.next(after: start)
+            }
+        }
+        guard let found = found.map(Timestamp.init(seconds:)),
+            var moved = try? CalendarSchedule(restoring: trigger, anchor: anchor, zone: zone, occurrence: found)
+        else { return nil }
+        moved.floats = floats
+        return (moved, found)
+    }
+}
+
 extension CalendarSchedule: Hashable {
     /// Whether both have the same occurrences.
     public static func == (left: CalendarSchedule, right: CalendarSchedule) -> Bool {
         left.trigger == right.trigger && left.anchor == right.anchor && left.first == right.first
-            && left.zone == right.zone
+            && left.zone == right.zone && left.floats == right.floats
     }
 
     /// Hashes what is compared.
@@ -205,5 +254,6 @@ extension CalendarSchedule: Hashable {
         hasher.combine(anchor)
         hasher.combine(first)
         hasher.combine(zone)
+        hasher.combine(floats)
     }
 }

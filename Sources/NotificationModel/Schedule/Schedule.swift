@@ -17,16 +17,25 @@ public enum Schedule: Hashable, Sendable {
     ///   - trigger: of the request.
     ///   - anchor: the timestamp of the request's record.
     ///   - zones: the time zones of calendar triggers.
-    public init?(_ trigger: NotificationTrigger, anchor: Timestamp, zones: TimeZones) throws(ModelError) {
+    ///   - local: the zone of the recipient, for a trigger that names none; nil for the standard zone.
+    public init?(
+        _ trigger: NotificationTrigger,
+        anchor: Timestamp,
+        zones: TimeZones,
+        local: TimeZoneRules? = nil
+    ) throws(ModelError) {
         switch trigger {
         case .push, .location: return nil
         case .timeInterval(let trigger): self = .interval(IntervalSchedule(trigger, anchor: anchor))
         case .calendar(var trigger):
             do throws(ModelError) {
-                let zone = try zones.rules(for: trigger)
+                let floats = trigger.timeZone == nil
+                let zone = if floats, let local { local } else { try zones.rules(for: trigger) }
                 // What is stored keeps its zone when the setting changes.
                 trigger.timeZone = zone.name
-                self = .calendar(try CalendarSchedule(trigger, anchor: anchor, zone: zone))
+                var schedule = try CalendarSchedule(trigger, anchor: anchor, zone: zone)
+                schedule.floats = floats
+                self = .calendar(schedule)
             } catch {
                 throw error.inside("trigger")
             }

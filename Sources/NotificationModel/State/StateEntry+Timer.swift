@@ -48,9 +48,10 @@ extension StateEntry.Timer: StatePart, JSONWritable {
     }
 
     /// The fields of a timer's object: an interval with its policies, or a calendar trigger with the offset from UTC that
-    /// its occurrence was planned with, both with an anchor and an occurrence; or a location trigger with the last crossing.
+    /// its occurrence was planned with, and whether the trigger named no zone, both with an anchor and an occurrence; or a
+    /// location trigger with the last crossing.
     private enum ScheduleField: FieldName {
-        case interval, anchor, occurrence, repeats, misfire, jitter, trigger, offset, last, crossed, digest
+        case interval, anchor, occurrence, repeats, misfire, jitter, trigger, offset, floats, last, crossed, digest
     }
 
     /// The parts of a schedule before its kind is known.
@@ -60,6 +61,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         var (anchor, occurrence): (Timestamp?, Timestamp?)
         var (repeats, misfire, jitter): (Bool, MisfirePolicy?, Int64) = (false, nil, 0)
         var offset: Int?
+        var floats = false
         var isDigest = false
     }
 
@@ -99,6 +101,7 @@ extension StateEntry.Timer: StatePart, JSONWritable {
                 case .push, .timeInterval: throw scanner.value("must be a calendar or location trigger")
                 }
             case .offset: parts.offset = Int(try scanner.integer(in: LocalTimeKind.offsets))
+            case .floats: parts.floats = try scanner.boolean()
             case .last: parts.last = try scanner.timestamp()
             case .crossed: parts.isCrossed = try scanner.boolean()
             case .digest: parts.isDigest = try scanner.boolean()
@@ -130,13 +133,14 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         let occurrence = try scanner.required(parts.occurrence, ScheduleField.occurrence)
         let offset = try scanner.required(parts.offset, ScheduleField.offset)
         guard let name = trigger.timeZone else { throw scanner.missing("trigger.timeZone") }
-        let schedule = try CalendarSchedule(
+        var schedule = try CalendarSchedule(
             restoring: trigger,
             anchor: try scanner.required(parts.anchor, ScheduleField.anchor),
             zone: (try? zones?.rules(named: name)) ?? TimeZoneRules(substituteFor: name, offset: offset),
             occurrence: occurrence,
             offset: offset
         )
+        schedule.floats = parts.floats
         return .scheduled(.calendar(schedule), occurrence: occurrence)
     }
 
@@ -166,6 +170,8 @@ extension StateEntry.Timer: StatePart, JSONWritable {
             object.member(ScheduleField.anchor, schedule.anchor, &out)
             object.member(ScheduleField.occurrence, occurrence, &out)
             object.member(ScheduleField.offset, Int64(schedule.offset(of: occurrence)), &out)
+            // An older version keeps it in the zone that it is planned in.
+            if schedule.floats { object.member(ScheduleField.floats, true, &out) }
             object.end(&out)
         case .region(let wait):
             var object = JSONObjectWriter()

@@ -79,7 +79,8 @@ enum StateNote {
             guard schedule.repeats else { return due }
             return "\(due), every \(Double(schedule.interval) / 1_000) s"
         case .scheduled(.calendar(let schedule), _):
-            return "\(due), calendar \(schedule.zone.name)\(schedule.repeats ? ", repeats" : "")"
+            let zone = schedule.floats ? "\(schedule.zone.name) of the recipient" : schedule.zone.name
+            return "\(due), calendar \(zone)\(schedule.repeats ? ", repeats" : "")"
         case .region(let wait):
             let region = wait.trigger.region
             let place = "\(region.radius) m around \(region.latitude), \(region.longitude)"

@@ -87,21 +87,27 @@ struct IntakeTests {
     }
 
     @Test(arguments: [nil, "America/New_York"])
-    func `a calendar trigger without a zone has the one of the settings`(zone: String?) throws {
+    func `a calendar trigger is planned in its zone, and left to the center without one`(zone: String?) throws {
         let here = try TimeZones(zones.database, standard: "Asia/Shanghai")
         let intake = RequestIntake(topic: "requests", zones: here) { _ in 0 }
         let named = zone.map { ",\"timeZone\":\"\($0)\"" } ?? ""
         let trigger = "{\"type\":\"calendar\",\"dateComponents\":{\"hour\":9}\(named),\"repeats\":true}"
         let value = "{\"content\":{\"title\":\"T\"},\"trigger\":\(trigger)}"
         let input = try intake.input(from: record("shop/ana/a", value, partition: 0), at: at(0))
-        guard case .request(let request) = input, case .scheduled(.calendar(let schedule)) = request.plan else {
+        guard case .request(let request) = input else {
             Issue.record("\(input)")
             return
         }
-        // Tomorrow at 9 in Shanghai, today at 9 in New York.
-        let expected = zone == nil ? "2027-01-16T01:00:00Z" : "2027-01-15T14:00:00Z"
-        #expect(schedule.first == Timestamp(rfc3339: expected))
-        #expect(schedule.trigger.timeZone == zone ?? "Asia/Shanghai")
+        #expect(!input.isTimeless)
+        switch request.plan {
+        case .scheduled(.calendar(let schedule)):
+            // Today at 9.
+            #expect(schedule.first == Timestamp(rfc3339: "2027-01-15T14:00:00Z") && !schedule.floats)
+            #expect(schedule.trigger.timeZone == zone && zone != nil)
+        case .floating(let trigger):
+            #expect(trigger == CalendarTrigger(dateComponents: .init(hour: 9), repeats: true) && zone == nil)
+        default: Issue.record("\(request.plan)")
+        }
     }
 
     @Test func `a record in the wrong partition is misrouted, whatever it contains`() {

@@ -178,13 +178,14 @@ enum RandomState {
             jitter: maybe(&generator) { Double(Int.random(in: 1...60, using: &$0)) }
         )
         let occurrence = instant(&generator)
-        let schedule = try CalendarSchedule(
+        var schedule = try CalendarSchedule(
             restoring: trigger,
             anchor: instant(&generator),
             zone: TimeZoneDatabase.system.get().rules(named: zone),
             occurrence: occurrence,
             offset: maybe(&generator) { Int.random(in: -50_000...50_000, using: &$0) }
         )
+        schedule.floats = chance(&generator)
         return .scheduled(.calendar(schedule), occurrence: occurrence)
     }
 

@@ -170,6 +170,40 @@ struct StateCodecTests {
         #expect(try StateEntry(json: bytes(later)) == entry)
     }
 
+    @Test("a calendar trigger that floats says so in a member that an older version may ignore")
+    func floatingCalendar() throws {
+        let trigger = CalendarTrigger(dateComponents: .init(hour: 9), repeats: true)
+        let system = try TimeZones.system()
+        let local = try system.database.rules(named: "Asia/Shanghai")
+        for (zone, name, offset) in [(nil, "UTC", 0), (local, "Asia/Shanghai", 28_800)] {
+            let schedule = try #require(
+                try Schedule(.calendar(trigger), anchor: StateSamples.now, zones: system, local: zone)
+            )
+            let entry = StateSamples.entry {
+                $0.pending = StateSamples.pending(.scheduled(schedule, occurrence: schedule.first))
+            }
+            let json = text(entry.json)
+            #expect(json.hasPrefix(#"{"form":3,"#))
+            #expect(json.contains(#""timeZone":"\#(name)","repeats":true},"#))
+            #expect(json.contains(#""offset":\#(offset),"floats":true}"#), "\(json)")
+            let read = try StateEntry(json: entry.json)
+            #expect(read == entry)
+            guard case .scheduled(.calendar(let calendar), _)? = read.pending?.timer else {
+                Issue.record("no calendar")
+                continue
+            }
+            #expect(calendar.floats && calendar.next(after: calendar.first) == schedule.next(after: schedule.first))
+            // Planned again with other data, it still floats.
+            #expect(calendar.replanned(calendar.first).schedule.floats)
+            let fixed = try StateEntry(json: bytes(json.replacing(#","floats":true"#, with: "")))
+            guard case .scheduled(.calendar(let named), _)? = fixed.pending?.timer else {
+                Issue.record("no calendar")
+                continue
+            }
+            #expect(!named.floats && named.first == calendar.first && fixed != entry)
+        }
+    }
+
     @Test("an entry whose zone the database lost keeps its time and the last known offset, and its name when written")
     func lostZone() throws {
         let json = bytes(
