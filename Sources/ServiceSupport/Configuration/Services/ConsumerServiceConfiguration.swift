@@ -229,7 +229,8 @@ extension ConsumerServiceConfiguration {
             "schedule.time-zone",
             default: defaults.timeZone,
             about: """
-                The time zone of calendar triggers that name none. What is scheduled already keeps its zone.
+                The time zone of calendar triggers and quiet hours that name none, of recipients without a device in a zone. \
+                What is scheduled already keeps its zone.
                 """
         )
         retention = settings.duration(
