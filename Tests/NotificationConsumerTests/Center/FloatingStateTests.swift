@@ -162,7 +162,7 @@ struct FloatingStateTests {
         for zone in ["Asia/Shanghai", "Asia/Shanghai"] {
             let now = try FloatingBench.instant("2027-01-15T11:00:00Z")
             let input = try DeviceTests.device(zone: zone, at: now.rawValue - at(0).rawValue)
-            bytes.append(try partition.apply(input.placed(at: Int64(bytes.count)), at: now).cutBytes)
+            bytes.append(try partition.apply(input.placed(at: Int64(10 + bytes.count)), at: now).cutBytes)
         }
         #expect((bytes[0] ?? 0) > 512 && bytes[1] == 0)
     }
