@@ -164,7 +164,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     /// The bugs that need devices, responses or limits.
     static let ofLoop: Set<PlantedBug> = [
-        .forgetsDevices, .losesResponses, .losesRetirements, .repeatsResponses, .invertsQuietHours, .suppressesHeld, .ignoresCaps,
+        .forgetsDevices, .losesResponses, .losesRetirements, .repeatsResponses, .invertsQuietHours, .suppressesHeld,
+        .ignoresCaps,
     ]
 
     /// The bugs that need business events.

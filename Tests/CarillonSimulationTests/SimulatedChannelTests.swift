@@ -91,7 +91,10 @@ struct SimulatedChannelTests {
         let desk = desk(cluster.process())
         var delivery = try send("1")
         delivery.addressees = .init(
-            devices: Array(#"[{"device":"a","outcome":"accepted"},{"device":"b","outcome":"accepted"},{"device":"c","outcome":"suppressed"}]"#.utf8)[...],
+            devices: Array(
+                #"[{"device":"a","outcome":"accepted"},{"device":"b","outcome":"accepted"},{"device":"c","outcome":"suppressed"}]"#
+                    .utf8
+            )[...],
             targets: 2
         )
         var recall = try send("2", .recall)

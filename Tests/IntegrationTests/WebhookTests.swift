@@ -80,7 +80,8 @@ struct WebhookTests {
         func arrived(_ subject: String) throws -> [String] {
             try requests.filter { $0.subject == subject }.map { request in
                 let name = request.type?.split(separator: ".").dropLast().last ?? ""
-                return "\(name) on \(request.devices?.joined(separator: " ") ?? "") \(request.actions?.joined(separator: " ") ?? "")"
+                return
+                    "\(name) on \(request.devices?.joined(separator: " ") ?? "") \(request.actions?.joined(separator: " ") ?? "")"
             }
         }
 
@@ -264,7 +265,9 @@ struct WebhookTests {
         }
     }
 
-    @Test("the receiver gets the devices and the actions, and each device is cleared when it is answered, moved or deleted")
+    @Test(
+        "the receiver gets the devices and the actions, and each device is cleared when it is answered, moved or deleted"
+    )
     func devices() async throws {
         try await CarillonCommand.withCluster { carillon in
             let receiver = Receiver()

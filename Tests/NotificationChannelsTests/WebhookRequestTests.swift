@@ -87,7 +87,9 @@ struct WebhookRequestTests {
         #expect(try id("one", ["phone"], attempt: 2) == ids[0])
     }
 
-    @Test func `the receiver gets the devices with what each presents and the actions, or the devices of a recall`() throws {
+    @Test func `the receiver gets the devices with what each presents and the actions, or the devices of a recall`()
+        throws
+    {
         let requests = try requests()
         let set = #"{"categories":[{"identifier":"ORDER","actions":[{"identifier":"track","title":"Track"}]}]}"#
         var delivery = try send("a")

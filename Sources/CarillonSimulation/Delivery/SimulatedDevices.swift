@@ -59,7 +59,8 @@ final class SimulatedDevices {
             for name in names ?? [Self.unnamed] { shown[send.key, default: [:]][name] = send.id }
             // The gateway replaces what it has shown before it was told of devices.
             if names != nil { shown[send.key]?[Self.unnamed] = nil }
-        case .recall: shown[send.key] = names.map { names in shown[send.key]?.filter { !names.contains($0.key) } ?? [:] }
+        case .recall:
+            shown[send.key] = names.map { names in shown[send.key]?.filter { !names.contains($0.key) } ?? [:] }
         }
         if shown[send.key]?.isEmpty == true { shown[send.key] = nil }
     }

@@ -122,7 +122,12 @@ extension Turn {
             take(delivered, answeredBy: answer.id, on: answer.device, trace)
         } else if sending.devices.isEmpty, sending.addressees?.targets ?? 0 > 0 {
             // All of its devices have left meanwhile, and are asked to remove it.
-            remove(delivered, by: .derive(caller: "retirement", idempotencyKey: "\(sending.requestID)"), from: nil, trace)
+            remove(
+                delivered,
+                by: .derive(caller: "retirement", idempotencyKey: "\(sending.requestID)"),
+                from: nil,
+                trace
+            )
         }
     }
 

@@ -102,7 +102,9 @@ extension Turn {
         if let delivered = entry.delivered, delivered.requestID == response.requestID {
             return take(delivered, answeredBy: response.responseID, on: response.device, trace)
         }
-        guard var sending = entry.sending, sending.requestID == response.requestID, sending.answer == nil else { return }
+        guard var sending = entry.sending, sending.requestID == response.requestID, sending.answer == nil else {
+            return
+        }
         sending.answer = .init(id: response.responseID, device: response.device)
         entry.sending = sending
         guard case .waiting = sending.phase else { return }
@@ -192,7 +194,8 @@ extension Turn {
         _ trace: CarriedTrace
     ) {
         guard let details = delivered.details else { return }
-        let kinds = entry.marks.first { $0.requestID == delivered.requestID && $0.device.hasSameUTF8(as: device) }?.kinds
+        let kinds = entry.marks.first { $0.requestID == delivered.requestID && $0.device.hasSameUTF8(as: device) }?
+            .kinds
         var devices = details.devices
         if let reason {
             guard kinds?.contains(.accepted) != true, devices.containsUTF8(of: device) else { return }

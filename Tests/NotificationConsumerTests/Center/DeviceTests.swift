@@ -385,7 +385,9 @@ struct DeviceTests {
 
     @Test func `the next occurrence of a repeat is an update of its thread`() throws {
         var bench = Bench()
-        guard case .request(var input) = NotificationConsumerTests.request("a", interval(60, repeats: true)) else { return }
+        guard case .request(var input) = NotificationConsumerTests.request("a", interval(60, repeats: true)) else {
+            return
+        }
         input.content = Array(#"{"title":"T","threadIdentifier":"orders"}"#.utf8)[...]
         bench.apply(.request(input))
         for (time, isUpdate) in [(Int64(60_000), false), (120_000, true)] {
@@ -403,8 +405,12 @@ struct DeviceTests {
         #expect(thread("a", key("one")) == #"{"identifier":"orders","count":1,"update":false}"#)
         #expect(thread("b", key("two")) == #"{"identifier":"orders","count":2,"update":true}"#)
         #expect(thread("c", key("one")) == #"{"identifier":"orders","count":2,"update":true}"#)
-        let escaped = bench.apply(Self.request("z", #"{"title":"T","threadIdentifier":"order\u0073"}"#, key("two"))).last
-        #expect(escaped?.thread.map { String(decoding: $0, as: UTF8.self) } == #"{"identifier":"orders","count":2,"update":true}"#)
+        let escaped = bench.apply(Self.request("z", #"{"title":"T","threadIdentifier":"order\u0073"}"#, key("two")))
+            .last
+        #expect(
+            escaped?.thread.map { String(decoding: $0, as: UTF8.self) }
+                == #"{"identifier":"orders","count":2,"update":true}"#
+        )
         bench.apply(removal("r", key("two"), .delivered))
         #expect(thread("d", key("one")) == #"{"identifier":"orders","count":1,"update":true}"#)
         try bench.commit()

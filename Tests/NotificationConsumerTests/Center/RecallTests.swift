@@ -231,7 +231,8 @@ struct RecallTests {
     }
 
     @Test func `a tap while a newer one is sent recalls the former one only if the newer one fails`() throws {
-        for (result, last) in [(ChannelOutcome.Result.accepted, "\(id("b"))"), (.rejected(.rejected), "recall tablet")] {
+        for (result, last) in [(ChannelOutcome.Result.accepted, "\(id("b"))"), (.rejected(.rejected), "recall tablet")]
+        {
             var bench = try Self.bench()
             bench.apply(DeviceTests.request("a", Self.content))
             try bench.answer(.accepted)

@@ -264,7 +264,9 @@ struct ResponseTests {
         bench.apply(try DeviceTests.device("tablet", token: String(repeating: "b2", count: 32)))
         bench.apply(DeviceTests.request("a", Self.order))
         let events = [ReportSignal.Outcome.rejected, .accepted].flatMap { bench.apply(Self.report($0, "a")) }
-        #expect(events.summary == ["device.attempted a", "device.attempted a"] && events[0].eventID != events[1].eventID)
+        #expect(
+            events.summary == ["device.attempted a", "device.attempted a"] && events[0].eventID != events[1].eventID
+        )
         #expect(Set(bench.entry(key("order"))?.delivered?.devices ?? []) == ["phone", "tablet"])
     }
 
