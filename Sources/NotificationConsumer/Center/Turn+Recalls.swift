@@ -25,6 +25,8 @@ extension Turn {
     /// Begins a recall that waits, unless something else is being sent, or comes next and replaces what is shown.
     mutating func beginRecall() {
         guard entry.sending == nil else { return }
+        // The service may not have the channel any more.
+        entry.recalls.removeAll { !rules.channels.isSent($0.channel) }
         let next = entry.recalls.firstIndex { recall in
             guard let pending = entry.pending, case .turn = pending.timer else { return true }
             return !rules.channels.areSame(pending.channel, recall.channel)
