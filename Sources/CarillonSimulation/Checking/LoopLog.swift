@@ -118,7 +118,7 @@ final class LoopLog {
 
     // MARK: - Deliveries
 
-    static func isDigest(_ event: DeliveryEvent) -> Bool { event.key.identifier.hasPrefix("digest:") }
+    static func isDigest(_ key: NotificationKey) -> Bool { key.identifier.hasPrefix("digest:") }
 
     /// Checks an event of a run with devices.
     ///

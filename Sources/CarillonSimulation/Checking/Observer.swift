@@ -124,7 +124,7 @@ final class Observer {
         let number = events.count
         events.append(observed)
         eventsByID[observed.id] = number
-        let isDigest = loop != nil && LoopLog.isDigest(event)
+        let isDigest = loop != nil && LoopLog.isDigest(event.key)
         guard model.requests[event.requestID] != nil || model.removals[event.requestID] != nil || isDigest else {
             throw Violation(.known, observed.text)
         }

@@ -18,6 +18,8 @@ extension World {
             }
         }
         guard case .deliver(let content) = send.kind, send.attempt == 1 else { return }
+        // A digest is no request.
+        if observer.loop != nil, LoopLog.isDigest(send.key), observer.model.requests[send.id.requestID] == nil { return }
         guard let entry = observer.model.requests[send.id.requestID] else { throw Violation(.known, text) }
         guard entry.request.channel != .events else { throw Violation(.channel, text) }
         guard entry.request.contents.contains(String(decoding: content, as: UTF8.self)) else {
@@ -25,7 +27,7 @@ extension World {
         }
         let (earliest, objection) = observer.model.earliest(send.id.requestID, occurrence: send.id.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
-        if scenario.faultRate == 0, !entry.request.isOfRegion {
+        if scenario.faultRate == 0, !entry.request.isOfRegion, entry.request.limits == nil {
             let due = observer.model.handOver(of: entry, send.id.occurrence, observer.events(of: send.id.requestID))
             let free = devices.toldAt[send.key] ?? 0
             try punctuality.check(

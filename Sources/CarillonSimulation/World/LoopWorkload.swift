@@ -32,7 +32,7 @@ final class LoopWorkload {
         if random.chance(500) { members += ",\"threadIdentifier\":\"thread-\(random.index(2))\"" }
         // An app's delegate decides in the foreground: without a banner a badge would not count.
         if random.chance(100) { members += ",\"categoryIdentifier\":\"unknown\"" }
-        if !scenario.usesChannel, random.chance(700) { request.limits = limits(for: &request, members) }
+        if random.chance(700) { request.limits = limits(for: &request, members) }
         if request.limits?.isCritical == true { members += ",\"interruptionLevel\":\"critical\"" }
         request.content = "\(request.content.dropLast())\(members)}"
         if let id {
