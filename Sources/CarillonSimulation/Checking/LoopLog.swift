@@ -16,6 +16,7 @@ final class LoopLog {
     /// By recipient: the devices that were ever registered, and whether one was not authorized.
     private var devices: [String: Set<String>] = [:]
     private var unauthorized: Set<String> = []
+    private var gone: Set<NotificationKey> = []
     /// By response id: where it was written.
     private var responses: [RequestID: [Place]] = [:]
     private var responseAt: [Place: RequestID] = [:]
@@ -96,7 +97,13 @@ final class LoopLog {
         }
         text("sees device.\(name.rawValue) \(event.key.text) \(event.reason?.rawValue ?? "")")
         guard name == .retired, let reason = event.reason, reason != .moved else { return }
+        gone.insert(event.key)
         onGone(event.key)
+    }
+
+    /// Whether the app was gone at some time from a device of a notification's recipient, and with it what it showed.
+    func wasGone(_ device: String, of key: NotificationKey) -> Bool {
+        gone.contains { $0.isSameRecipient(as: key) && $0.identifier == device }
     }
 
     /// - Returns: whether the dead letter is that of a response.

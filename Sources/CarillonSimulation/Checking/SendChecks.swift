@@ -70,6 +70,8 @@ extension World {
         var isUncertain: Set<NotificationKey> = []
         /// What may have reached the device is recalled, and what was shown before with it.
         var isRecalled: Set<NotificationKey> = []
+        /// The devices that got what was delivered last; missing where none was known.
+        var given: [NotificationKey: [String]] = [:]
         for observed in observer.events {
             let event = observed.event
             switch event.name {
@@ -81,6 +83,7 @@ extension World {
                 last[event.key] = SendID(requestID: event.requestID, occurrence: event.occurrence)
                 isUncertain.remove(event.key)
                 isRecalled.remove(event.key)
+                given[event.key] = event.devices.map(SimulatedDevices.names)
             // Recalled where a channel has sent it.
             case .removed:
                 if last.removeValue(forKey: event.key) != nil { isUncertain.remove(event.key) }
@@ -97,9 +100,12 @@ extension World {
         where !isUncertain.contains(key) {
             let shown = devices.shown[key] ?? [:]
             // Of devices that are known, only those that were given it and are still the recipient's.
-            let known = state.devices(of: key).map { Set($0).union([SimulatedDevices.unnamed]) }
-            let wrong = shown.filter { device, id in id != last[key] || known?.contains(device) == false }
-            guard wrong.isEmpty, last[key] == nil || !shown.isEmpty || isRecalled.contains(key) else {
+            let known = state.devices(of: key)
+            let wrong = shown.filter { device, id in
+                id != last[key] || device != SimulatedDevices.unnamed && known?.contains(device) == false
+            }
+            let isGone = given[key]?.contains { observer.loop?.wasGone($0, of: key) ?? false } ?? false
+            guard wrong.isEmpty, last[key] == nil || !shown.isEmpty || isRecalled.contains(key) || isGone else {
                 func name(_ id: SendID?) -> String {
                     id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
                 }

@@ -53,7 +53,7 @@ final class SimulatedDevices {
     func arrive(_ number: Int, at now: Int64) {
         records[number].arrived = now
         let send = records[number].send
-        let names = Self.names(of: send)
+        let names = send.addressees?.devices.map(Self.names)
         switch send.kind {
         case .deliver:
             for name in names ?? [Self.unnamed] { shown[send.key, default: [:]][name] = send.id }
@@ -73,10 +73,10 @@ final class SimulatedDevices {
         shown = shown.filter { !$0.value.isEmpty }
     }
 
-    /// The devices that a send is for; nil for all.
-    private static func names(of send: ChannelSend) -> [String]? {
-        guard let json = send.addressees?.devices else { return nil }
-        return try? JSONValue.parse(Array(json)).arrayValue?.compactMap { device in
+    /// The devices of a list that get the notification.
+    static func names(_ json: ArraySlice<UInt8>) -> [String] {
+        let list = try? JSONValue.parse(Array(json)).arrayValue
+        return (list ?? []).compactMap { device in
             func member(_ name: String) -> String? {
                 device.objectValue?.first { $0.name == name }?.value.stringValue
             }

@@ -12,10 +12,6 @@ extension Turn {
     mutating func address(_ sending: inout StateEntry.Sending, _ facts: ContentFacts?) -> ReasonCode? {
         guard let content = sending.content else { return nil }
         let facts = facts ?? ContentFacts(content)
-        // What was told of an earlier occurrence says nothing of this one.
-        if sending.occurrence != nil, sending.attempt == 1, !entry.marks.isEmpty {
-            entry.marks.removeAll { $0.requestID == sending.requestID }
-        }
         let category = categories.category(of: facts, in: content, for: key)
         if category == nil, facts.category != nil { unknownCategories += 1 }
         let thread = facts.thread.map { $0.json(in: content) }

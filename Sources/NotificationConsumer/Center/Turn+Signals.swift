@@ -136,8 +136,8 @@ extension Turn {
             case .presented: (.devicePresented, .presented)
             case .opened: (.deviceOpened, .opened)
             }
-        guard mark(receipt.requestID, receipt.device, kind, input) else { return .duplicate }
-        let (isLate, occurrence) = (isSuperseded(receipt.requestID), shownOccurrence(of: receipt.requestID))
+        let (isLate, occurrence) = (isSuperseded(receipt.requestID), lastOccurrence(of: receipt.requestID))
+        guard mark(receipt.requestID, occurrence, receipt.device, kind, input) else { return .duplicate }
         publish(name, of: receipt.requestID, closes: false, input.trace) {
             $0.occurrence = occurrence
             $0.device = receipt.device
@@ -149,8 +149,8 @@ extension Turn {
     /// Applies what a gateway says of its attempt at a device. When every device has refused the notification, it has failed.
     mutating func apply(_ report: ReportSignal, of input: CenterInput.Signal) -> CenterInput.Outcome {
         let kind: StateEntry.DeviceMark.Kinds = report.outcome == .accepted ? .accepted : .refused
-        guard mark(report.requestID, report.device, kind, input) else { return .duplicate }
-        let (isLate, occurrence) = (isSuperseded(report.requestID), shownOccurrence(of: report.requestID))
+        let (isLate, occurrence) = (isSuperseded(report.requestID), lastOccurrence(of: report.requestID))
+        guard mark(report.requestID, occurrence, report.device, kind, input) else { return .duplicate }
         publish(.deviceAttempted, of: report.requestID, closes: false, input.trace) {
             $0.occurrence = occurrence
             $0.device = report.device
@@ -181,9 +181,11 @@ extension Turn {
         return !entry.remembers(id, since: rules.rememberedSince(now))
     }
 
-    private func shownOccurrence(of id: RequestID) -> Timestamp? {
+    /// The occurrence of a request that is shown or being sent, or was the last of which anything was told.
+    private func lastOccurrence(of id: RequestID) -> Timestamp? {
         if let sending = entry.sending, sending.requestID == id, sending.content != nil { return sending.occurrence }
-        return entry.delivered?.requestID == id ? entry.delivered?.occurrence : nil
+        if let delivered = entry.delivered, delivered.requestID == id { return delivered.occurrence }
+        return entry.marks.last { $0.requestID == id }?.occurrence
     }
 
     /// Notes on which devices a delivered notification is, by the report of one; only devices that it was given to count.
@@ -194,8 +196,7 @@ extension Turn {
         _ trace: CarriedTrace
     ) {
         guard let details = delivered.details else { return }
-        let kinds = entry.marks.first { $0.requestID == delivered.requestID && $0.device.hasSameUTF8(as: device) }?
-            .kinds
+        let kinds = entry.marks.first { $0.isOf(delivered.requestID, delivered.occurrence, device) }?.kinds
         var devices = details.devices
         if let reason {
             guard kinds?.contains(.accepted) != true, devices.containsUTF8(of: device) else { return }
@@ -211,7 +212,8 @@ extension Turn {
 
     /// Applies the reports that came before the channel had accepted the notification.
     mutating func judgeReports(of delivered: StateEntry.Delivered, _ trace: CarriedTrace) {
-        for mark in entry.marks where mark.requestID == delivered.requestID && mark.kinds.contains(.refused) {
+        for mark in entry.marks
+        where mark.isOf(delivered.requestID, delivered.occurrence, mark.device) && mark.kinds.contains(.refused) {
             guard let current = entry.delivered else { return }
             judge(mark.device, refused: .rejected, current, trace)
         }
@@ -232,20 +234,27 @@ extension Turn {
     /// - Returns: whether it is new.
     private mutating func mark(
         _ id: RequestID,
+        _ occurrence: Timestamp?,
         _ device: String,
         _ kind: StateEntry.DeviceMark.Kinds,
         _ input: CenterInput.Signal
     ) -> Bool {
         guard !entry.hasApplied(input.position) else { return false }
-        if let index = entry.marks.firstIndex(where: { $0.requestID == id && $0.device.hasSameUTF8(as: device) }) {
+        if let index = entry.marks.firstIndex(where: { $0.isOf(id, occurrence, device) }) {
             guard !entry.marks[index].kinds.contains(kind) else { return false }
             entry.marks[index].kinds.insert(kind)
         } else {
             if entry.marks.count >= ModelLimits.deviceMarks { entry.marks.removeFirst() }
-            entry.marks.append(.init(requestID: id, device: device, kinds: kind))
+            entry.marks.append(.init(requestID: id, occurrence: occurrence, device: device, kinds: kind))
         }
         isChanged = true
         entry.noteApplied(input.position)
         return true
+    }
+}
+
+extension StateEntry.DeviceMark {
+    fileprivate func isOf(_ id: RequestID, _ occurrence: Timestamp?, _ device: String) -> Bool {
+        requestID == id && self.occurrence == occurrence && self.device.hasSameUTF8(as: device)
     }
 }

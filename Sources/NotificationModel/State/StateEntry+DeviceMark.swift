@@ -1,5 +1,5 @@
 extension StateEntry {
-    /// What a device, or the gateway in front of it, has told about a request: each once.
+    /// What a device, or the gateway in front of it, has told about a request, or one occurrence of it: each once.
     public struct DeviceMark: Sendable, Hashable {
         /// A kind of receipt or report.
         public struct Kinds: OptionSet, Sendable, Hashable {
@@ -25,32 +25,35 @@ extension StateEntry {
 
         /// The request.
         public var requestID: RequestID
+        /// The nominal instant of the trigger; nil without one, or before the first.
+        public var occurrence: Timestamp?
         /// The device.
         public var device: String
         /// What was told.
         public var kinds: Kinds
 
         /// A mark.
-        public init(requestID: RequestID, device: String, kinds: Kinds) {
-            (self.requestID, self.device, self.kinds) = (requestID, device, kinds)
+        public init(requestID: RequestID, occurrence: Timestamp? = nil, device: String, kinds: Kinds) {
+            (self.requestID, self.occurrence, self.device, self.kinds) = (requestID, occurrence, device, kinds)
         }
     }
 }
 
 extension StateEntry.DeviceMark: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case requestId, device, kinds
+        case requestId, occurrence, device, kinds
     }
 
     // An older version does not need it, and drops it.
     var form: Int { StateForm.first }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
-        var (id, device): (RequestID?, String?)
+        var (id, occurrence, device): (RequestID?, Timestamp?, String?)
         var kinds = Kinds()
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .requestId: id = try scanner.requestID()
+            case .occurrence: occurrence = try scanner.timestamp()
             case .device: device = scanner.materialise(try scanner.string())
             case .kinds:
                 let text = try scanner.string()
@@ -62,6 +65,7 @@ extension StateEntry.DeviceMark: StatePart, JSONWritable {
         }
         self.init(
             requestID: try scanner.required(id, Field.requestId),
+            occurrence: occurrence,
             device: try scanner.required(device, Field.device),
             kinds: kinds
         )
@@ -70,6 +74,7 @@ extension StateEntry.DeviceMark: StatePart, JSONWritable {
     func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.requestId, requestID, &out)
+        object.member(Field.occurrence, occurrence, &out)
         object.member(Field.device, device, &out)
         object.begin(Field.kinds, &out)
         out.append(0x22)

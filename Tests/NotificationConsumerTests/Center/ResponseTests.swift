@@ -215,6 +215,20 @@ struct ResponseTests {
         #expect(ids.count == 6)
     }
 
+    @Test func `a receipt of an occurrence that was answered is of that occurrence, and comes once`() throws {
+        var bench = try Self.bench()
+        bench.apply(request("a", interval(60, repeats: true)))
+        #expect(bench.apply(Self.receipt(.received, "a", "phone"))[0].occurrence == nil)
+        for minute in Int64(1)...2 {
+            let time = minute * 60_000
+            bench.fire(time)
+            bench.apply(Self.receipt(.received, "a", "phone"), time)
+            bench.apply(Self.response("r\(minute)", to: "a", at: time), time)
+            #expect(bench.apply(Self.receipt(.opened, "a", "phone"), time).map(\.occurrence) == [at(time)])
+            #expect(bench.apply(Self.receipt(.opened, "a", "phone"), time).isEmpty)
+        }
+    }
+
     // MARK: - Reports
 
     private static func report(
