@@ -314,7 +314,7 @@ struct WebhookTests {
                 }
                 let id = try #require(requests["answered"])
                 _ = try await run(
-                    "send response --recipient ana --identifier answered --request-id \(id) --device phone --action track"
+                    "send response --application shop --recipient ana --identifier answered --request-id \(id) --device phone --action track"
                 )
                 try await arrives("removed on tablet ", "shop/ana/answered")
                 _ = try await run("device add --recipient ben --device phone --platform fcm --token one --url \(url)")

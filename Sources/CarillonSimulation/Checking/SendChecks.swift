@@ -19,7 +19,9 @@ extension World {
         }
         guard case .deliver(let content) = send.kind, send.attempt == 1 else { return }
         // A digest is no request.
-        if observer.loop != nil, LoopLog.isDigest(send.key), observer.model.requests[send.id.requestID] == nil { return }
+        if observer.loop != nil, LoopLog.isDigest(send.key), observer.model.requests[send.id.requestID] == nil {
+            return
+        }
         guard let entry = observer.model.requests[send.id.requestID] else { throw Violation(.known, text) }
         guard entry.request.channel != .events else { throw Violation(.channel, text) }
         guard entry.request.contents.contains(String(decoding: content, as: UTF8.self)) else {
