@@ -104,7 +104,9 @@ extension World {
             // Of devices that are known, only those that were given it and are still the recipient's.
             let known = state.devices(of: key)
             let wrong = shown.filter { device, id in
-                id != last[key] || device != SimulatedDevices.unnamed && known?.contains(device) == false
+                guard device != SimulatedDevices.unnamed else { return id != last[key] }
+                // What is forgotten is not taken back.
+                return !scenario.forgets && (id != last[key] || known?.contains(device) == false)
             }
             let isGone = given[key]?.contains { observer.loop?.wasGone($0, of: key) ?? false } ?? false
             guard wrong.isEmpty, last[key] == nil || !shown.isEmpty || isRecalled.contains(key) || isGone else {

@@ -263,6 +263,8 @@ extension PartitionCenter {
 
     /// Bytes of the identifiers that the end of a device lists.
     private static let shownBytes = 32 * 1024
+    /// Entries in the store that are looked at, and about how many are found, when a device ends.
+    private static let (lookedAt, clearedAtOnce) = (10_000, 1_000)
 
     /// The keys of what a device shows or may show, in order: of all in memory, and of a bounded number of others.
     private mutating func keys(
@@ -275,12 +277,17 @@ extension PartitionCenter {
             keys.insert(inUse.key(of: slot))
         }
         var cursor = RecipientCursor()
-        for stored in try store.entries(withPrefix: recipient.encoded, after: &cursor, limit: limits.entriesPerPiece) {
-            let key = try NotificationKey(encoded: stored.key)
-            guard !key.isWholeRecipient, inUse.slot(of: key) == nil,
-                try StateEntry(json: stored.value, zones: zones).shows(on: device)
-            else { continue }
-            keys.insert(key)
+        var (looked, isAll) = (0, false)
+        while !isAll, looked < Self.lookedAt, keys.count < Self.clearedAtOnce {
+            let page = try store.entries(withPrefix: recipient.encoded, after: &cursor, limit: limits.entriesPerPiece)
+            (looked, isAll) = (looked + page.count, page.count < limits.entriesPerPiece)
+            for stored in page {
+                let key = try NotificationKey(encoded: stored.key)
+                guard !key.isWholeRecipient, inUse.slot(of: key) == nil,
+                    try StateEntry(json: stored.value, zones: zones).shows(on: device)
+                else { continue }
+                keys.insert(key)
+            }
         }
         return keys.sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
     }

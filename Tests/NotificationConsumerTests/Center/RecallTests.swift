@@ -191,6 +191,19 @@ struct RecallTests {
         #expect(Self.last(bench) == "recall phone")
     }
 
+    @Test func `which devices show a notification outlives the process`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        let moved = try Self.moved("phone", bench)
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(1000))
+        next.center.keepsRecipients = true
+        next.offset = 20
+        next.apply(moved)
+        #expect(Self.last(next) == "recall phone" && next.devices.last?.shows == ["order"])
+    }
+
     @Test func `the end of a registration clears the device as well: the next person to sign in sees nothing`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))
