@@ -120,6 +120,7 @@ extension Turn {
         _ trace: CarriedTrace
     ) {
         remove(delivered, by: id, from: device, trace)
+        guard rules.channels.isSent(delivered.channel) else { return }
         let others = delivered.devices.filter { name in device.map { !name.hasSameUTF8(as: $0) } ?? true }
         if delivered.devices.isEmpty || !others.isEmpty {
             recall(from: others, through: delivered.channel, by: id, trace)
@@ -128,7 +129,7 @@ extension Turn {
 
     // MARK: - Receipts and reports
 
-    /// Applies a receipt: each kind counts once for a device and request.
+    /// Applies a receipt: each kind counts once for a device and occurrence.
     mutating func apply(_ receipt: ReceiptSignal, of input: CenterInput.Signal) -> CenterInput.Outcome {
         let (name, kind): (DeliveryEventName, StateEntry.DeviceMark.Kinds) =
             switch receipt.receipt {
