@@ -76,6 +76,10 @@ let package = Package(
         .target(name: "Kafka", dependencies: ["CRDKafka", log]),
         .target(name: "LocalBroker", dependencies: ["CRDKafka", "Kafka", log]),
         .target(name: "NotificationModel", dependencies: ["COpenSSL"], resources: [.copy("Schemas")]),
+        // What only the consumer service keeps in the topic `state`: no part of the published model.
+        .target(name: "NotificationState", dependencies: ["NotificationDelivery", "NotificationModel"]),
+        // Between the center and what sends or enriches: values and two protocols.
+        .target(name: "NotificationDelivery", dependencies: ["NotificationModel"]),
         .target(name: "NotificationPublisher", dependencies: ["Kafka", "NotificationModel", log]),
         .target(
             name: "ServiceHTTP",
@@ -101,7 +105,8 @@ let package = Package(
         .target(
             name: "NotificationConsumer",
             dependencies: [
-                "Kafka", "NotificationModel", "ServiceHTTP", "ServiceSupport", log, metrics, coreMetrics, lifecycle,
+                "Kafka", "NotificationDelivery", "NotificationModel", "NotificationState", "ServiceHTTP",
+                "ServiceSupport", log, metrics, coreMetrics, lifecycle,
                 heap,
                 deque, grdb, sqlite, hummingbird, httpTypes, nioCore,
             ]
@@ -110,7 +115,8 @@ let package = Package(
         .target(
             name: "NotificationChannels",
             dependencies: [
-                "COpenSSL", "NotificationConsumer", "NotificationModel", "ServiceHTTP", "ServiceSupport",
+                "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
+                "ServiceHTTP", "ServiceSupport",
                 deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]
         ),
@@ -118,7 +124,8 @@ let package = Package(
         .target(
             name: "NotificationEnrichment",
             dependencies: [
-                "COpenSSL", "NotificationConsumer", "NotificationModel", "ServiceHTTP", "ServiceSupport",
+                "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
+                "ServiceHTTP", "ServiceSupport",
                 deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, yams,
             ]
         ),
@@ -126,7 +133,8 @@ let package = Package(
             name: "CarillonBench",
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
-                "NotificationModel", "NotificationPublisher", "ServiceHTTP", "ServiceSupport", log, argumentParser,
+                "NotificationDelivery", "NotificationModel", "NotificationState", "NotificationPublisher",
+                "ServiceHTTP", "ServiceSupport", log, argumentParser,
                 hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioPosix, nioSSL, unixSignals,
             ],
             resources: [.copy("Resources")]
@@ -134,7 +142,8 @@ let package = Package(
         .target(
             name: "CarillonSimulation",
             dependencies: [
-                "Kafka", "NotificationConsumer", "NotificationModel", "NotificationProducer", "ServiceSupport", log,
+                "Kafka", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
+                "NotificationProducer", "ServiceSupport", log,
                 metrics, coreMetrics, heap,
             ]
         ),
@@ -159,7 +168,8 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationPublisher",
+                "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
+                "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle, unixSignals,
                 argumentParser,
@@ -172,13 +182,14 @@ let package = Package(
         .testTarget(
             name: "CarillonBenchTests",
             dependencies: [
-                "CarillonBench", "NotificationEnrichment", "NotificationModel", "ServiceSupport", argumentParser,
+                "CarillonBench", "NotificationEnrichment", "NotificationDelivery", "NotificationModel",
+                "NotificationState", "ServiceSupport", argumentParser,
             ]
         ),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "carillon", "Kafka", "LocalBroker", "NotificationEnrichment", "NotificationModel",
+                "carillon", "Kafka", "LocalBroker", "NotificationEnrichment", "NotificationModel", "NotificationState",
                 "NotificationPublisher", "ServiceHTTP", "ServiceSupport", log, argumentParser,
             ]
         ),
@@ -186,7 +197,7 @@ let package = Package(
         .testTarget(name: "LocalBrokerTests", dependencies: ["Kafka", "LocalBroker", log]),
         .testTarget(
             name: "NotificationModelTests",
-            dependencies: ["NotificationModel"],
+            dependencies: ["NotificationDelivery", "NotificationModel", "NotificationState"],
             resources: [.copy("Fixtures")]
         ),
         .testTarget(
@@ -217,32 +228,31 @@ let package = Package(
         .testTarget(
             name: "NotificationConsumerTests",
             dependencies: [
-                "HTTPTesting", "Kafka", "LocalBroker", "NotificationModel", "NotificationConsumer", "ServiceHTTP",
+                "HTTPTesting", "Kafka", "LocalBroker", "NotificationDelivery", "NotificationModel", "NotificationState",
+                "NotificationConsumer", "ServiceHTTP",
                 "ServiceSupport", log, grdb,
-            ]
-        ),
-        .testTarget(
-            name: "NotificationChannelsTests",
-            dependencies: [
-                "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
-                "NotificationModel", "ServiceHTTP", "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),
         .testTarget(
             name: "NotificationEnrichmentTests",
             dependencies: [
-                "HTTPTesting", "NotificationConsumer", "NotificationEnrichment", "NotificationModel", "ServiceHTTP",
+                "HTTPTesting", "NotificationConsumer", "NotificationEnrichment", "NotificationDelivery",
+                "NotificationModel", "NotificationState", "ServiceHTTP",
                 "ServiceSupport", log, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),
         .testTarget(
             name: "CarillonSimulationTests",
-            dependencies: ["CarillonSimulation", "Kafka", "NotificationConsumer", "NotificationModel", log]
+            dependencies: [
+                "CarillonSimulation", "Kafka", "NotificationConsumer", "NotificationDelivery", "NotificationModel",
+                "NotificationState", log,
+            ]
         ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "CarillonSimulation", "Kafka", "LocalBroker", "NotificationConsumer", "NotificationModel",
+                "NotificationState",
                 "NotificationProducer",
                 "ServiceSupport",
             ],

@@ -1,5 +1,6 @@
 package import Logging
-package import NotificationConsumer
+import NotificationConsumer
+package import NotificationDelivery
 import NotificationModel
 package import ServiceSupport
 

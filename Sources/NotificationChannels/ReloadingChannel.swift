@@ -1,5 +1,6 @@
 package import Logging
-package import NotificationConsumer
+import NotificationConsumer
+package import NotificationDelivery
 package import ServiceSupport
 
 /// A channel with files that may change while it is used.

@@ -1,5 +1,5 @@
 import DequeModule
-package import NotificationConsumer
+package import NotificationDelivery
 package import NotificationModel
 import Synchronization
 
@@ -25,7 +25,7 @@ package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendab
     private struct Answer {
         let at: Time.Instant
         let reply: ChannelReply
-        let result: ChannelOutcome.Result
+        let result: ChannelResult
     }
 
     private struct Contents {
@@ -47,7 +47,7 @@ package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendab
         (self.answers, self.seed, self.clock) = (answers, seed, clock)
     }
 
-    package func begin(_ send: ChannelSend, _ reply: ChannelReply) {
+    package func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         guard let result = result(of: send) else { return }
         guard answers.latency > .zero else { return reply(result) }
         let answer = Answer(at: clock.now.advanced(by: answers.latency), reply: reply, result: result)
@@ -102,12 +102,17 @@ package final class TestChannel<Time: Clock & Sendable>: DeliveryChannel, Sendab
     // MARK: - What is answered
 
     /// nil when it is not answered.
-    private func result(of send: ChannelSend) -> ChannelOutcome.Result? {
+    private func result(of send: Issued<ChannelSend>) -> ChannelResult? {
         if draw(send.id, "timeout \(send.attempt)") < answers.timeouts { return nil }
-        if case .deliver = send.kind, draw(send.id, "rejection") < answers.rejections { return .rejected(.rejected) }
+        if case .deliver = send.kind,
+            draw(UUIDv5.make(namespace: UUIDv5.eventNamespace, name: Array("\(send.requestID)".utf8)), "rejection")
+                < answers.rejections
+        {
+            return .rejected(.rejected)
+        }
         return .accepted
     }
 
     /// A number below a thousand that only the send and the purpose decide.
-    private func draw(_ id: SendID, _ purpose: String) -> Int { Int(id.draw(purpose, seed: seed) % 1000) }
+    private func draw(_ id: UUIDValue, _ purpose: String) -> Int { Int(id.draw(purpose, seed: seed) % 1000) }
 }

@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// What `/metrics` says about the service as a whole; `LaneMetrics` counts what each lane does.

@@ -2,6 +2,7 @@ import CoreMetrics
 import Foundation
 import Kafka
 public import Logging
+package import NotificationDelivery
 public import NotificationModel
 package import ServiceHTTP
 public import ServiceLifecycle

@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import CarillonSimulation
@@ -177,17 +178,17 @@ struct ObserverTests {
         }
         var entry = StateEntry()
         let now = SimulatedClock.beginning
-        entry.sending = .init(
-            requestID: Desk.id("q"),
-            occurrence: nil,
+        entry.handover = .init(
+            showing: Showing(Desk.id("q"), nil),
             content: Array("{}".utf8)[...],
             expiration: nil,
             trace: .none,
             closes: true,
-            phase: .inFlight(since: now)
+            channel: nil,
+            time: now
         )
         #expect(try counted(entry) == nil)
-        entry.sending = nil
+        entry.handover = nil
         entry.pending = .init(
             requestID: Desk.id("q"),
             content: Array("{}".utf8)[...],

@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import CarillonSimulation
@@ -13,12 +15,12 @@ struct SimulatedChannelTests {
         let channel: SimulatedChannel
         let bell = SimulatedBell()
         private let lateBell = SimulatedBell()
-        private var sends: SideWork<ChannelSend, ChannelOutcome.Result>
+        private var sends: SideWork<Issued<ChannelSend>, ChannelResult>
         private let timeline: Timeline
 
         init(_ channel: SimulatedChannel, _ timeline: Timeline) {
             (self.channel, self.timeline) = (channel, timeline)
-            let mailbox = SideWorkMailbox<ChannelOutcome.Result>(
+            let mailbox = SideWorkMailbox<ChannelResult>(
                 wake: { [bell] in bell.ring() },
                 onLate: { [lateBell] in lateBell.ring() }
             )
@@ -26,12 +28,12 @@ struct SimulatedChannelTests {
         }
 
         func begin(_ send: ChannelSend) {
-            sends.add(send, within: .seconds(30))
+            sends.add(Issued(send, of: 0, in: 1), within: .seconds(30))
             sends.begin(at: timeline.clock.instant) { channel.begin($0, $1) }
         }
 
         /// The outcomes since the last call; nil for sends that timed out.
-        func take() -> [ChannelOutcome.Result?] {
+        func take() -> [ChannelResult?] {
             bell.still()
             return sends.take(at: timeline.clock.instant).map { _, ending in
                 switch ending {
@@ -60,12 +62,11 @@ struct SimulatedChannelTests {
 
     private func send(_ id: String, _ kind: ChannelSend.Kind = .deliver(content: [])) throws -> ChannelSend {
         ChannelSend(
-            id: SendID(requestID: try RequestID(text: id), occurrence: nil),
+            id: UUIDv5.make(namespace: UUIDv5.eventNamespace, pieces: [id]),
             key: try NotificationKey(application: "a", recipient: "r", identifier: "i"),
             kind: kind,
-            attempt: 1,
-            assignmentID: 1,
-            partition: 0
+            channel: .test,
+            requestID: try RequestID(text: id)
         )
     }
 
@@ -80,8 +81,8 @@ struct SimulatedChannelTests {
         #expect(desk.take().isEmpty, "it does not wait")
         pass(seconds: 10)
         #expect(desk.bell.isRung && desk.take() == [.accepted] && desk.take().isEmpty)
-        #expect(devices.shown[first.key] == [SimulatedDevices.unnamed: first.id])
-        desk.begin(try send("2", .recall))
+        #expect(devices.shown[first.key] == [SimulatedDevices.unnamed: Showing(first.requestID, nil)])
+        desk.begin(try send("2", .remove))
         pass(seconds: 10)
         #expect(devices.shown[first.key] == nil)
         #expect(!devices.records.contains { !$0.isOver })
@@ -90,21 +91,15 @@ struct SimulatedChannelTests {
     @Test func `a recall for one device leaves what the others show`() throws {
         let desk = desk(cluster.process())
         var delivery = try send("1")
-        delivery.addressees = .init(
-            devices: Array(
-                #"[{"device":"a","outcome":"accepted"},{"device":"b","outcome":"accepted"},{"device":"c","outcome":"suppressed"}]"#
-                    .utf8
-            )[...],
-            targets: 2
-        )
-        var recall = try send("2", .recall)
-        recall.addressees = .init(recalling: ["a"])
+        delivery.devices = Array(#"[{"device":"a"},{"device":"b"},{"device":"c","outcome":"suppressed"}]"#.utf8)[...]
+        var recall = try send("2", .remove)
+        recall.devices = Array(#"[{"device":"a"}]"#.utf8)[...]
         for send in [delivery, recall] {
             desk.begin(send)
             pass(seconds: 10)
             #expect(desk.take() == [.accepted])
         }
-        #expect(devices.shown[delivery.key] == ["b": delivery.id])
+        #expect(devices.shown[delivery.key] == ["b": Showing(delivery.requestID, nil)])
     }
 
     @Test func `a rejected send does not reach its device, but a send without an answer does`() throws {

@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import CarillonSimulation

@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 
 @testable import CarillonSimulation
 

@@ -1,3 +1,4 @@
+import NotificationDelivery
 import NotificationModel
 import Synchronization
 import Testing
@@ -193,7 +194,7 @@ extension Desk {
 /// One send outside a lane, to cancel it at any time.
 private final class Replies {
     private let channel: any DeliveryChannel
-    private let mailbox: SideWorkMailbox<ChannelOutcome.Result>
+    private let mailbox: SideWorkMailbox<ChannelResult>
     private let wakes: AsyncStream<Void>
 
     init(_ channel: any DeliveryChannel) {
@@ -212,7 +213,7 @@ private final class Replies {
         self.reply = reply
     }
 
-    var answered: ChannelOutcome.Result? {
+    var answered: ChannelResult? {
         get async {
             for await _ in wakes { break }
             if let reply { channel.cancel(reply) }

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import NIOCore
 import NIOSSL
+import NotificationDelivery
 import NotificationModel
 import ServiceHTTP
 import ServiceSupport
@@ -14,7 +15,7 @@ import Synchronization
 final class Desk {
     private let channel: any DeliveryChannel
     private let wakes: AsyncStream<Void>
-    private var sends: SideWork<ChannelSend, ChannelOutcome.Result>
+    private var sends: SideWork<ChannelSend, ChannelResult>
 
     init(_ channel: any DeliveryChannel, concurrency: Int = 100_000) {
         self.channel = channel
@@ -46,8 +47,8 @@ final class Desk {
     }
 
     /// Waits for the outcomes of so many sends, and begins those that waited for their end.
-    func outcomes(_ count: Int = 1) async -> [(send: ChannelSend, result: ChannelOutcome.Result)] {
-        var results: [(send: ChannelSend, result: ChannelOutcome.Result)] = []
+    func outcomes(_ count: Int = 1) async -> [(send: ChannelSend, result: ChannelResult)] {
+        var results: [(send: ChannelSend, result: ChannelResult)] = []
         func take() {
             for case (let send, .answered(let result)) in sends.take(at: .now) { results.append((send, result)) }
             sends.begin(at: .now) { channel.begin($0, $1) }
@@ -62,7 +63,7 @@ final class Desk {
     }
 
     /// Sends once and waits for the outcome.
-    func result(of send: ChannelSend) async -> ChannelOutcome.Result? {
+    func result(of send: ChannelSend) async -> ChannelResult? {
         begin(send)
         return await outcomes().first?.result
     }

@@ -1,4 +1,5 @@
 import Logging
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 import Synchronization
@@ -52,7 +53,7 @@ struct TestChannelTests {
         let clock = ManualClock()
         let channel: Channel
         private let wakes: AsyncStream<Void>
-        private var sends: SideWork<ChannelSend, ChannelOutcome.Result>
+        private var sends: SideWork<ChannelSend, ChannelResult>
 
         init(_ answers: Channel.Answers, seed: UInt64 = 0) {
             channel = Channel(answers, seed: seed, clock: clock)
@@ -71,15 +72,15 @@ struct TestChannelTests {
         }
 
         /// The ended sends, by name.
-        func take() -> [String: ChannelOutcome.Result] {
-            var results: [String: ChannelOutcome.Result] = [:]
+        func take() -> [String: ChannelResult] {
+            var results: [String: ChannelResult] = [:]
             for case (let send, .answered(let result)) in sends.take(at: clock.now) {
-                results["\(send.id.requestID)"] = result
+                results["\(send.requestID)"] = result
             }
             return results
         }
 
-        func next() async -> [String: ChannelOutcome.Result] {
+        func next() async -> [String: ChannelResult] {
             for await _ in wakes {
                 let results = take()
                 if !results.isEmpty { return results }
@@ -123,12 +124,12 @@ struct TestChannelTests {
     }
 
     @Test func `the outcome depends on the send, in about the configured shares`() throws {
-        func answers(seed: UInt64, attempt: Int = 1) throws -> [String: ChannelOutcome.Result] {
+        func answers(seed: UInt64, attempt: Int = 1) throws -> [String: ChannelResult] {
             let desk = Desk(.init(latency: .zero, rejections: 100, timeouts: 200), seed: seed)
             for number in 0..<5000 { desk.begin(try send("\(number)", attempt: attempt)) }
             return desk.take()
         }
-        func rejected(_ answers: [String: ChannelOutcome.Result]) -> Set<String> {
+        func rejected(_ answers: [String: ChannelResult]) -> Set<String> {
             Set(answers.filter { $0.value == .rejected(.rejected) }.keys)
         }
         let first = try answers(seed: 1)

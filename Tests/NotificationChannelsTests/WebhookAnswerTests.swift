@@ -1,4 +1,5 @@
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct WebhookAnswerTests {
     private static let now = Timestamp(rawValue: 784_111_777_000)
 
-    private static func result(_ status: UInt, _ retryAfter: String? = nil) -> ChannelOutcome.Result {
+    private static func result(_ status: UInt, _ retryAfter: String? = nil) -> ChannelResult {
         WebhookAnswer.head(status: status, retryAfter: retryAfter).result(at: now).result
     }
 

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 import Testing

@@ -1,7 +1,9 @@
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import ServiceHTTP
 import Testing
 
@@ -40,7 +42,7 @@ struct WebhookRequestTests {
         send.closes = false
         let request = requests.request(for: send, at: Self.now)
         #expect(request.head.method == .POST && request.head.uri == "/in")
-        var event = DeliveryEvent(name: .delivered, requestID: send.id.requestID, key: send.key, closes: false)
+        var event = DeliveryEvent(name: .delivered, requestID: send.requestID, key: send.key, closes: false)
         event.occurrence = send.id.occurrence
         let id = event.eventID.description
         #expect(request.head.headers["ce-id"] == [id] && request.head.headers["idempotency-key"] == [id])

@@ -1,6 +1,8 @@
 import Kafka
 import Logging
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -107,12 +109,10 @@ struct Bench {
     var store = MemoryEntryStore()
     var events: [DeliveryEvent] = []
     var sends: [ChannelSend] = []
-    /// The channel of each of them.
-    var channels: [ChannelName] = []
     /// Sends that must not begin any more.
-    var withdrawn: [SendID] = []
+    var withdrawn: [UUIDValue] = []
     /// Enrichments that began.
-    var enrichments: [EnrichmentRequest] = []
+    var enrichments: [EnrichmentWork] = []
     /// The requests whose enrichment is not needed any more.
     var stopped: [RequestID] = []
     var outcomes: [CenterInput.Outcome] = []
@@ -179,12 +179,13 @@ struct Bench {
 
     /// Lets the channel answer the newest send.
     @discardableResult
-    mutating func answer(_ result: ChannelOutcome.Result, _ milliseconds: Int64 = 0) throws -> [DeliveryEvent] {
-        let send = try #require(sends.last)
-        let isCurrent = try center.apply(
-            ChannelOutcome(send: send, result: result),
-            at: at(milliseconds)
-        )
+    mutating func answer(
+        _ result: ChannelResult,
+        _ milliseconds: Int64 = 0,
+        number: Int? = nil
+    ) throws -> [DeliveryEvent] {
+        let send = try #require(number.map { sends[$0] } ?? sends.last)
+        let isCurrent = try center.apply(result, to: send, at: at(milliseconds))
         #expect(isCurrent)
         return take()
     }
@@ -198,17 +199,7 @@ struct Bench {
         _ milliseconds: Int64 = 0,
         number: Int? = nil
     ) throws -> [DeliveryEvent]? {
-        let asked = try #require(number.map { enrichments[$0] } ?? enrichments.last)
-        let work = EnrichmentWork(
-            key: asked.key,
-            requestID: asked.requestID,
-            occurrence: asked.occurrence,
-            content: asked.content,
-            end: asked.end,
-            time: .seconds(1),
-            assignmentID: 1,
-            partition: 0
-        )
+        let work = try #require(number.map { enrichments[$0] } ?? enrichments.last)
         let result = EnrichedContent(verdict, report: Array(#"{"milliseconds":5}"#.utf8)[...])
         guard try center.apply(result, to: work, at: at(milliseconds)) else { return nil }
         return take()
@@ -224,7 +215,6 @@ struct Bench {
         let taken = center.takeEffects()
         events += taken.events
         sends += taken.sends
-        channels += taken.channels
         withdrawn += taken.withdrawn
         enrichments += taken.enrichments
         stopped += taken.stopped
@@ -249,9 +239,8 @@ struct Bench {
 struct TakenEffects {
     var events: [DeliveryEvent] = []
     var sends: [ChannelSend] = []
-    var channels: [ChannelName] = []
-    var withdrawn: [SendID] = []
-    var enrichments: [EnrichmentRequest] = []
+    var withdrawn: [UUIDValue] = []
+    var enrichments: [EnrichmentWork] = []
     var stopped: [RequestID] = []
     var responses: [ResponseEvent] = []
     var devices: [DeviceEvent] = []
@@ -267,10 +256,11 @@ extension PartitionCenter {
         var taken = TakenEffects()
         for effect in effects {
             switch effect {
-            case .publish(let event, _): taken.events.append(event)
-            case .send(let attempt):
-                taken.sends.append(ChannelSend(attempt, assignmentID: 1, partition: 0))
-                taken.channels.append(attempt.channel)
+            case .publish(var event, _):
+                // swift-format-ignore: NeverUseForceTry
+                try! count(&event)
+                taken.events.append(event)
+            case .send(let attempt): taken.sends.append(attempt)
             case .withdraw(let id, _): taken.withdrawn.append(id)
             case .enrich(let request): taken.enrichments.append(request)
             case .stopEnrichment(let id, _): taken.stopped.append(id)
@@ -330,6 +320,11 @@ extension CenterInput {
     }
 }
 
+extension StateEntry {
+    /// When it has work, where each key's operations follow each other.
+    var due: Timestamp? { due { _ in .all } }
+}
+
 extension [DeliveryEvent] {
     /// `name id` of each event, with `!` if it closes its request.
     var summary: [String] { map { "\($0.name.rawValue) \($0.requestID)\($0.closes ? "!" : "")" } }
@@ -369,6 +364,8 @@ extension OwnedPartition {
 }
 
 extension WorkingSet {
+    init() { self.init { _ in .all } }
+
     mutating func insert(
         _ key: NotificationKey,
         at now: Timestamp,

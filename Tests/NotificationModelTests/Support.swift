@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+import NotificationState
 import Testing
 
 /// The bytes of a text.

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import NotificationChannels
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 
@@ -41,15 +42,15 @@ struct ChannelBenchmark {
         let cpu = try ProcessSample.own().cpuSeconds
         let time = try ContinuousClock().measure {
             for send in waiting {
-                work.add(send, to: channel.name, within: Self.patience, at: .now, SystemClock.now)
+                work.add(send, within: Self.patience, at: .now, SystemClock.now)
             }
             while left > 0 {
                 guard isWoken.wait(timeout: .now() + (Self.patience / .seconds(1))) == .success else {
                     throw BenchmarkError("no answer within \(Self.patience); \(left) sends are left")
                 }
-                for (outcome, _) in work.take(at: .now) {
+                for (_, result, _) in work.take(at: .now) {
                     left -= 1
-                    if outcome.result == .accepted { accepted += 1 }
+                    if result == .accepted { accepted += 1 }
                 }
                 work.beginWaiting(at: .now, SystemClock.now)
             }
@@ -98,7 +99,7 @@ struct ChannelBenchmark {
     }
 
     /// With the content of the requests of the other benchmarks.
-    private func send(_ number: Int) throws -> ChannelSend {
+    private func send(_ number: Int) throws -> Issued<ChannelSend> {
         let digits = Pattern.digits(number, 8)
         let content = """
             {"title":"Your order is on its way","subtitle":"Order \(digits)",\
@@ -107,17 +108,15 @@ struct ChannelBenchmark {
             "interruptionLevel":"active","relevanceScore":0.5,\
             "userInfo":{"orderId":"\(digits)","items":[1,2,3],"customer":{"tier":"gold"}}}
             """
-        return ChannelSend(
-            id: SendID(
-                requestID: try RequestID(text: "00000000-0000-5000-8000-\(Pattern.digits(number, 12))"),
-                occurrence: nil
-            ),
+        let id = try RequestID(text: "00000000-0000-5000-8000-\(Pattern.digits(number, 12))")
+        let send = ChannelSend(
+            id: UUIDValue(high: 0, low: UInt64(number)),
             key: try NotificationKey(application: "shop", recipient: "user-\(digits)", identifier: "order-\(digits)"),
             kind: .deliver(content: Array(content.utf8)[...]),
-            attempt: 1,
-            assignmentID: 1,
-            partition: 0
+            channel: .webhook,
+            requestID: id
         )
+        return Issued(send, of: 0, in: 1)
     }
 }
 

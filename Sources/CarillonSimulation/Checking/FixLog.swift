@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 /// The region of all location triggers of a run: across the date line.
 enum SimulatedRegion {

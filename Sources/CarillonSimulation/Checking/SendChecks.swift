@@ -1,5 +1,7 @@
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 
 /// The checks of each send to a device.
 extension World {
@@ -17,20 +19,20 @@ extension World {
                 throw Violation(.overlap, "\(text), while \(other.send.text) is in progress")
             }
         }
-        guard case .deliver(let content) = send.kind, send.attempt == 1 else { return }
+        guard case .deliver(let content) = send.kind, send.attempt == 1, !send.isQuiet else { return }
         // A digest is no request.
-        if observer.loop != nil, LoopLog.isDigest(send.key), observer.model.requests[send.id.requestID] == nil {
+        if observer.loop != nil, LoopLog.isDigest(send.key), observer.model.requests[send.requestID] == nil {
             return
         }
-        guard let entry = observer.model.requests[send.id.requestID] else { throw Violation(.known, text) }
+        guard let entry = observer.model.requests[send.requestID] else { throw Violation(.known, text) }
         guard entry.request.channel != .events else { throw Violation(.channel, text) }
         guard entry.request.contents.contains(String(decoding: content, as: UTF8.self)) else {
             throw Violation(.content, text)
         }
-        let (earliest, objection) = observer.model.earliest(send.id.requestID, occurrence: send.id.occurrence)
+        let (earliest, objection) = observer.model.earliest(send.requestID, occurrence: send.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(text)") }
         if scenario.faultRate == 0, !entry.request.isOfRegion, entry.request.limits == nil {
-            let due = observer.model.handOver(of: entry, send.id.occurrence, observer.events(of: send.id.requestID))
+            let due = observer.model.handOver(of: entry, send.occurrence, observer.events(of: send.requestID))
             let free = devices.toldAt[send.key] ?? 0
             try punctuality.check(
                 due: max(due + clockSlack, free) + entry.request.enrichmentTime,
@@ -57,9 +59,9 @@ extension World {
         for record in devices.records where record.arrived != nil { last[record.send.key] = record }
         return Set(
             last.filter { key, record in
-                record.send.kind == .recall && !state.isDelivered(key)
+                record.send.kind == .remove && !state.isDelivered(key)
                     && !observer.events.contains {
-                        $0.event.name == .removed && $0.event.key == key && $0.event.by == record.send.id.requestID
+                        $0.event.name == .removed && $0.event.key == key && $0.event.by == record.send.cause
                     }
             }.keys
         )
@@ -68,7 +70,7 @@ extension World {
     /// Each device shows the last delivered notification, except where the outcome of a send is unknown.
     func checkDevices() throws(Violation) {
         guard scenario.usesChannel else { return }
-        var last: [NotificationKey: SendID] = [:]
+        var last: [NotificationKey: Showing] = [:]
         var isUncertain: Set<NotificationKey> = []
         /// What may have reached the device is recalled, and what was shown before with it.
         var isRecalled: Set<NotificationKey> = []
@@ -82,7 +84,7 @@ extension World {
                 last[event.key] = nil
                 if scenario.forgets || scenario.isCapped { isUncertain.insert(event.key) }
             case .delivered:
-                last[event.key] = SendID(requestID: event.requestID, occurrence: event.occurrence)
+                last[event.key] = Showing(event.requestID, event.occurrence)
                 isUncertain.remove(event.key)
                 isRecalled.remove(event.key)
                 given[event.key] = event.devices.map(SimulatedDevices.names)
@@ -110,7 +112,7 @@ extension World {
             }
             let isGone = given[key]?.contains { observer.loop?.wasGone($0, of: key) ?? false } ?? false
             guard wrong.isEmpty, last[key] == nil || !shown.isEmpty || isRecalled.contains(key) || isGone else {
-                func name(_ id: SendID?) -> String {
+                func name(_ id: Showing?) -> String {
                     id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
                 }
                 let devices = shown.map { "\(name($1)) on \($0)" }.sorted().joined(separator: ", ")

@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 /// Reads the changelog as a restore does, and compares it with the events.
 final class StateObserver {
@@ -71,7 +72,9 @@ final class StateObserver {
     var hasAllMarkers: Bool { partitions.allSatisfy { $0.marker != nil } }
 
     /// Whether a send or a recall is in progress or between two attempts.
-    var isSending: Bool { partitions.contains { $0.entries.values.contains { $0.sending != nil } } }
+    var isSending: Bool {
+        partitions.contains { $0.entries.values.contains { $0.handover != nil || $0.screen != nil } }
+    }
 
     /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
@@ -144,7 +147,8 @@ final class StateObserver {
     /// Whether a request is at a channel, or is the next of its key for a channel: it has no event before its outcome.
     func isForChannel(_ id: RequestID, of key: NotificationKey, in partition: Int32) -> Bool {
         guard let entry = partitions[Int(partition)].entries[key] else { return false }
-        return entry.sending?.requestID == id || entry.pending?.requestID == id && entry.pending?.timer == .turn
+        return entry.handover?.showing.requestID == id
+            || entry.pending?.requestID == id && entry.pending?.timer == .turn
     }
 
     private func isStable(_ topic: String) -> Bool {
@@ -258,7 +262,7 @@ extension StateEntry {
     fileprivate var held: [RequestID] {
         var ids: [RequestID] = []
         if let pending { ids.append(pending.requestID) }
-        if let sending, sending.content != nil, sending.closes { ids.append(sending.requestID) }
+        if let handover, handover.closes, !handover.isClosed { ids.append(handover.showing.requestID) }
         return ids
     }
 

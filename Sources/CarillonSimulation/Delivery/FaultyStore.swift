@@ -1,5 +1,6 @@
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 
 /// Adds a planted bug to another store.
 final class FaultyStore: EntryStore {

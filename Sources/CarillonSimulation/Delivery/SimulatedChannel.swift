@@ -1,4 +1,5 @@
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
 
 /// A channel to `SimulatedDevices` that is slow, fails, rejects sends, and loses, delays or repeats outcomes.
@@ -27,7 +28,7 @@ final class SimulatedChannel: DeliveryChannel {
     private let timeline: Timeline
     private var random: SeededGenerator
     private let bugs: Set<PlantedBug>
-    private var latest: [SendID: ChannelReply] = [:]
+    private var latest: [UUIDValue: ChannelReply] = [:]
     private var open: [ChannelReply: Int] = [:]
     var rates = Rates()
     let note: (String) -> Void
@@ -46,7 +47,7 @@ final class SimulatedChannel: DeliveryChannel {
         process.observe(pause: {}, death: { [weak self] in self?.died() })
     }
 
-    func begin(_ send: ChannelSend, _ reply: ChannelReply) {
+    func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         guard !process.isDead else { return }
         note(send.text)
         if bugs.contains(.acceptsLateOutcomes) { latest[send.id] = reply }
@@ -55,7 +56,7 @@ final class SimulatedChannel: DeliveryChannel {
         let isQuick = random.chance(700)
         let drawn = timeline.now + random.number(isQuick ? 1_000...50_000 : Self.arrival)
         let arrival = devices.arrival(of: send.key, drawn)
-        var result = ChannelOutcome.Result.accepted
+        var result = ChannelResult.accepted
         var arrives = true
         if random.chance(rates.failing) {
             let pause = random.chance(500) ? nil : random.number(10...20_000)
@@ -70,7 +71,7 @@ final class SimulatedChannel: DeliveryChannel {
             }
         } else if random.chance(rates.rejecting) {
             // A device that rejects a recall no longer shows the notification.
-            arrives = send.kind == .recall
+            arrives = send.kind == .remove
             result = .rejected(.rejected)
         }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }
@@ -94,7 +95,7 @@ final class SimulatedChannel: DeliveryChannel {
         devices.tell(number, at: timeline.now)
     }
 
-    private func tell(_ number: Int, of id: SendID, _ reply: ChannelReply, _ result: ChannelOutcome.Result) {
+    private func tell(_ number: Int, of id: UUIDValue, _ reply: ChannelReply, _ result: ChannelResult) {
         guard !process.isDead else { return }
         note("gets the outcome of send \(number)")
         open[reply] = nil
@@ -108,11 +109,12 @@ final class SimulatedChannel: DeliveryChannel {
     }
 }
 
-extension ChannelSend {
+extension Issued<ChannelSend> {
     /// For the trace.
     var text: String {
-        let what = if case .recall = kind { "recalls" } else { "sends" }
-        return "\(what) \(id.requestID.text.prefix(8)) \(key.text) attempt \(attempt) of assignment \(assignmentID)"
+        let what = if case .remove = self.kind { "removes" } else { "sends" }
+        return
+            "\(what) \(self.requestID.text.prefix(8)) \(self.key.text) attempt \(self.attempt) of assignment \(assignmentID)"
     }
 }
 

@@ -1,11 +1,13 @@
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 
 /// The devices: the last notification of each key that reached its device, and a list of all sends.
 final class SimulatedDevices {
     /// A send, and its progress.
     struct Record {
-        var send: ChannelSend
+        var send: Issued<ChannelSend>
         /// The process and lane that requested it.
         var sender: String
         /// The sender's wall clock at the start, and the latest time that it had shown.
@@ -29,13 +31,13 @@ final class SimulatedDevices {
     /// When a sender last got an outcome for a key, in microseconds: a due notification waits for the send in progress.
     private(set) var toldAt: [NotificationKey: Int64] = [:]
     /// The send that each device shows under a key; devices that are not known have one name together.
-    private(set) var shown: [NotificationKey: [String: SendID]] = [:]
+    private(set) var shown: [NotificationKey: [String: Showing]] = [:]
     /// What stands for the devices that the gateway knows.
     static let unnamed = "*"
     /// When the last send of each key arrives, in microseconds.
     private var arrivals: [NotificationKey: Int64] = [:]
 
-    func begin(_ send: ChannelSend, by sender: String, _ clock: MachineClock, at now: Int64) -> Int {
+    func begin(_ send: Issued<ChannelSend>, by sender: String, _ clock: MachineClock, at now: Int64) -> Int {
         records.append(Record(send: send, sender: sender, wall: clock.wall, latest: clock.latest, begun: now))
         openCount += 1
         onBegin(records.count - 1)
@@ -53,13 +55,15 @@ final class SimulatedDevices {
     func arrive(_ number: Int, at now: Int64) {
         records[number].arrived = now
         let send = records[number].send
-        let names = send.addressees?.devices.map(Self.names)
+        let names = send.devices.map(Self.names)
         switch send.kind {
         case .deliver:
-            for name in names ?? [Self.unnamed] { shown[send.key, default: [:]][name] = send.id }
+            for name in names ?? [Self.unnamed] {
+                shown[send.key, default: [:]][name] = Showing(send.requestID, send.occurrence)
+            }
             // The gateway replaces what it has shown before it was told of devices.
             if names != nil { shown[send.key]?[Self.unnamed] = nil }
-        case .recall:
+        case .remove:
             shown[send.key] = names.map { names in shown[send.key]?.filter { !names.contains($0.key) } ?? [:] }
         }
         if shown[send.key]?.isEmpty == true { shown[send.key] = nil }

@@ -1,5 +1,7 @@
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Enriches contents after a while, or too late, or never, and sometimes forbids the delivery.
@@ -32,7 +34,7 @@ final class SimulatedEnrichment: EnrichmentWorker {
     /// The content that results from a request's.
     static func enriched(_ content: String) -> String { "{\"subtitle\":\"enriched\",\(content.dropFirst())" }
 
-    func begin(_ work: EnrichmentWork, _ reply: EnrichmentReply) {
+    func begin(_ work: Issued<EnrichmentWork>, _ reply: EnrichmentReply) {
         guard !process.isDead else { return }
         var content = work.content
         if bugs.contains(.mixesEnrichments) { content = before.updateValue(content, forKey: work.key) ?? content }

@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 import NotificationProducer
 
 /// The ingest's simulated Kafka clients. It uses a lane's link, with the same member, producer and faults, to read business

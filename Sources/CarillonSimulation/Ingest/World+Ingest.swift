@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// The processes of the ingest in a world.
 extension World {

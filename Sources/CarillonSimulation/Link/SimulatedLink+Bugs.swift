@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// The places where planted bugs change a lane's calls; without a bug nothing changes.

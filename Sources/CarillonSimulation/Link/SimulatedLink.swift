@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// A lane's simulated Kafka clients: one member of the group and one producer on a `SimulatedBroker`, with faults.

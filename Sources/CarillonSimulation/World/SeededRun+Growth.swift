@@ -1,5 +1,6 @@
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 
 /// Partitions are added, which changes the partitions of recipients: no lane may continue to run. The results until then must
 /// stay intact.

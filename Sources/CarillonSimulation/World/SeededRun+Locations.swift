@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Fixes without faults: what waits for a region must be sent.
 extension SeededRun {

@@ -1,6 +1,7 @@
 import Kafka
 import NotificationConsumer
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// A run of a world in which a seed decides everything: deployment, workload and faults. In the end all faults stop, and every

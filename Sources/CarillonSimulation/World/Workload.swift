@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 /// Writes a seeded workload to `requests`.
 final class Workload {

@@ -4,6 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
 import ServiceHTTP
 
@@ -40,7 +41,7 @@ enum WebhookAnswer: Sendable {
     static let longestPause: Int64 = 24 * 60 * 60 * 1000
 
     /// - Parameter now: to compare with a date.
-    func result(at now: Timestamp) -> (kind: Kind, result: ChannelOutcome.Result) {
+    func result(at now: Timestamp) -> (kind: Kind, result: ChannelResult) {
         switch self {
         case .head(let status, let retryAfter):
             Self.result(status, pause: retryAfter.flatMap { Self.pause($0, at: now) })
@@ -50,7 +51,7 @@ enum WebhookAnswer: Sendable {
         }
     }
 
-    private static func result(_ status: UInt, pause: Int64?) -> (kind: Kind, result: ChannelOutcome.Result) {
+    private static func result(_ status: UInt, pause: Int64?) -> (kind: Kind, result: ChannelResult) {
         switch status {
         case 200..<300: (.accepted, .accepted)
         // The URL of the settings is wrong: the notification waits until someone has corrected it.

@@ -3,7 +3,8 @@ package import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
-package import NotificationConsumer
+import NotificationConsumer
+package import NotificationDelivery
 package import NotificationModel
 import ServiceHTTP
 package import ServiceSupport
@@ -204,7 +205,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     package var concurrency: Int? { configuration.connections }
 
-    package func begin(_ send: ChannelSend, _ reply: ChannelReply) {
+    package func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         let start = world.now()
         switch contents.withLock({ $0.breaker.admit(at: start / 1_000_000) }) {
         case .refused(let pause):

@@ -1,7 +1,9 @@
 import NIOCore
 import NIOHTTP1
 import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import ServiceHTTP
 import ServiceSupport
 
@@ -34,9 +36,9 @@ struct WebhookRequests: Sendable {
         (self.channel, self.source, self.signer) = (channel, Self.attribute(source), signer)
     }
 
-    func request(for send: ChannelSend, at now: Timestamp) -> WebhookRequest {
+    func request(for send: Issued<ChannelSend>, at now: Timestamp) -> WebhookRequest {
         let event = event(of: send)
-        let id = (send.kind == .recall ? event.recallID : event.eventID).description
+        let id = send.id.description
         let seconds = "\(now.rawValue / 1000)"
         var signed = Array("\(id).\(seconds).".utf8)
         let head = signed.count
@@ -71,22 +73,24 @@ struct WebhookRequests: Sendable {
     }
 
     /// The event that the receiver gets.
-    func event(of send: ChannelSend) -> DeliveryEvent {
+    func event(of send: Issued<ChannelSend>) -> DeliveryEvent {
         var event = DeliveryEvent(
             name: .delivered,
-            requestID: send.id.requestID,
+            requestID: send.requestID,
             key: send.key,
             closes: send.closes,
             inDoubt: send.isInDoubt
         )
-        event.occurrence = send.id.occurrence
+        event.occurrence = send.occurrence
         event.channel = channel
-        event.devices = send.addressees?.devices
+        event.devices = send.devices
+        event.by = send.cause
         switch send.kind {
         case .deliver(let content):
             event.content = content
-            event.actions = send.addressees?.category?.actionsJSON
-        case .recall: event.name = .removed
+            event.actions = send.actions
+            event.expiration = send.expiration
+        case .remove: event.name = .removed
         }
         return event
     }

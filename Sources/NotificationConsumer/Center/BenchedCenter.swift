@@ -1,4 +1,5 @@
 package import NotificationModel
+import NotificationState
 
 /// A partition's center over a store, without a lane: for the benchmark of locations.
 package struct BenchedCenter {

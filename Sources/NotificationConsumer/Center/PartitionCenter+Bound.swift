@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// The limit on entries, and the removal of old entries.
 extension PartitionCenter {

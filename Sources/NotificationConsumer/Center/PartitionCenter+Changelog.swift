@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// The entries to write to the changelog, and the replay of requests that it does not contain yet.
 extension PartitionCenter {

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// What changes a recipient's devices: registrations, retirements, states of apps, and claims of tokens.
 extension PartitionCenter {
@@ -130,6 +131,11 @@ extension PartitionCenter {
     ) {
         var event = DeviceEvent(name: name, key: key, at: at)
         event.platform = registration.platform
+        if name == .retired, rules.listsRegistrations {
+            // The topic `devices` may have it no more.
+            (event.token, event.environment) = (registration.token, registration.environment)
+            event.bundleIdentifier = registration.bundleIdentifier
+        }
         event.reason = reason
         event.shows = shows
         add(.announce(event, trace))
@@ -207,7 +213,7 @@ extension PartitionCenter {
         _ body: (inout Turn) -> CenterInput.Outcome
     ) throws -> CenterInput.Outcome {
         guard try hasRoom(for: key, at: now, .first) else { return outsideOfEntries(key, at: now, body) }
-        return try turn(of: key, at: now, from: .clock, needsRecipient: false, body)
+        return try turn(of: key, at: now, from: .clock, body)
     }
 
     @discardableResult
@@ -297,15 +303,20 @@ extension StateEntry {
     /// When the notification of a request was sent, or its last attempt began; nil when it is not the one that is shown or sent.
     fileprivate func sent(_ id: RequestID) -> Timestamp? {
         if let delivered, delivered.requestID == id { return delivered.at }
-        guard let sending, sending.requestID == id, sending.content != nil else { return nil }
-        if case .inFlight(let since) = sending.phase { return since }
-        return sending.begun
+        guard let handover, handover.showing.requestID == id else { return nil }
+        var last: Timestamp?
+        for operation in screen?.operations ?? [] where operation.delivers(handover.showing) {
+            if case .inFlight(let since) = operation.phase { last = since } else { last = last ?? operation.begun }
+        }
+        return last
     }
 
     /// Whether a device shows something under the key, or may show it.
     fileprivate func shows(on device: String) -> Bool {
-        if delivered?.devices.containsUTF8(of: device) == true { return true }
-        guard let sending, sending.content != nil else { return false }
-        return sending.devices.containsUTF8(of: device)
+        if delivered?.devices.containsUTF8(of: device) ?? false { return true }
+        if handover?.devices?.containsUTF8(of: device) ?? false { return true }
+        return screen?.targets.contains { target in
+            target.mayShowAnything && target.device.map { $0.hasSameUTF8(as: device) } ?? false
+        } ?? false
     }
 }

@@ -1,9 +1,10 @@
 import NotificationModel
+import NotificationState
 
 /// Digests: the notifications of a group that a recipient got within a window are sent as one. Each member waits in its own
 /// entry, so that it can be replaced and cancelled; the recipient's record has the list of the members.
 extension PartitionCenter {
-    private typealias Member = (key: NotificationKey, pending: StateEntry.Pending)
+    private typealias Member = (key: NotificationKey, pending: StateEntry.Pending, isInDoubt: Bool)
 
     /// How long a digest waits at least when the one before is still being sent, in milliseconds.
     private static let patience: Int64 = 10_000
@@ -27,7 +28,7 @@ extension PartitionCenter {
         if let end = try postponement(of: members, to: digest, policy, at: now) {
             record.extendDigest(of: group, until: end.until)
             keep(record, of: recipient, at: now)
-            for (key, _) in members {
+            for (key, _, _) in members {
                 try turn(of: key, at: now, from: .clock) { $0.postpone(until: end.until, isQuiet: end.isQuiet) }
             }
         } else {
@@ -55,10 +56,12 @@ extension PartitionCenter {
             guard let pending = try collected(key, at: now), pending.limits?.digest?.group(of: pending.content) == group
             else { continue }
             let hasExpired = pending.expiration.map { $0 <= now } ?? false
-            if try hasExpired || turn(ofRecipient: recipient, at: now, { $0.isSilenced(pending) }) {
+            if try hasExpired
+                || turn(ofRecipient: recipient, at: now, { $0.isSilenced(pending.limits, pending.content) })
+            {
                 others.append(key)
             } else {
-                members.append((key, pending))
+                members.append((key, pending, try entry(of: key)?.isInDoubt(pending.showing) ?? false))
             }
         }
         return (members, others)
@@ -73,11 +76,11 @@ extension PartitionCenter {
     ) throws -> (until: Timestamp, isQuiet: Bool)? {
         guard members.count > 1 else { return nil }
         let quiet = try turn(ofRecipient: digest.ofRecipient, at: now) { turn in
-            members.compactMap { turn.quietEnd(holding: $0.pending) }.max()
+            members.compactMap { turn.quietEnd(holding: $0.pending.content, $0.pending.limits) }.max()
         }
         if let quiet, quiet > now { return (quiet, true) }
         guard let entry = try slot(of: digest, at: now).map({ inUse.entry(of: $0) }) else { return nil }
-        var isBusy = entry.sending?.content != nil
+        var isBusy = entry.handover != nil
         if case .turn? = entry.pending?.timer { isBusy = true }
         return isBusy ? (now.adding(milliseconds: max(Self.patience, policy.window)), false) : nil
     }
@@ -94,11 +97,15 @@ extension PartitionCenter {
             idempotencyKey: "\(String(decoding: digest.encoded, as: UTF8.self)) \(first.requestID) \(last.requestID)"
         )
         let content = policy.content(of: members.map(\.pending.content), limit: rules.contentBytes)
-        for (key, _) in members { try turn(of: key, at: now, from: .clock) { $0.fold(into: id) } }
+        for (key, _, _) in members { try turn(of: key, at: now, from: .clock) { $0.fold(into: id) } }
         let expirations = members.compactMap(\.pending.expiration)
         // The strictest one.
         let cap = members.compactMap(\.pending.limits?.cap).min { ($0.count, -$0.period) < ($1.count, -$1.period) }
-        try turn(of: digest, at: now, from: .clock) {
+        let mayHaveBeenSent = members.contains { $0.isInDoubt }
+        let place = lastRequest
+        try turn(of: digest, at: now, from: .clock, mayHaveBeenSent: mayHaveBeenSent) {
+            // A removal of all before it must not take it when that is read again.
+            if let place { $0.entry.noteApplied(place) }
             $0.send(
                 .init(
                     requestID: id,
@@ -107,7 +114,6 @@ extension PartitionCenter {
                     trace: last.trace,
                     timer: .turn,
                     due: now,
-                    isInDoubt: members.contains(where: \.pending.isInDoubt),
                     channel: last.channel,
                     limits: DeliveryLimits(cap: cap)
                 )

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Recipient records: found, changed and committed like entries, under the key with an empty identifier.
 extension PartitionCenter {
@@ -28,18 +29,18 @@ extension PartitionCenter {
         return try RecipientRecord(json: stored.value)
     }
 
-    /// Moves a recipient's record into a turn, which is its only owner until `takeBack`.
-    mutating func lend(_ slot: RecipientSet.Slot?, to turn: inout Turn) {
-        if let slot { recipients.exchange(slot, with: &turn.recipient) }
+    /// Moves a recipient's record into the turn, which is its only owner until `takeBack`.
+    mutating func lend(_ slot: RecipientSet.Slot?) {
+        if let slot { recipients.exchange(slot, with: &bench.recipient) }
     }
 
     /// Moves the record back. What the turn changed in it goes into the cut of the turn's entry.
-    mutating func takeBack(_ slot: RecipientSet.Slot?, from turn: inout Turn) {
+    mutating func takeBack(_ slot: RecipientSet.Slot?) {
         guard let slot else { return }
-        recipients.exchange(slot, with: &turn.recipient)
-        guard turn.isRecipientChanged else { return }
-        let horizon = rules.rememberedSince(turn.now)
-        inUse.totals += recipients.touch(slot, at: turn.now, since: horizon)
+        recipients.exchange(slot, with: &bench.recipient)
+        guard bench.isRecipientChanged else { return }
+        let horizon = rules.rememberedSince(bench.now)
+        inUse.totals += recipients.touch(slot, at: bench.now, since: horizon)
     }
 
     /// Runs a turn over the record of a recipient.
@@ -51,13 +52,10 @@ extension PartitionCenter {
         _ body: (inout Turn) -> Result
     ) throws -> Result {
         let record = try recipient(of: key) ?? RecipientRecord()
-        var turn = beginTurn(of: key, at: now)
-        defer { end(&turn) }
-        turn.recipient = record
-        let result = body(&turn)
-        if turn.isRecipientChanged {
-            turn.recipient.touch(at: now, since: rules.rememberedSince(now))
-            inUse.totals += recipients.set(turn.recipient, of: key)
+        let (result, changed) = turnWithoutEntry(of: key, record, at: now, body)
+        if var changed {
+            changed.touch(at: now, since: rules.rememberedSince(now))
+            inUse.totals += recipients.set(changed, of: key)
         }
         return result
     }

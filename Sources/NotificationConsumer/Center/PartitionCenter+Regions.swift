@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Location triggers. The regions that a recipient's notifications wait for, and the sides on which the devices are, are in
 /// the recipient's record: a fix reads one record in each application, and an entry only when its boundary is crossed. So it

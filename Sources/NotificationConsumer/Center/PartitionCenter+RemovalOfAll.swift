@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// The removal of all entries of a recipient.
 ///

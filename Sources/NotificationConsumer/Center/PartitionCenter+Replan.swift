@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Planning again what waits for calendar triggers, because the rules of time zones changed since it was planned.
 ///
@@ -66,7 +67,7 @@ extension StateEntry {
     ///
     /// - Returns: whether it moved.
     fileprivate mutating func replan() -> Bool {
-        guard let pending, !pending.isInDoubt,
+        guard let pending, !isInDoubt(pending.showing),
             case .scheduled(.calendar(let planned), let before) = pending.timer
         else { return false }
         let (schedule, occurrence) = planned.replanned(before)

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// The notifications that recipients are shown in threads: how many a thread has is told with each delivery.
 ///
@@ -31,6 +32,9 @@ struct ThreadIndex {
     private var members: [UInt64: Members] = [:]
     private var count = 0
 
+    /// Whether no recipient's notifications were counted.
+    var isEmpty: Bool { members.isEmpty }
+
     /// Whether the recipient's notifications were counted.
     func knows(_ recipient: UInt64) -> Bool { members[recipient] != nil }
 
@@ -58,21 +62,26 @@ struct ThreadIndex {
 }
 
 extension PartitionCenter {
-    /// Notes what a key shows after a turn, and adds the thread to its `delivered` event.
-    mutating func note(_ shown: Turn.Shown, _ turn: inout Turn, at now: Timestamp) throws {
-        let home = ThreadIndex.hash(ofRecipientOf: turn.key)
-        let key = turn.key.encoded.withUnsafeBytes { StableHash.hash($0) }
-        guard let thread = shown.thread, let event = shown.event else {
-            threads.note(key, in: nil, of: home)
+    /// Notes what the key of an event shows since, and counts the notifications of the thread for it.
+    mutating func count(_ event: inout DeliveryEvent) throws {
+        switch event.name {
+        case .delivered: break
+        case .removed, .failed: if threads.isEmpty { return }
+        default: return
+        }
+        guard event.thread != nil || !threads.isEmpty else { return }
+        let home = ThreadIndex.hash(ofRecipientOf: event.key)
+        let key = event.key.encoded.withUnsafeBytes { StableHash.hash($0) }
+        guard let thread = event.thread else {
+            // What failed may not be what is shown.
+            let isHidden = try event.name == .delivered || entry(of: event.key)?.delivered == nil
+            if isHidden { threads.note(key, in: nil, of: home) }
             return
         }
-        if !threads.knows(home) { try countThreads(of: turn.key.ofRecipient, home) }
-        let count = threads.note(key, in: thread.withUnsafeBytes { StableHash.hash($0) }, of: home)
-        guard turn.effects.indices.contains(event), case .publish(var delivered, let trace) = turn.effects[event] else {
-            return
-        }
-        delivered.thread = Self.json(thread, count, isUpdate: count > 1 || shown.isUpdate)
-        turn.effects[event] = .publish(delivered, trace)
+        if !threads.knows(home) { try countThreads(of: event.key.ofRecipient, home) }
+        let count = threads.note(key, in: thread.identifier.withUnsafeBytes { StableHash.hash($0) }, of: home)
+        event.thread?.count = count
+        event.thread?.isUpdate = thread.isUpdate || count > 1
     }
 
     /// Counts what the recipient is shown, in memory and in the store.
@@ -97,16 +106,5 @@ extension PartitionCenter {
         guard let content = delivered?.details?.content, let thread = ContentFacts(content).thread else { return }
         let hash = thread.json(in: content).withUnsafeBytes { StableHash.hash($0) }
         threads.note(key.encoded.withUnsafeBytes { StableHash.hash($0) }, in: hash, of: home)
-    }
-
-    private static func json(_ thread: ArraySlice<UInt8>, _ count: Int, isUpdate: Bool) -> ArraySlice<UInt8> {
-        var json: [UInt8] = []
-        json.reserveCapacity(64 + thread.count)
-        JSONWriter.append("{\"identifier\":\"", to: &json)
-        json.append(contentsOf: thread)
-        JSONWriter.append("\",\"count\":", to: &json)
-        JSONWriter.append(number: count, to: &json)
-        JSONWriter.append(isUpdate ? ",\"update\":true}" : ",\"update\":false}", to: &json)
-        return json[...]
     }
 }

@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 
 /// The notification centers of one partition. Entries in use are in memory (`WorkingSet`); all other committed entries
 /// are in the store (`EntryStore`). The center finds the entry of an input, lets a `Turn` change it, and collects the
@@ -37,7 +39,7 @@ struct PartitionCenter {
 
     let limits: Limits
     let rules: LifecycleRules
-    var inUse = WorkingSet()
+    var inUse: WorkingSet
     var recipients = RecipientSet()
     let store: any EntryStore
     /// The time zones of calendar triggers.
@@ -45,8 +47,6 @@ struct PartitionCenter {
     var window: DueWindow
     /// The previous owner may have sent a request written up to this instant.
     let doubtThrough: Timestamp?
-    /// The effects of turns, until the lane takes them.
-    private var effects: [Effect] = []
     /// The slots of the current cut.
     var cutSlots: [WorkingSet.Slot] = []
     /// Keys of forgotten entries that are only in the store, until the next cut.
@@ -58,16 +58,26 @@ struct PartitionCenter {
     /// back.
     var inputs = 0
     private var lastInput = Timestamp.earliest
+    /// The last record of `requests` that was applied, or read before this owner began; nil when none was.
+    var lastRequest: CenterInput.Position?
     var steadyFrom = 0
+    /// What surrounds all turns; the effects are in it until the lane takes them.
+    var bench: Turn
     /// No timer fires, and a request that is already due is armed; see `CatchUp`.
-    var holdsTimers = false
+    var holdsTimers: Bool {
+        get { bench.conditions.holdsTimers }
+        set { bench.conditions.holdsTimers = newValue }
+    }
     /// Calendar triggers are planned again: no timer fires; nil when they are planned with the current rules.
     var replan: Replan?
     /// How many entries were read that wait for a time in a zone which the database does not have, by zone, until the lane
     /// takes them.
     var missingZones: [String: Int] = [:]
     /// Nothing is sent after this instant: first, a marker must record that it may have been sent.
-    var sendLimit = Timestamp.latest
+    var sendLimit: Timestamp {
+        get { bench.conditions.sendLimit }
+        set { bench.conditions.sendLimit = newValue }
+    }
     /// Sends that the channel has not answered yet.
     private(set) var inFlight = 0
     /// The applications with regions, sorted: where a fix that names none looks for its recipient.
@@ -75,7 +85,10 @@ struct PartitionCenter {
     /// Whether each notification looks for its recipient's record: some hold devices or limits.
     var keepsRecipients = false
     /// The categories of the applications.
-    var categories = CategoryBook.empty
+    var categories: CategoryBook {
+        get { bench.conditions.categories }
+        set { bench.conditions.categories = newValue }
+    }
     /// Notifications whose category was not known, until the lane takes the number.
     var unknownCategories = 0
     /// What recipients are shown in threads.
@@ -99,6 +112,7 @@ struct PartitionCenter {
         store: any EntryStore,
         zones: TimeZoneDatabase?,
         firedThrough: Timestamp? = nil,
+        isDoubtFormer: Bool = false,
         at now: Timestamp
     ) throws {
         self.limits = limits
@@ -107,14 +121,15 @@ struct PartitionCenter {
         self.zones = zones
         window = DueWindow(from: firedThrough ?? .earliest)
         doubtThrough = firedThrough
+        inUse = WorkingSet(rules.channels.grouping)
+        bench = Turn(rules: rules, key: .none, at: now)
+        bench.conditions.doubtThrough = firedThrough
+        bench.conditions.isDoubtFormer = isDoubtFormer
         inUse.totals = store.counts
         guard let firedThrough else { return }
         while try !load(through: firedThrough, at: now).isAll {}
         for slot in inUse.slots {
-            inUse.update(slot, at: now, from: .clock) { entry in
-                entry.putInDoubt(through: firedThrough, at: now, rules)
-                return ((), changed: true)
-            }
+            try putInDoubt(slot, through: firedThrough, at: now)
         }
     }
 
@@ -130,7 +145,7 @@ struct PartitionCenter {
     var storeTrouble: String? { store.trouble }
 
     /// Swaps the effects collected since the last call with an empty buffer.
-    mutating func exchangeEffects(with buffer: inout [Effect]) { swap(&effects, &buffer) }
+    mutating func exchangeEffects(with buffer: inout [Effect]) { swap(&bench.effects, &buffer) }
 
     // MARK: - Finding
 
@@ -158,12 +173,8 @@ struct PartitionCenter {
                 return ((), changed: true)
             }
         }
-        if let sending = entry.sending, sending.isInFlight || sending.isBeingEnriched {
-            inUse.update(slot, at: now, from: .clock) { [rules] entry in
-                entry.putInDoubt(through: .earliest, at: now, rules)
-                return ((), changed: true)
-            }
-        }
+        let isUnderWay = entry.isBeingEnriched || entry.screen?.isInFlight ?? false
+        if isUnderWay || entry.former != nil { try putInDoubt(slot, through: .earliest, at: now) }
         return slot
     }
 
@@ -190,51 +201,50 @@ struct PartitionCenter {
     ) throws -> Result {
         let slot = try slot(of: key, at: now)
         let recipient = try keepsRecipients && needsRecipient ? recipientSlot(of: key) : nil
-        var turn = beginTurn(of: key, at: now)
-        turn.mayHaveBeenSent = mayHaveBeenSent
-        lend(recipient, to: &turn)
-        defer { end(&turn) }
+        bench.begin(key, at: now)
+        bench.mayHaveBeenSent = mayHaveBeenSent
+        lend(recipient)
+        defer { end() }
         guard let slot else {
-            let result = turn.run(body)
-            takeBack(recipient, from: &turn)
-            let region = turn.entry.waitsForRegion ? turn.entry : nil
-            if let change = turn.change(from: cause) { inUse.insert(key, &turn.entry, at: now, change) }
+            let result = bench.run(body)
+            takeBack(recipient)
+            let region = bench.entry.waitsForRegion ? bench.entry : nil
+            if let change = bench.change(from: cause) { inUse.insert(key, &bench.entry, at: now, change) }
             if let region { try noteRegion(of: key, region, at: now) }
-            try settle(&turn, at: now)
             return result
         }
         let waited = inUse.waitsForRegion(slot)
-        let result = inUse.run(&turn, in: slot, from: cause) { $0.run(body) }
-        takeBack(recipient, from: &turn)
-        try settle(&turn, at: now)
+        let result = inUse.run(&bench, in: slot, from: cause) { $0.run(body) }
+        takeBack(recipient)
         // Also when it waited already: the changelog may hold the entry without the recipient's record.
         if waited || inUse.waitsForRegion(slot) { try noteRegion(of: key, inUse.entry(of: slot), at: now) }
         return result
     }
 
-    /// Keeps what a turn has changed beside its entry and its recipient's record.
-    private mutating func settle(_ turn: inout Turn, at now: Timestamp) throws {
-        unknownCategories += turn.unknownCategories
-        if let shown = turn.shown { try note(shown, &turn, at: now) }
+    mutating func add(_ effect: Effect) { bench.effects.append(effect) }
+
+    /// Takes over what a turn has counted. Its entry is the center's again, or was dropped.
+    private mutating func end() {
+        unknownCategories += bench.unknownCategories
+        inFlight += bench.attempts
+        (bench.unknownCategories, bench.attempts) = (0, 0)
+        bench.entry = StateEntry()
     }
 
-    mutating func add(_ effect: Effect) { effects.append(effect) }
-
-    // Inlined: the turn would be copied on its way out.
-    @inline(__always)
-    mutating func beginTurn(of key: NotificationKey, at now: Timestamp) -> Turn {
-        var turn = Turn(rules: rules, key: key, at: now)
-        turn.categories = categories
-        turn.holdsTimers = holdsTimers
-        turn.regionsMayHaveFired = holdsTimers && doubtThrough != nil
-        turn.holdsSends = rules.channels.hasSends && (holdsTimers || now > sendLimit)
-        swap(&turn.effects, &effects)
-        return turn
-    }
-
-    mutating func end(_ turn: inout Turn) {
-        swap(&turn.effects, &effects)
-        inFlight += turn.sends
+    /// Runs a turn that has no entry: over the record of a recipient, or where there is no room for one.
+    mutating func turnWithoutEntry<Result>(
+        of key: NotificationKey,
+        _ record: RecipientRecord = RecipientRecord(),
+        at now: Timestamp,
+        _ body: (inout Turn) -> Result
+    ) -> (result: Result, record: RecipientRecord?) {
+        bench.begin(key, at: now)
+        bench.recipient = record
+        let result = body(&bench)
+        let changed = bench.isRecipientChanged ? bench.recipient : nil
+        bench.recipient = RecipientRecord()
+        end()
+        return (result, changed)
     }
 
     // MARK: - Inputs
@@ -253,6 +263,7 @@ struct PartitionCenter {
         lastInput = now
         let cause = input.isTimeless ? WorkingSet.Cause.log(input.position, number: inputs) : .clock
         inputs += 1
+        if input.position.input == .requests, reading == .first { lastRequest = input.position }
         switch input {
         case .request(let request): return try apply(request, at: now, from: cause, reading)
         case .fix(let fix): return try apply(fix, at: now)
@@ -319,19 +330,15 @@ struct PartitionCenter {
         at now: Timestamp,
         _ body: (inout Turn) -> Result
     ) -> Result {
-        var turn = beginTurn(of: key, at: now)
-        defer { end(&turn) }
-        return turn.run(body)
+        turnWithoutEntry(of: key, at: now) { $0.run(body) }.result
     }
 
-    /// Applies the answer of a channel.
+    /// Applies the result of an attempt.
     ///
     /// - Returns: false for a late or duplicate answer.
-    mutating func apply(_ outcome: ChannelOutcome, at now: Timestamp) throws -> Bool {
-        guard try slot(of: outcome.send.key, at: now) != nil else { return false }
-        let isCurrent = try turn(of: outcome.send.key, at: now, from: .clock) { $0.apply(outcome) }
-        if isCurrent { inFlight -= 1 }
-        return isCurrent
+    mutating func apply(_ result: ChannelResult, to send: ChannelSend, at now: Timestamp) throws -> Bool {
+        guard try slot(of: send.key, at: now) != nil else { return false }
+        return try turn(of: send.key, at: now, from: .clock) { $0.apply(result, to: send) }
     }
 
     /// Applies the result of an enrichment.
@@ -410,39 +417,23 @@ struct PartitionCenter {
         through end: Timestamp
     ) throws {
         let recipient = try keepsRecipients ? recipientSlot(of: key) : nil
-        var turn = beginTurn(of: key, at: now)
-        defer { self.end(&turn) }
-        lend(recipient, to: &turn)
+        bench.begin(key, at: now)
+        lend(recipient)
+        defer { self.end() }
         let waited = inUse.waitsForRegion(slot)
-        inUse.run(&turn, in: slot, from: .clock) { turn in turn.run { $0.fire(through: end) } }
-        takeBack(recipient, from: &turn)
+        inUse.run(&bench, in: slot, from: .clock) { turn in turn.run { $0.fire(through: end) } }
+        takeBack(recipient)
         if waited { firedRegions.append(key) }
-        try settle(&turn, at: now)
     }
 
     func close(flushing: Bool) { store.close(flushing: flushing) }
 }
 
-extension StateEntry {
-    /// Marks what was pending up to the instant, or being sent, as possibly on the device.
-    mutating func putInDoubt(through instant: Timestamp, at now: Timestamp, _ rules: LifecycleRules) {
-        if let pending, let due = pending.due, due <= instant, mayHaveFired,
-            rules.mayHaveBeenHandedOver(pending.channel)
-        {
-            self.pending?.isInDoubt = true
-        }
-        guard let sending else { return }
-        // The enrichment may have ended, and the notification may have been handed over.
-        let mayHaveBeenSent = !sending.isBeingEnriched || rules.mayHaveBeenHandedOver(sending.channel)
-        self.sending?.isInDoubt = sending.isInDoubt || mayHaveBeenSent
-        if sending.isInFlight || sending.isBeingEnriched { self.sending?.wait(until: now) }
-    }
-
-    /// Whether what was due may have been sent: until a boundary is crossed, only the expiration is due.
-    private var mayHaveFired: Bool {
-        // What is held until its expiration was not to be sent.
-        guard pending?.due != pending?.expiration else { return false }
-        guard case .region(let wait)? = pending?.timer else { return true }
-        return wait.isCrossed
+extension PartitionCenter {
+    /// Marks what was pending up to an instant, or under way, as possibly on the devices.
+    private mutating func putInDoubt(_ slot: WorkingSet.Slot, through instant: Timestamp, at now: Timestamp) throws {
+        bench.begin(inUse.key(of: slot), at: now)
+        inUse.run(&bench, in: slot, from: .clock) { $0.putInDoubt(through: instant) }
+        end()
     }
 }

@@ -1,3 +1,4 @@
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 
@@ -24,10 +25,10 @@ struct RetryPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - attempt: from 1; 0 when none was tried.
-    ///   - id: the send, for the jitter.
+    ///   - id: of the operation, for the jitter.
     ///   - spent: since the begin of the first attempt, in milliseconds.
     ///   - request: the pause requested by the channel.
-    func pause(after attempt: Int, of id: SendID, spent: Int64, request: Int64?) -> Int64? {
+    func pause(after attempt: Int, of id: UUIDValue, spent: Int64, request: Int64?) -> Int64? {
         guard attempt < attempts else { return nil }
         let share = Double(id.draw("retry \(attempt)") >> 11) / Double(1 << 53)
         let own = Double(min(longestPause, firstPause << Int64(min(max(attempt, 1) - 1, 30))))

@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Publishes events, dead letters and markers of a lane. It owns the buffers in which they are encoded, so that an

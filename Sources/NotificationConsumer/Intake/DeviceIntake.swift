@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Converts records of the topics `devices` and `tokens` to inputs of the center, or explains why they are invalid.
 struct DeviceIntake: Sendable {

@@ -1,4 +1,5 @@
-package import NotificationModel
+import NotificationModel
+package import NotificationState
 
 /// A partition of an input topic.
 package struct InputPartition: Hashable, Comparable, Sendable {

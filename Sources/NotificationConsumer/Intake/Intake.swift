@@ -1,4 +1,5 @@
 package import NotificationModel
+package import NotificationState
 
 /// Converts the records of each input topic to inputs of the center.
 package struct Intake: Sendable {

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Converts a record of the `requests` topic to an input of the center, or explains why it is invalid.
 struct RequestIntake: Sendable {

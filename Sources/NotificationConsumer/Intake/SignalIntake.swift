@@ -1,5 +1,6 @@
 package import Kafka
 package import NotificationModel
+import NotificationState
 
 /// The headers that decide what a signal is.
 package struct SignalHeaders: Sendable, Hashable {

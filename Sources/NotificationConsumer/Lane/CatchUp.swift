@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// The backlog of a partition when a lane took it over. No timer fires before it is read:
 ///

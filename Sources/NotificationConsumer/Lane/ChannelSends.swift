@@ -1,9 +1,10 @@
+package import NotificationDelivery
 package import NotificationModel
 import ServiceSupport
 
 /// The sends of a lane: side work for each of its channels.
 package struct ChannelSends {
-    package typealias Work = SideWork<ChannelSend, ChannelOutcome.Result>
+    package typealias Work = SideWork<Issued<ChannelSend>, ChannelResult>
 
     private struct Desk {
         let channel: any DeliveryChannel
@@ -39,15 +40,14 @@ package struct ChannelSends {
 
     /// Queues a send, and begins it if the channel has room.
     package mutating func add(
-        _ send: ChannelSend,
-        to name: ChannelName,
+        _ send: Issued<ChannelSend>,
         within time: Duration,
         at now: ContinuousClock.Instant,
         _ clock: () -> Timestamp
     ) {
         // The lifecycle names only channels that the lane has.
-        guard let index = desks.firstIndex(where: { $0.name == name }) else { return }
-        desks[index].work.add(send, within: time, priority: send.priority)
+        guard let index = desks.firstIndex(where: { $0.name == send.work.channel }) else { return }
+        desks[index].work.add(send, within: time, priority: send.work.priority)
         begin(index, at: now, clock)
     }
 
@@ -55,7 +55,7 @@ package struct ChannelSends {
         let channel = desks[index].channel
         desks[index].work.begin(at: now) { send, reply in
             // It may have waited for long. The center finds that it has expired.
-            guard send.expiration.map({ $0 > clock() }) ?? true else { return reply(.deferred(retryAfter: nil)) }
+            guard send.work.expiration.map({ $0 > clock() }) ?? true else { return reply(.deferred(retryAfter: nil)) }
             channel.begin(send, reply)
         }
     }
@@ -66,30 +66,31 @@ package struct ChannelSends {
     }
 
     /// Withdraws a send that has not begun.
-    mutating func withdraw(_ id: SendID, of key: NotificationKey) {
-        for index in desks.indices { desks[index].work.withdraw { $0.key == key && $0.id == id } }
+    mutating func withdraw(_ id: UUIDValue, of key: NotificationKey) {
+        for index in desks.indices { desks[index].work.withdraw { $0.work.id == id && $0.work.key == key } }
     }
 
-    /// The outcomes since the last call. The channel of a send that took too long must stop.
-    package mutating func take(at now: ContinuousClock.Instant) -> [(outcome: ChannelOutcome, isTimedOut: Bool)] {
-        var outcomes: [(outcome: ChannelOutcome, isTimedOut: Bool)] = []
+    /// The results since the last call. The channel of a send that took too long must stop.
+    package mutating func take(
+        at now: ContinuousClock.Instant
+    ) -> [(send: Issued<ChannelSend>, result: ChannelResult, isTimedOut: Bool)] {
+        var results: [(send: Issued<ChannelSend>, result: ChannelResult, isTimedOut: Bool)] = []
         for index in desks.indices {
             for (send, ending) in desks[index].work.take(at: now) {
                 switch ending {
-                case .answered(let result): outcomes.append((ChannelOutcome(send: send, result: result), false))
-                case .withdrawn:
-                    outcomes.append((ChannelOutcome(send: send, result: .deferred(retryAfter: nil)), false))
+                case .answered(let result): results.append((send, result, false))
+                case .withdrawn: results.append((send, .deferred(retryAfter: nil), false))
                 case .timedOut(let reply):
                     desks[index].channel.cancel(reply)
-                    outcomes.append((ChannelOutcome(send: send, result: .unanswered(retryAfter: nil)), true))
+                    results.append((send, .unanswered(retryAfter: nil), true))
                 }
             }
         }
-        return outcomes
+        return results
     }
 
     /// Gives up matching sends: the channels stop, and outcomes that arrive later are late.
-    mutating func cancel(where isNeedless: (ChannelSend) -> Bool) {
+    mutating func cancel(where isNeedless: (Issued<ChannelSend>) -> Bool) {
         for index in desks.indices {
             for reply in desks[index].work.cancel(where: isNeedless) { desks[index].channel.cancel(reply) }
         }

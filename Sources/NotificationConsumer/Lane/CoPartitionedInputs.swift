@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 /// The input topics by their Kafka names; the group assigns their partitions together.
 struct CoPartitionedInputs {

@@ -2,6 +2,7 @@ import Foundation
 package import Kafka
 import Logging
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// A lane's consumer, producer and reader of the changelog, on librdkafka.

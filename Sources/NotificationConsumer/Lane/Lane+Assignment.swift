@@ -1,6 +1,8 @@
 import Kafka
 import Logging
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Assignment and revocation of partitions, inside `poll` and `close`, on the lane's thread.
@@ -116,8 +118,11 @@ extension Lane {
             store: result.store,
             zones: context.zones.database,
             firedThrough: isDoubtful ? result.marker?.firedThrough : nil,
+            isDoubtFormer: result.marker?.hasKeyedIDs == false,
             at: context.clock()
         )
+        let requests = result.inputs[.requests]
+        center.lastRequest = .init(.requests, offset: requests.offset - 1, life: requests.life)
         center.keepsRecipients = result.marker?.keepsRecipients ?? false
         center.categories = categories
         center.locatedApplications = result.marker?.locatedApplications ?? []

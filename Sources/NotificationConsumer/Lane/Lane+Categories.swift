@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// The categories that notifications are delivered with.

@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Performs the steps of a checkpoint. `Checkpoint` decides their order.

@@ -1,10 +1,12 @@
 import Kafka
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Enrichments: side work of the lane.
 extension Lane {
-    typealias Enrichments = SideWork<EnrichmentWork, EnrichedContent>
+    typealias Enrichments = SideWork<Issued<EnrichmentWork>, EnrichedContent>
 
     static func enrichments(of context: LaneContext, waking link: Link) -> Enrichments {
         let settings = context.configuration.enrichment
@@ -16,21 +18,9 @@ extension Lane {
     }
 
     /// Begins an enrichment, or queues it until another one has ended. The time in the queue is a part of its time.
-    func enrich(_ request: EnrichmentRequest, of number: Int32, at now: Timestamp) {
-        let time = Duration.milliseconds(max(0, request.end.rawValue - now.rawValue))
-        enrichments.add(
-            EnrichmentWork(
-                key: request.key,
-                requestID: request.requestID,
-                occurrence: request.occurrence,
-                content: request.content,
-                end: request.end,
-                time: time,
-                assignmentID: assignmentID,
-                partition: number
-            ),
-            within: time
-        )
+    func enrich(_ work: EnrichmentWork, of number: Int32, at now: Timestamp) {
+        let time = Duration.milliseconds(max(0, work.end.rawValue - now.rawValue))
+        enrichments.add(Issued(work, of: number, in: assignmentID), within: time)
         beginEnrichments()
     }
 
@@ -39,9 +29,9 @@ extension Lane {
         let clock = context.clock
         enrichments.begin(at: link.now) { work, reply in
             var work = work
-            work.time = .milliseconds(work.end.rawValue - clock().rawValue)
+            work.work.time = .milliseconds(work.work.end.rawValue - clock().rawValue)
             // The center has sent the notification by then.
-            guard work.time > .zero else { return reply(.gaveUp) }
+            guard work.work.time > .zero else { return reply(.gaveUp) }
             worker.begin(work, reply)
         }
     }
@@ -61,17 +51,17 @@ extension Lane {
         beginEnrichments()
     }
 
-    private func apply(_ result: EnrichedContent, to work: EnrichmentWork) throws {
+    private func apply(_ result: EnrichedContent, to work: Issued<EnrichmentWork>) throws {
         let now = context.clock()
         let isCurrent =
             try work.assignmentID == assignmentID
-            && usingStore { try owned[work.partition]?.center.apply(result, to: work, at: now) } == true
+            && usingStore { try owned[work.partition]?.center.apply(result, to: work.work, at: now) } == true
         if !isCurrent { context.metrics.lateEnrichmentCount() }
         try carryOut(of: work.partition, at: now)
     }
 
     /// Gives up enrichments: of what is no longer sent, or of revoked partitions.
-    func cancelEnrichments(where isNeedless: (EnrichmentWork) -> Bool = { _ in true }) {
+    func cancelEnrichments(where isNeedless: (Issued<EnrichmentWork>) -> Bool = { _ in true }) {
         guard let worker = context.enrichment else { return }
         for reply in enrichments.cancel(where: isNeedless) { worker.cancel(reply) }
     }

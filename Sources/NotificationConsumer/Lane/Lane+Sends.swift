@@ -1,4 +1,5 @@
 import Kafka
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 
@@ -28,37 +29,36 @@ extension Lane {
     }
 
     /// Passes an attempt to its channel, or queues it until another one has ended.
-    func send(_ attempt: SendAttempt, of number: Int32) {
+    func send(_ attempt: ChannelSend, of number: Int32) {
         sends.add(
-            ChannelSend(attempt, assignmentID: assignmentID, partition: number),
-            to: attempt.channel,
+            Issued(attempt, of: number, in: assignmentID),
             within: configuration.sendTimeout,
             at: link.now,
             context.clock
         )
     }
 
-    /// Applies the outcomes of sends since the last turn.
+    /// Applies the results of attempts since the last turn.
     func takeOutcomes() throws {
         guard !context.channels.isEmpty else { return }
-        for (outcome, isTimedOut) in sends.take(at: link.now) {
+        for (send, result, isTimedOut) in sends.take(at: link.now) {
             if isTimedOut { context.metrics.countTimedOutSend() }
-            try apply(outcome)
+            try apply(result, to: send)
         }
         sends.beginWaiting(at: link.now, context.clock)
     }
 
-    private func apply(_ outcome: ChannelOutcome) throws {
+    private func apply(_ result: ChannelResult, to send: Issued<ChannelSend>) throws {
         let now = context.clock()
         let isCurrent =
-            try outcome.send.assignmentID == assignmentID
-            && usingStore { try owned[outcome.send.partition]?.center.apply(outcome, at: now) } == true
+            try send.assignmentID == assignmentID
+            && usingStore { try owned[send.partition]?.center.apply(result, to: send.work, at: now) } == true
         if !isCurrent { context.metrics.lateOutcomeCount() }
-        try carryOut(of: outcome.send.partition, at: now)
+        try carryOut(of: send.partition, at: now)
     }
 
     /// Cancels sends of revoked partitions: the next owner sends them.
-    func cancelSends(where isNeedless: (ChannelSend) -> Bool = { _ in true }) {
+    func cancelSends(where isNeedless: (Issued<ChannelSend>) -> Bool = { _ in true }) {
         sends.cancel(where: isNeedless)
     }
 

@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 /// The order of signals and requests; see `HeldSignals`.
 extension Lane {

@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// What a lane shows of itself: in metrics, in readiness and, while it restores, in the log.

@@ -1,5 +1,6 @@
 import Kafka
 import Logging
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 
@@ -333,7 +334,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         owned[number]?.center.exchangeEffects(with: &effects)
         for effect in effects {
             switch effect {
-            case .publish(let event, let trace):
+            case .publish(var event, let trace):
+                try usingStore { try owned[number]?.center.count(&event) }
                 try transactions?.beginIfNeeded()
                 try emission.publish(event, trace, at: now)
                 context.metrics.count(event.name)
@@ -354,8 +356,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 try transactions?.beginIfNeeded()
                 try emission.publish(signal, to: recipient, trace, at: now)
             case .send(let attempt): send(attempt, of: number)
-            case .enrich(let request): enrich(request, of: number, at: now)
-            case .stopEnrichment(let id, let key): cancelEnrichments { $0.key == key && $0.requestID == id }
+            case .enrich(let work): enrich(work, of: number, at: now)
+            case .stopEnrichment(let id, let key): cancelEnrichments { $0.work.key == key && $0.work.requestID == id }
             case .withdraw(let id, let key): sends.withdraw(id, of: key)
             }
         }

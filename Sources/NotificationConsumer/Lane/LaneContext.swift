@@ -1,5 +1,6 @@
 import CoreMetrics
 package import Logging
+package import NotificationDelivery
 package import NotificationModel
 package import ServiceSupport
 

@@ -1,5 +1,6 @@
 package import Metrics
 import NotificationModel
+import NotificationState
 
 /// The counters of the consumer service. A lane counts in plain integers and adds them to the shared counters once per
 /// turn.

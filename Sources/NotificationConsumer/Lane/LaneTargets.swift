@@ -1,6 +1,7 @@
 import Kafka
 import Logging
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// The topics that a lane writes to, with their partition counts.

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// How far an input of a partition was read.
 struct InputProgress: Sendable {

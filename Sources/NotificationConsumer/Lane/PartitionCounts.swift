@@ -1,4 +1,5 @@
-package import NotificationModel
+import NotificationModel
+package import NotificationState
 
 /// The partition counts of the topics that must have equal counts: the inputs and `state`. Then all data of a recipient
 /// has the same partition number.

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// What one recipient has, asked of the lane that owns the recipient's partition. The answer may be ahead of the last
 /// checkpoint, and behind what was published a moment ago.

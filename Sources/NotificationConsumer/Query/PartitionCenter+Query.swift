@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Reading for queries: changes nothing, and loads nothing into memory for later.
 extension PartitionCenter {

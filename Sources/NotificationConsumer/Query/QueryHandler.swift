@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NotificationModel
+import NotificationState
 import ServiceHTTP
 
 /// Queries of what a recipient has:

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Whether partitions without a marker may be read from their first request without an operator's decision. This is
 /// safe for a partition that was never processed: nothing is lost, omitted or repeated.

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 /// Reads records of the changelog into the stores of their partitions.
 ///

@@ -1,5 +1,6 @@
 import Logging
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Where reading an input of a partition begins.

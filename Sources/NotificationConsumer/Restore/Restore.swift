@@ -1,5 +1,6 @@
 import Logging
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Restores partitions: brings back pending notifications before any timer fires. Each step handles all partitions

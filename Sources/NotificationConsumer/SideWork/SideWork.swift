@@ -1,3 +1,4 @@
+package import NotificationDelivery
 /// Asynchronous work of a lane: a queue, the work in progress with its deadlines, and a mailbox for outcomes. It does
 /// not know what the work is.
 ///

@@ -1,9 +1,5 @@
+import NotificationDelivery
 import DequeModule
-
-/// The priority of waiting work.
-package enum WorkPriority: Int, CaseIterable, Sendable {
-    case high, normal, low
-}
 
 /// Waiting work: higher priorities first, equal ones in order. Nothing starves: work that waits goes before a higher
 /// priority once that one has gone before it `patience` times in a row.

@@ -1,6 +1,8 @@
 import Logging
-package import NotificationConsumer
+import NotificationConsumer
+package import NotificationDelivery
 import NotificationModel
+import NotificationState
 import ServiceSupport
 import Synchronization
 
@@ -34,7 +36,7 @@ package final class StagedEnrichment: EnrichmentWorker, Sendable {
         (self.logger, self.whenClosed) = (logger, whenClosed)
     }
 
-    package func begin(_ work: EnrichmentWork, _ reply: EnrichmentReply) {
+    package func begin(_ work: Issued<EnrichmentWork>, _ reply: EnrichmentReply) {
         let margin = min(Self.margin, work.time / 4)
         let input = EnrichmentInput(
             application: work.key.application,
@@ -72,7 +74,7 @@ package final class StagedEnrichment: EnrichmentWorker, Sendable {
     }
 
     /// What is missing, by reason; no URL and no content.
-    private func log(_ result: EnrichmentResult, of work: EnrichmentWork) {
+    private func log(_ result: EnrichmentResult, of work: Issued<EnrichmentWork>) {
         let missing = result.summary.attachments.compactMap { report -> String? in
             if case .missing(let reason) = report.outcome { reason } else { nil }
         }

@@ -50,7 +50,7 @@ public final class KeptCategory: Sendable {
     }
 
     /// Reads an object inside an entry; passes over unknown fields.
-    convenience init(_ scanner: inout JSONScanner) throws(ModelError) {
+    package convenience init(_ scanner: inout JSONScanner) throws(ModelError) {
         var identifier: String?
         var (hasDismissAction, response) = (false, ResponsePolicy.forward)
         var (actions, textActions): ([String], [String]) = ([], [])

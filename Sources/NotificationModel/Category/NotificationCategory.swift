@@ -116,7 +116,7 @@ extension NotificationCategory: Hashable {
 }
 
 extension NotificationCategory: JSONWritable {
-    func writeJSON(to out: inout [UInt8]) {
+    package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.identifier, identifier, &out)
         if !actions.isEmpty {
@@ -134,7 +134,7 @@ extension NotificationCategory: JSONWritable {
 }
 
 extension NotificationCategory.Options: NamedOptions {
-    static let names: [(name: StaticString, option: NotificationCategory.Options)] = [
+    package static let names: [(name: StaticString, option: NotificationCategory.Options)] = [
         ("customDismissAction", .customDismissAction), ("allowInCarPlay", .allowInCarPlay),
         ("hiddenPreviewsShowTitle", .hiddenPreviewsShowTitle),
         ("hiddenPreviewsShowSubtitle", .hiddenPreviewsShowSubtitle), ("allowAnnouncement", .allowAnnouncement),

@@ -19,7 +19,7 @@ extension DeviceRegistration: JSONWritable {
     }
 
     /// Reads a registration inside another record; ignores unknown fields.
-    init(_ scanner: inout JSONScanner) throws(ModelError) { try self.init(&scanner, .record) }
+    package init(_ scanner: inout JSONScanner) throws(ModelError) { try self.init(&scanner, .record) }
 
     private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
         var (platform, token, bundleIdentifier): (String?, String?, String?)

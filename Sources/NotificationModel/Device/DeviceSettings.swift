@@ -153,7 +153,7 @@ extension DeviceSettings: JSONWritable {
         self = settings
     }
 
-    func writeJSON(to out: inout [UInt8]) {
+    package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         for (index, name) in Self.names.enumerated() {
             let value = Int(truncatingIfNeeded: bits >> UInt32(2 * index) & 3)

@@ -16,7 +16,8 @@ extension DeliveryEvent {
 
 private enum EventField: UInt8 {
     case requestId, application, recipient, identifier, closes, occurrence, nextTriggerDate, until, first, last
-    case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, thread
+    case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, thread,
+        expiration
     case outcome, detail, late, inDoubt
 
     static func named(_ name: FieldName) -> EventField? {
@@ -44,6 +45,7 @@ private enum EventField: UInt8 {
         case "devices": .devices
         case "actions": .actions
         case "thread": .thread
+        case "expiration": .expiration
         case "outcome": .outcome
         case "detail": .detail
         case "late": .late
@@ -95,7 +97,8 @@ extension JSONScanner {
             case .enrichment: event.enrichment = json[try scanner.slice(of: 0x7B, "an object")]
             case .devices: event.devices = json[try scanner.slice(of: 0x5B, "an array")]
             case .actions: event.actions = json[try scanner.slice(of: 0x5B, "an array")]
-            case .thread: event.thread = json[try scanner.slice(of: 0x7B, "an object")]
+            case .thread: event.thread = try DeliveryEvent.Thread(&scanner, of: json)
+            case .expiration: event.expiration = try scanner.timestamp()
             case .outcome: event.outcome = try scanner.choice(ReportSignal.Outcome.self)
             case .detail: event.detail = scanner.materialise(try scanner.string())
             case .late: event.isLate = try scanner.boolean()
@@ -121,5 +124,31 @@ extension JSONScanner {
         let start = position
         try skipValue()
         return start..<position
+    }
+}
+
+extension DeliveryEvent.Thread {
+    private enum Field: FieldName {
+        case identifier, count, update
+    }
+
+    fileprivate init(_ scanner: inout JSONScanner, of json: [UInt8]) throws(ModelError) {
+        var identifier: ArraySlice<UInt8>?
+        var (count, isUpdate) = (Int64(1), false)
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .identifier:
+                let text = try scanner.string()
+                identifier = json[text.start..<text.end]
+            case .count: count = try scanner.integer(in: 1...Int64(Int32.max))
+            case .update: isUpdate = try scanner.boolean()
+            case nil: try scanner.skipValue()
+            }
+        }
+        self.init(
+            identifier: try scanner.required(identifier, Field.identifier),
+            count: Int(count),
+            isUpdate: isUpdate
+        )
     }
 }

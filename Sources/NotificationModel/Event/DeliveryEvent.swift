@@ -11,6 +11,21 @@ public struct DeliveryEvent: Sendable, Hashable {
         case unknown
     }
 
+    /// A thread of notifications: `{"identifier":"orders","count":3,"update":false}`.
+    public struct Thread: Sendable, Hashable {
+        /// The identifier as JSON without quotes.
+        public var identifier: ArraySlice<UInt8>
+        /// How many notifications are shown in it, with this one.
+        public var count: Int
+        /// Whether this one does not begin the thread.
+        public var isUpdate: Bool
+
+        /// A thread.
+        public init(identifier: ArraySlice<UInt8>, count: Int = 1, isUpdate: Bool) {
+            (self.identifier, self.count, self.isUpdate) = (identifier, count, isUpdate)
+        }
+    }
+
     /// The event's name. On Kafka it is in `ce_type`, not in the value.
     public var name: DeliveryEventName
     /// The request that the event is about.
@@ -53,8 +68,10 @@ public struct DeliveryEvent: Sendable, Hashable {
     public var devices: ArraySlice<UInt8>?
     /// `delivered`: the actions of its category, a JSON array.
     public var actions: ArraySlice<UInt8>?
-    /// `delivered`: its thread, a JSON object with the identifier and the number of notifications shown in it.
-    public var thread: ArraySlice<UInt8>?
+    /// `delivered`: after this instant it is of no use to the devices.
+    public var expiration: Timestamp?
+    /// `delivered`: the thread that it is in.
+    public var thread: Thread?
     /// `device.attempted`: what the gateway reported.
     public var outcome: ReportSignal.Outcome?
     /// `device.attempted`: the gateway's own words.
@@ -64,6 +81,8 @@ public struct DeliveryEvent: Sendable, Hashable {
     public var isLate = false
     /// The notification may have been sent before by an instance that failed before it recorded the outcome.
     public var inDoubt: Bool
+    /// An instance of a version whose ids did not contain the key may have published it: it has that id then.
+    public var hasFormerID = false
 
     /// An event with the required fields; set the others afterwards.
     public init(
@@ -111,7 +130,8 @@ public struct DeliveryEvent: Sendable, Hashable {
         if let enrichment { Self.write(",\"enrichment\":", enrichment, to: &out) }
         if let devices { Self.write(",\"devices\":", devices, to: &out) }
         if let actions { Self.write(",\"actions\":", actions, to: &out) }
-        if let thread { Self.write(",\"thread\":", thread, to: &out) }
+        if let expiration { Self.write(",\"expiration\":", expiration, to: &out) }
+        if let thread { Self.write(thread, to: &out) }
         if let outcome { Self.write(",\"outcome\":", outcome.rawValue, to: &out) }
         if let detail { Self.write(",\"detail\":", detail, to: &out) }
         if isLate { JSONWriter.append(",\"late\":true", to: &out) }
@@ -129,32 +149,29 @@ public struct DeliveryEvent: Sendable, Hashable {
 
     /// A deterministic event id, so that a repeated event can be recognized: a UUIDv5 in ``UUIDv5/eventNamespace`` of
     /// the pieces request id, occurrence (milliseconds since 1970 in decimal, empty if none), name, device (empty if
-    /// none) and, only of an attempt, its outcome, joined as ``UUIDv5`` describes.
+    /// none), encoded key and, only of an attempt, its outcome, joined as ``UUIDv5`` describes.
     public var eventID: UUIDValue {
         var hash = NameHash(namespace: UUIDv5.eventNamespace)
         hash.updatePiece(requestID)
         hash.updatePiece(decimal: occurrence?.rawValue)
         hash.updatePiece(name.rawValue)
         hash.updatePiece(device ?? "")
+        if !hasFormerID { key.encoded.withUnsafeBytes { hash.updatePiece($0) } }
         if let outcome { hash.updatePiece(outcome.rawValue) }
-        return hash.finish()
-    }
-
-    /// The id of a request to devices to remove a notification, which names its cause: a removal of all of a recipient's
-    /// notifications causes one for each of them. A UUIDv5 in ``UUIDv5/eventNamespace`` of the pieces `recall`, request id, encoded
-    /// key and ``devices``, joined as ``UUIDv5`` describes.
-    public var recallID: UUIDValue {
-        var hash = NameHash(namespace: UUIDv5.eventNamespace)
-        hash.updatePiece("recall")
-        hash.updatePiece(requestID)
-        key.encoded.withUnsafeBytes { hash.updatePiece($0) }
-        (devices ?? []).withUnsafeBytes { hash.updatePiece($0) }
         return hash.finish()
     }
 
     /// Appends the 36 bytes of ``eventID``.
     public func writeEventID(to out: inout [UInt8]) {
         eventID.write(to: &out)
+    }
+
+    private static func write(_ thread: Thread, to out: inout [UInt8]) {
+        JSONWriter.append(",\"thread\":{\"identifier\":\"", to: &out)
+        out.append(contentsOf: thread.identifier)
+        JSONWriter.append("\",\"count\":", to: &out)
+        JSONWriter.append(number: thread.count, to: &out)
+        JSONWriter.append(thread.isUpdate ? ",\"update\":true}" : ",\"update\":false}", to: &out)
     }
 
     @inline(__always)
@@ -183,7 +200,7 @@ public struct DeliveryEvent: Sendable, Hashable {
 }
 
 extension NameHash {
-    fileprivate mutating func updatePiece(_ id: RequestID) {
+    package mutating func updatePiece(_ id: RequestID) {
         switch id {
         case .uuid(let value): updatePiece(canonical: value)
         case .text(let text): updatePiece(text)

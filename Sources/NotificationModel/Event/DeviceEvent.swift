@@ -32,6 +32,12 @@ public struct DeviceEvent: Sendable, Hashable {
     public var at: Timestamp
     /// The platform, when it is known.
     public var platform: String?
+    /// `retired`: the token as it was registered last; nil where the settings leave registrations out of events.
+    public var token: String?
+    /// `retired`: which servers of the platform know the token.
+    public var environment: DeviceRegistration.Environment?
+    /// `retired`: the app's bundle identifier.
+    public var bundleIdentifier: String?
     /// `retired`: why; nil when its owner removed it.
     public var reason: ReasonCode?
     /// `retired`: identifiers of notifications that the device may still show.
@@ -68,7 +74,7 @@ public struct DeviceEvent: Sendable, Hashable {
 
 extension DeviceEvent {
     private enum Field: FieldName {
-        case application, recipient, device, platform, at, reason, shows
+        case application, recipient, device, platform, token, environment, bundleIdentifier, at, reason, shows
     }
 
     /// Reads an event's value. Ignores unknown fields, as readers of events must.
@@ -87,6 +93,7 @@ extension DeviceEvent {
 
     private init(_ scanner: inout JSONScanner, _ name: Name) throws(ModelError) {
         var (application, recipient, device, platform): (String?, String?, String?, String?)
+        var (token, environment, bundle): (String?, DeviceRegistration.Environment?, String?)
         var at: Timestamp?
         var reason: ReasonCode?
         var shows: [String]?
@@ -96,6 +103,9 @@ extension DeviceEvent {
             case .recipient: try scanner.once(&recipient, scanner.materialise(scanner.string()))
             case .device: try scanner.once(&device, scanner.materialise(scanner.string()))
             case .platform: try scanner.once(&platform, scanner.materialise(scanner.string()))
+            case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
+            case .environment: try scanner.once(&environment, scanner.choice(DeviceRegistration.Environment.self))
+            case .bundleIdentifier: try scanner.once(&bundle, scanner.materialise(scanner.string()))
             case .at: try scanner.once(&at, scanner.timestamp())
             case .reason: try scanner.once(&reason, scanner.choice(ReasonCode.self))
             case .shows: try scanner.once(&shows, scanner.texts())
@@ -114,6 +124,7 @@ extension DeviceEvent {
             reason: reason,
             shows: shows ?? []
         )
+        (self.token, self.environment, bundleIdentifier) = (token, environment, bundle)
     }
 
     /// Appends the event's JSON.
@@ -123,6 +134,9 @@ extension DeviceEvent {
         object.member(Field.recipient, key.recipient, &out)
         object.member(Field.device, key.identifier, &out)
         object.member(Field.platform, platform, &out)
+        object.member(Field.token, token, &out)
+        object.member(Field.environment, environment?.rawValue, &out)
+        object.member(Field.bundleIdentifier, bundleIdentifier, &out)
         object.member(Field.at, at, &out)
         object.member(Field.reason, reason?.rawValue, &out)
         if !shows.isEmpty { object.member(Field.shows, shows, &out) }
@@ -139,7 +153,7 @@ extension DeviceEvent {
 
 extension JSONScanner {
     /// Reads an array of texts.
-    mutating func texts() throws(ModelError) -> [String] {
+    package mutating func texts() throws(ModelError) -> [String] {
         var texts: [String] = []
         try array { scanner, _ throws(ModelError) in texts.append(scanner.materialise(try scanner.string())) }
         return texts

@@ -11,6 +11,9 @@ public struct NotificationKey: Sendable {
     /// One bit per component that contains a `%`: 1 application, 2 recipient, 4 identifier.
     private let escapes: UInt8
 
+    /// The key of no notification, `//`: for what gets a key later.
+    package static let none = NotificationKey(canonical: Array("//".utf8), slashes: (0, 1), escapes: 0)
+
     /// Reads a record's key. A noncanonical spelling (`%2d`, an unescaped space) is made canonical.
     ///
     /// Throws `invalid` unless there are three components, when one is empty or too long, or contains a control

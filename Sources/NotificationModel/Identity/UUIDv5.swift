@@ -104,35 +104,35 @@ public enum UUIDv5 {
 }
 
 /// SHA-1 over a namespace and a name, fed in parts without building the name.
-struct NameHash {
+package struct NameHash {
     private var context = SHA_CTX()
 
-    init(namespace: UUIDValue) {
+    package init(namespace: UUIDValue) {
         SHA1_Init(&context)
         update(bigEndian: namespace.high)
         update(bigEndian: namespace.low)
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         SHA1_Update(&context, bytes.baseAddress, bytes.count)
     }
 
-    mutating func update(bigEndian value: some FixedWidthInteger) {
+    package mutating func update(bigEndian value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.bigEndian) { update($0) }
     }
 
-    mutating func updatePiece(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func updatePiece(_ bytes: UnsafeRawBufferPointer) {
         update(bigEndian: UInt32(truncatingIfNeeded: bytes.count))
         update(bytes)
     }
 
-    mutating func updatePiece(_ text: String) {
+    package mutating func updatePiece(_ text: String) {
         var copy = text
         copy.withUTF8 { updatePiece(UnsafeRawBufferPointer($0)) }
     }
 
     /// Adds a UUID's canonical text as a piece, built on the stack.
-    mutating func updatePiece(canonical value: UUIDValue) {
+    package mutating func updatePiece(canonical value: UUIDValue) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { buffer in
             value.fill(buffer)
             updatePiece(UnsafeRawBufferPointer(buffer))
@@ -140,7 +140,7 @@ struct NameHash {
     }
 
     /// Adds a number in decimal as a piece; nil is an empty piece.
-    mutating func updatePiece(decimal value: Int64?) {
+    package mutating func updatePiece(decimal value: Int64?) {
         guard let value else { return updatePiece(UnsafeRawBufferPointer(start: nil, count: 0)) }
         withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { buffer in
             var start = 20
@@ -158,7 +158,7 @@ struct NameHash {
         }
     }
 
-    mutating func finish() -> UUIDValue {
+    package mutating func finish() -> UUIDValue {
         var digest: (UInt64, UInt64, UInt32) = (0, 0, 0)
         withUnsafeMutableBytes(of: &digest) { bytes in
             // 8 + 8 + 4 contiguous bytes: the 20 bytes of the digest.

@@ -2,7 +2,7 @@
 
 extension Array where Element == UInt8 {
     @inline(__always)
-    func borrowed<Value>(
+    package func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
         let result: Result<Value, ModelError> = withUnsafeBytes { bytes in
@@ -14,7 +14,7 @@ extension Array where Element == UInt8 {
 
 extension ArraySlice where Element == UInt8 {
     @inline(__always)
-    func borrowed<Value>(
+    package func borrowed<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ModelError) -> Value
     ) throws(ModelError) -> Value {
         let result: Result<Value, ModelError> = withUnsafeBytes { bytes in
@@ -27,7 +27,7 @@ extension ArraySlice where Element == UInt8 {
 extension UnsafeRawBufferPointer {
     /// Compares eight bytes at a time.
     @inline(__always)
-    func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
+    package func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         var index = 0
         while index &+ 8 <= count {

@@ -2,23 +2,23 @@
 ///
 /// It is the raw type of an enumeration of an object's fields, `enum Field: FieldName { case number, by }`. Each name
 /// is written once: the compiler derives the reader's lookup and the writer's name from it.
-struct FieldName: Equatable, ExpressibleByStringLiteral {
-    let bytes: UnsafeRawBufferPointer
+package struct FieldName: Equatable, ExpressibleByStringLiteral {
+    package let bytes: UnsafeRawBufferPointer
 
     @inline(__always)
-    init(bytes: UnsafeRawBufferPointer) {
+    package init(bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
     }
 
     @inline(__always)
-    init(stringLiteral name: StaticString) {
+    package init(stringLiteral name: StaticString) {
         bytes = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
     }
 
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     @inline(__always)
-    static func == (left: FieldName, right: FieldName) -> Bool {
+    package static func == (left: FieldName, right: FieldName) -> Bool {
         guard left.bytes.count == right.bytes.count else { return false }
         for index in 0..<left.bytes.count where left.bytes[index] != right.bytes[index] {
             return false
@@ -30,13 +30,14 @@ struct FieldName: Equatable, ExpressibleByStringLiteral {
 extension JSONScanner {
     /// Converts a member's name to a field; nil for an unknown name.
     @inline(__always)
-    func field<Field>(_ key: JSONStringToken, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
+    package func field<Field>(_ key: JSONStringToken, _ lookUp: (FieldName) -> Field?) throws(ModelError) -> Field? {
         try withBytes(key) { bytes throws(ModelError) in lookUp(FieldName(bytes: bytes)) }
     }
 
     /// The field with this name; nil for an unknown name.
     @inline(__always)
-    func field<Field: RawRepresentable<FieldName>>(_ key: JSONStringToken, of fields: Field.Type) throws(ModelError)
+    package func field<Field: RawRepresentable<FieldName>>(_ key: JSONStringToken, of fields: Field.Type)
+        throws(ModelError)
         -> Field?
     {
         try field(key) { name in Field(rawValue: name) }
@@ -44,7 +45,8 @@ extension JSONScanner {
 
     /// The value of a required field.
     @inline(__always)
-    func required<Value>(_ value: Value?, _ field: some RawRepresentable<FieldName>) throws(ModelError) -> Value {
+    package func required<Value>(_ value: Value?, _ field: some RawRepresentable<FieldName>) throws(ModelError) -> Value
+    {
         guard let value else { throw missing(field.rawValue.text) }
         return value
     }

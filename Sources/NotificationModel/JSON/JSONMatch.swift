@@ -20,7 +20,7 @@ public struct JSONMatch: Sendable, Hashable {
     /// No value.
     public static let missing = JSONMatch(.missing, 0, 0)
 
-    init(_ kind: Kind, _ start: Int, _ end: Int, isEscaped: Bool = false) {
+    package init(_ kind: Kind, _ start: Int, _ end: Int, isEscaped: Bool = false) {
         self.kind = kind
         self.start = start
         self.end = end

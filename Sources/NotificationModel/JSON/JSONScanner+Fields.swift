@@ -1,6 +1,6 @@
 extension JSONScanner {
     /// Scans an object of known fields, each at most once, the body consuming their values.
-    mutating func object<Field: RawRepresentable<FieldName> & Hashable>(
+    package mutating func object<Field: RawRepresentable<FieldName> & Hashable>(
         of fields: Field.Type,
         from origin: JSONOrigin,
         _ body: (inout JSONScanner, Field) throws(ModelError) -> Void
@@ -14,7 +14,7 @@ extension JSONScanner {
     }
 
     /// A text of at most ``ModelLimits/shortTextBytes``.
-    mutating func shortText(atLeast minimum: Int = 0) throws(ModelError) -> String {
+    package mutating func shortText(atLeast minimum: Int = 0) throws(ModelError) -> String {
         materialise(try string(bytes: minimum...ModelLimits.shortTextBytes))
     }
 }

@@ -1,21 +1,21 @@
 /// A number in the scanned text.
-struct JSONNumberToken {
-    let start: Int
-    let end: Int
+package struct JSONNumberToken {
+    package let start: Int
+    package let end: Int
     /// Neither fraction nor exponent.
-    let isInteger: Bool
+    package let isInteger: Bool
     /// The digits before any exponent as one integer, if at most 19 of them fit.
-    let mantissa: UInt64
-    let mantissaFits: Bool
+    package let mantissa: UInt64
+    package let mantissaFits: Bool
     /// Digits after the point.
-    let fractionDigits: Int
-    let isNegative: Bool
-    let hasExponent: Bool
+    package let fractionDigits: Int
+    package let isNegative: Bool
+    package let hasExponent: Bool
 }
 
 extension JSONScanner {
     /// Scans a number by the grammar of RFC 8259.
-    mutating func numberToken() throws(ModelError) -> JSONNumberToken {
+    package mutating func numberToken() throws(ModelError) -> JSONNumberToken {
         let start = position
         let isNegative = peek() == 0x2D
         if isNegative { position &+= 1 }
@@ -61,7 +61,7 @@ extension JSONScanner {
     }
 
     /// An integer without fraction and exponent, inside the range.
-    mutating func integer(in range: ClosedRange<Int64>) throws(ModelError) -> Int64 {
+    package mutating func integer(in range: ClosedRange<Int64>) throws(ModelError) -> Int64 {
         let token = try number("an integer")
         guard token.isInteger else { throw value("must be an integer without fraction and exponent") }
         // 19 digits always fit into UInt64.
@@ -82,14 +82,14 @@ extension JSONScanner {
     }
 
     /// A finite number inside the range.
-    mutating func decimal(in range: ClosedRange<Double>) throws(ModelError) -> Double {
+    package mutating func decimal(in range: ClosedRange<Double>) throws(ModelError) -> Double {
         let token = try number("a number")
         let found = double(token)
         guard range.contains(found) else { throw value("must be from \(range.lowerBound) to \(range.upperBound)") }
         return found
     }
 
-    mutating func boolean() throws(ModelError) -> Bool {
+    package mutating func boolean() throws(ModelError) -> Bool {
         switch peek() {
         case 0x74:
             try literal("true")
@@ -109,7 +109,7 @@ extension JSONScanner {
     }
 
     /// The number's value; infinite when it is too large for a double.
-    func double(_ token: JSONNumberToken) -> Double {
+    package func double(_ token: JSONNumberToken) -> Double {
         // Both operands are exact here, so one division rounds correctly.
         if token.mantissaFits, !token.hasExponent, token.mantissa <= 1 << 53, token.fractionDigits <= 19 {
             var magnitude = Double(token.mantissa)
@@ -126,7 +126,7 @@ extension JSONScanner {
     }
 
     /// An error about a value whose grammar is right.
-    func value(_ detail: String) -> ModelError {
+    package func value(_ detail: String) -> ModelError {
         ModelError(.invalid, field: "", detail)
     }
 }

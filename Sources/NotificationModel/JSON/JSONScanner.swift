@@ -1,10 +1,10 @@
 /// A string in the scanned text: the bytes between the quotes, escapes untouched.
-struct JSONStringToken {
-    let start: Int
-    let end: Int
-    let isEscaped: Bool
+package struct JSONStringToken {
+    package let start: Int
+    package let end: Int
+    package let isEscaped: Bool
 
-    var count: Int { end - start }
+    package var count: Int { end - start }
 }
 
 /// Scans JSON bytes in one pass with the full grammar of RFC 8259, building nothing.
@@ -12,16 +12,16 @@ struct JSONStringToken {
 /// It lives only as long as the borrowed bytes. An explicit comparison with the count guards every access, so no input
 /// can read past the end. Grammar errors have no field. Errors about a value have the field `""`, which the enclosing
 /// objects and arrays extend to a dotted path.
-struct JSONScanner {
-    let bytes: UnsafeRawBufferPointer
-    let count: Int
-    let maximumDepth: Int
-    var position = 0
-    var depth = 0
+package struct JSONScanner {
+    package let bytes: UnsafeRawBufferPointer
+    package let count: Int
+    package let maximumDepth: Int
+    package var position = 0
+    package var depth = 0
     /// The scanner passed bytes with the high bit set: the text must then be checked to be UTF-8.
-    var sawNonASCII = false
+    package var sawNonASCII = false
 
-    init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = ModelLimits.depth) {
+    package init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = ModelLimits.depth) {
         self.bytes = bytes
         count = bytes.count
         self.maximumDepth = maximumDepth
@@ -29,12 +29,12 @@ struct JSONScanner {
 
     /// The next byte, or 0 at the end; 0 is valid nowhere in JSON.
     @inline(__always)
-    func peek() -> UInt8 {
+    package func peek() -> UInt8 {
         position < count ? bytes[position] : 0
     }
 
     @inline(__always)
-    mutating func skipWhitespace() {
+    package mutating func skipWhitespace() {
         while position < count {
             let byte = bytes[position]
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
@@ -44,7 +44,7 @@ struct JSONScanner {
 
     /// Scans the whole text: white space, one value by the body, white space, the end.
     @inline(__always)
-    mutating func whole<Result>(
+    package mutating func whole<Result>(
         _ body: (inout JSONScanner) throws(ModelError) -> Result
     ) throws(ModelError) -> Result {
         let result: Result
@@ -64,7 +64,7 @@ struct JSONScanner {
 
     /// Scans an object, the body consuming the value of each member.
     @inline(__always)
-    mutating func object(
+    package mutating func object(
         _ member: (inout JSONScanner, JSONStringToken) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard peek() == 0x7B else { throw unexpected("an object") }
@@ -96,7 +96,7 @@ struct JSONScanner {
 
     /// Scans an array, the body consuming each element with its index.
     @inline(__always)
-    mutating func array(
+    package mutating func array(
         _ element: (inout JSONScanner, Int) throws(ModelError) -> Void
     ) throws(ModelError) {
         guard peek() == 0x5B else { throw unexpected("an array") }
@@ -156,7 +156,7 @@ struct JSONScanner {
     }
 
     /// Skips any value, checking its grammar.
-    mutating func skipValue() throws(ModelError) {
+    package mutating func skipValue() throws(ModelError) {
         switch peek() {
         case 0x22:
             _ = try text()
@@ -210,7 +210,7 @@ struct JSONScanner {
         }
     }
 
-    mutating func literal(_ word: StaticString) throws(ModelError) {
+    package mutating func literal(_ word: StaticString) throws(ModelError) {
         guard position + word.utf8CodeUnitCount <= count, matches(position, position + word.utf8CodeUnitCount, word)
         else {
             throw grammar("expected a value")
@@ -220,7 +220,7 @@ struct JSONScanner {
 
     /// True when the bytes in a range that lies inside the text are those of the word.
     @inline(__always)
-    func matches(_ start: Int, _ end: Int, _ word: StaticString) -> Bool {
+    package func matches(_ start: Int, _ end: Int, _ word: StaticString) -> Bool {
         guard end &- start == word.utf8CodeUnitCount else { return false }
         let pointer = word.utf8Start
         for index in 0..<word.utf8CodeUnitCount where bytes[start &+ index] != pointer[index] {
@@ -231,7 +231,7 @@ struct JSONScanner {
 }
 
 extension JSONScanner {
-    func grammar(_ expected: String) -> ModelError {
+    package func grammar(_ expected: String) -> ModelError {
         guard position < count else {
             return ModelError(.invalid, "not JSON: the text ends at byte \(count), \(expected)")
         }
@@ -243,7 +243,7 @@ extension JSONScanner {
     }
 
     /// The error for a value of another type, or for a missing value.
-    func unexpected(_ expected: String) -> ModelError {
+    package func unexpected(_ expected: String) -> ModelError {
         let found: String
         switch peek() {
         case 0x22: found = "a string"
@@ -258,7 +258,7 @@ extension JSONScanner {
     }
 
     /// A member's name for a path: decoded, and cut because it is untrusted.
-    func label(_ key: JSONStringToken) -> String {
+    package func label(_ key: JSONStringToken) -> String {
         let name = materialise(key)
         return name.utf8.count <= 64 ? name : String(decoding: name.utf8.prefix(64), as: UTF8.self) + "…"
     }

@@ -165,7 +165,7 @@ extension JSONValue {
 
 extension JSONScanner {
     /// Builds the next value.
-    mutating func value() throws(ModelError) -> JSONValue {
+    package mutating func value() throws(ModelError) -> JSONValue {
         switch peek() {
         case 0x22:
             return .string(materialise(try text()))

@@ -1,5 +1,5 @@
 /// A set of options that is a JSON array of their names.
-protocol NamedOptions: OptionSet, JSONWritable where Element == Self, RawValue == UInt8 {
+package protocol NamedOptions: OptionSet, JSONWritable where Element == Self, RawValue == UInt8 {
     /// All options in the order in which they are written.
     static var names: [(name: StaticString, option: Self)] { get }
     /// Names that are read and never written.
@@ -7,15 +7,15 @@ protocol NamedOptions: OptionSet, JSONWritable where Element == Self, RawValue =
 }
 
 extension NamedOptions {
-    static var aliases: [(name: StaticString, option: Self)] { [] }
+    package static var aliases: [(name: StaticString, option: Self)] { [] }
 
-    static func named(_ name: FieldName) -> Self? {
+    package static func named(_ name: FieldName) -> Self? {
         for known in names where FieldName(stringLiteral: known.name) == name { return known.option }
         for known in aliases where FieldName(stringLiteral: known.name) == name { return known.option }
         return nil
     }
 
-    func writeJSON(to out: inout [UInt8]) {
+    package func writeJSON(to out: inout [UInt8]) {
         out.append(0x5B)
         var isFirst = true
         for known in Self.names where contains(known.option) {
@@ -31,7 +31,7 @@ extension NamedOptions {
 
 extension JSONScanner {
     /// An array of the names of options, each once.
-    mutating func options<Options: NamedOptions>(_ type: Options.Type) throws(ModelError) -> Options {
+    package mutating func options<Options: NamedOptions>(_ type: Options.Type) throws(ModelError) -> Options {
         var options: Options = []
         try array { scanner, _ throws(ModelError) in
             let text = try scanner.string()

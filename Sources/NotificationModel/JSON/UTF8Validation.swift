@@ -1,7 +1,7 @@
 /// UTF-8 as in RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
-enum UTF8Validation {
+package enum UTF8Validation {
     /// True when all bytes are UTF-8. Skips ASCII eight bytes at a time.
-    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let count = bytes.count
         var index = 0
         func isContinuation(_ position: Int) -> Bool {

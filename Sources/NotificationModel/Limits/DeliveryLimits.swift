@@ -55,7 +55,7 @@ extension DeliveryLimits: JSONWritable {
     }
 
     /// Reads an object of the changelog.
-    convenience init(_ scanner: inout JSONScanner) throws(ModelError) {
+    package convenience init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (quietHours, cap, digest): (QuietHours?, DeliveryCap?, DigestPolicy?)
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
@@ -68,7 +68,7 @@ extension DeliveryLimits: JSONWritable {
         self.init(quietHours, cap, digest)
     }
 
-    func writeJSON(to out: inout [UInt8]) {
+    package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.quietHours, quietHours, &out)
         object.member(Field.cap, cap, &out)

@@ -80,7 +80,7 @@ extension QuietHours: JSONWritable {
         case start, end, policy, timeZone
     }
 
-    func writeJSON(to out: inout [UInt8]) {
+    package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member(Field.start, Self.text(start), &out)
         object.member(Field.end, Self.text(end), &out)

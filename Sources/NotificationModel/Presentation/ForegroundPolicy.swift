@@ -20,7 +20,7 @@ extension ForegroundPolicy: JSONWritable {
         }
     }
 
-    func writeJSON(to out: inout [UInt8]) {
+    package func writeJSON(to out: inout [UInt8]) {
         switch self {
         case .options(let options): options.writeJSON(to: &out)
         case .unhandled: JSONWriter.append("null", to: &out)

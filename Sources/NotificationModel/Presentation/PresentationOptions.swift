@@ -22,9 +22,9 @@ public struct PresentationOptions: OptionSet, Sendable, Hashable {
 }
 
 extension PresentationOptions: NamedOptions {
-    static let names: [(name: StaticString, option: PresentationOptions)] = [
+    package static let names: [(name: StaticString, option: PresentationOptions)] = [
         ("banner", .banner), ("list", .list), ("sound", .sound), ("badge", .badge),
     ]
     /// The option of before iOS 14, bit 4.
-    static let aliases: [(name: StaticString, option: PresentationOptions)] = [("alert", [.banner, .list])]
+    package static let aliases: [(name: StaticString, option: PresentationOptions)] = [("alert", [.banner, .list])]
 }

@@ -25,7 +25,7 @@ extension Optional {
 }
 
 /// Where a part of a request is read.
-enum ScanOrigin {
+package enum ScanOrigin {
     /// In a request: everything is checked.
     case request
     /// In the changelog: it was checked before. A newer version may have added fields, and the database of time zones may
@@ -44,7 +44,7 @@ extension JSONScanner {
         try skipValue()
     }
 
-    func missing(_ field: String) -> ModelError {
+    package func missing(_ field: String) -> ModelError {
         ModelError(.invalid, field: field, "is missing")
     }
 
@@ -62,7 +62,7 @@ extension JSONScanner {
     }
 
     /// One of the raw values of an enumeration.
-    mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
+    package mutating func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ type: Value.Type
     ) throws(ModelError) -> Value {
         let text = try string()
@@ -72,7 +72,7 @@ extension JSONScanner {
         throw value("must be one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
     }
 
-    mutating func timestamp() throws(ModelError) -> Timestamp {
+    package mutating func timestamp() throws(ModelError) -> Timestamp {
         let text = try string()
         let found = try withBytes(text) { bytes throws(ModelError) in Timestamp(rfc3339: bytes) }
         guard let found else {
@@ -81,13 +81,13 @@ extension JSONScanner {
         return found
     }
 
-    mutating func requestID() throws(ModelError) -> RequestID {
+    package mutating func requestID() throws(ModelError) -> RequestID {
         let text = try string()
         return try withBytes(text) { bytes throws(ModelError) in try RequestID(bytes: bytes) }
     }
 
     /// An object, as a slice of the scanned bytes.
-    mutating func object(of source: [UInt8]) throws(ModelError) -> ArraySlice<UInt8> {
+    package mutating func object(of source: [UInt8]) throws(ModelError) -> ArraySlice<UInt8> {
         guard peek() == 0x7B else { throw unexpected("an object") }
         let start = position
         try skipValue()

@@ -50,7 +50,7 @@ extension NotificationContent {
 }
 
 extension Localization: JSONWritable {
-    func writeJSON(to out: inout [UInt8]) {
+    package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
         object.member("key", key, &out)
         if let arguments {

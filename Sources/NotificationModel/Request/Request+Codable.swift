@@ -67,15 +67,3 @@ extension NotificationRemoval: Codable {
         try JSONValue.parse(json).encode(to: encoder)
     }
 }
-
-extension StateMarker: Codable {
-    /// Reads a marker. Throws ``ModelError``.
-    public init(from decoder: any Decoder) throws {
-        try self.init(json: JSONValue(from: decoder).json)
-    }
-
-    /// Writes the marker's JSON.
-    public func encode(to encoder: any Encoder) throws {
-        try JSONValue.parse(json).encode(to: encoder)
-    }
-}

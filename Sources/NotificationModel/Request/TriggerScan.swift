@@ -71,7 +71,7 @@ private struct TriggerParts {
 
 extension JSONScanner {
     /// Scans a trigger.
-    mutating func trigger(_ origin: ScanOrigin = .request) throws(ModelError) -> NotificationTrigger {
+    package mutating func trigger(_ origin: ScanOrigin = .request) throws(ModelError) -> NotificationTrigger {
         var parts = TriggerParts()
         try object { scanner, name throws(ModelError) in
             guard let field = try scanner.field(name, TriggerField.named) else {

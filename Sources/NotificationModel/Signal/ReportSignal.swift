@@ -8,6 +8,8 @@ public struct ReportSignal: Sendable, Hashable {
         case rejected
         /// The platform no longer knows the token.
         case unregistered
+        /// The platform did not take it yet, and the gateway tries again.
+        case deferred
     }
 
     /// The application; nil for the service's default one.

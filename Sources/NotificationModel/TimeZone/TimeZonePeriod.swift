@@ -1,12 +1,12 @@
 /// A kind of local time: its offset, and what it is called.
-struct LocalTimeKind: Hashable, Sendable {
+package struct LocalTimeKind: Hashable, Sendable {
     /// Seconds east of UTC, from -89,999 to 93,599 (RFC 9636, 3.2).
     let offset: Int64
     let isDaylight: Bool
     /// `CET`, `+0330`; 3 to 16 characters.
     let abbreviation: String
 
-    static let offsets: ClosedRange<Int64> = -89_999...93_599
+    package static let offsets: ClosedRange<Int64> = -89_999...93_599
 
     /// Whether a byte may be in an abbreviation: letters, and with `signs` digits and signs too.
     static func isAbbreviation(_ byte: UInt8, signs: Bool) -> Bool {

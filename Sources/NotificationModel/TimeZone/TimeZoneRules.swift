@@ -31,7 +31,7 @@ public final class TimeZoneRules: Sendable {
     }
 
     /// Stands for a zone that the database does not have (any more), with the last offset that is known of it.
-    init(substituteFor name: String, offset: Int) {
+    package init(substituteFor name: String, offset: Int) {
         self.name = name
         let sign = offset < 0 ? "-" : "+"
         let (hours, minutes) = (abs(offset) / 3600, abs(offset) / 60 % 60)

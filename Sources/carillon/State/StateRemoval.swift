@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// Writes null values under the keys of some records of the changelog, on the calling thread.

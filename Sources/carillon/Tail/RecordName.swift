@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 /// The kind of a record: its CloudEvents type, and the short name of Carillon's own types.
 struct RecordName: Hashable {

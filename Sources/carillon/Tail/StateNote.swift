@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 /// A record of `state` in words.
 enum StateNote {
@@ -35,15 +36,20 @@ enum StateNote {
         if let pending = entry.pending {
             pieces.append("pending\(title(pending.content)), \(wait(of: pending))")
             if let expiration = pending.expiration { pieces.append("expires \(moment(expiration))") }
-            if pending.isInDoubt { pieces.append("in doubt") }
+            if entry.isInDoubt(pending.showing) { pieces.append("in doubt") }
             pieces.append("request \(short(pending.requestID))")
         }
-        if let sending = entry.sending {
-            switch sending.phase {
-            case .inFlight(let since): pieces.append("sending since \(moment(since))")
-            case .waiting(let until): pieces.append("sending again \(moment(until))")
+        if let handover = entry.handover {
+            pieces.append("sending request \(short(handover.showing.requestID))")
+            if let start = handover.start { pieces.append("begins \(moment(start))") }
+        }
+        for operation in entry.screen?.operations ?? [] {
+            let what = operation.goal == .remove ? "removing" : operation.isQuiet ? "showing again" : "showing"
+            switch operation.phase {
+            case .inFlight(let since): pieces.append("\(what) since \(moment(since))")
+            case .waiting(let until): pieces.append("\(what) again \(moment(until))")
             }
-            pieces.append("attempt \(sending.attempt), request \(short(sending.requestID))")
+            pieces.append("attempt \(operation.attempt)")
         }
         if let delivered = entry.delivered {
             pieces.append("delivered \(moment(delivered.at)), request \(short(delivered.requestID))")

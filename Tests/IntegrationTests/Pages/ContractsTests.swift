@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+import NotificationState
 import Testing
 
 /// The examples of the page of contracts: each is read by the model, and fits its schema.

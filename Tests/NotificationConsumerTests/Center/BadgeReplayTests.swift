@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -92,7 +93,7 @@ struct BadgeReplayTests {
                 #expect(was?.delivered?.requestID == now?.delivered?.requestID)
                 #expect(was?.delivered?.details == now?.delivered?.details)
                 #expect(was?.known.map(\.id) ?? [] == now?.known.map(\.id) ?? [])
-                #expect(was?.pending == now?.pending && was?.sending == now?.sending)
+                #expect(was?.pending == now?.pending && was?.handover == now?.handover)
             }
         }
     }

@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -343,7 +345,7 @@ struct DeviceTests {
         let events = bench.apply(Self.signal(.retirement(moved)))
         #expect(events.summary == ["removed a", "removed b"])
         #expect(bench.devices.last?.reason == .moved && bench.devices.last?.shows == ["one", "two"])
-        #expect(bench.sends.last?.kind == .recall)
+        #expect(bench.sends.last?.kind == .remove)
     }
 
     @Test func `with another device only the one that changed hands is asked to remove them`() throws {
@@ -363,8 +365,11 @@ struct DeviceTests {
             )
         )
         let recall = try #require(bench.sends.last)
-        #expect(recall.kind == .recall)
-        #expect(recall.addressees?.devices.map { String(decoding: $0, as: UTF8.self) } == #"[{"device":"phone"}]"#)
+        #expect(recall.kind == .remove)
+        #expect(
+            recall.devices.map { String(decoding: $0, as: UTF8.self) }
+                == #"[{"device":"phone","platform":"apns","token":"\#(Self.token)","outcome":"requested"}]"#
+        )
         #expect(try bench.center.entry(of: key("order"))?.delivered != nil)
     }
 
@@ -391,7 +396,7 @@ struct DeviceTests {
         input.content = Array(#"{"title":"T","threadIdentifier":"orders"}"#.utf8)[...]
         bench.apply(.request(input))
         for (time, isUpdate) in [(Int64(60_000), false), (120_000, true)] {
-            let thread = bench.fire(time).last?.thread.map { String(decoding: $0, as: UTF8.self) }
+            let thread = bench.fire(time).last?.thread.map(Self.text)
             #expect(thread == #"{"identifier":"orders","count":1,"update":\#(isUpdate)}"#)
         }
     }
@@ -399,8 +404,9 @@ struct DeviceTests {
     @Test func `a delivery tells how many its thread shows, and whether that is an update`() throws {
         var bench = Bench()
         func thread(_ name: String, _ key: NotificationKey) -> String? {
-            bench.apply(Self.request(name, #"{"title":"T","threadIdentifier":"orders"}"#, key)).last?.thread
-                .map { String(decoding: $0, as: UTF8.self) }
+            bench.apply(Self.request(name, #"{"title":"T","threadIdentifier":"orders"}"#, key)).last?.thread.map(
+                Self.text
+            )
         }
         #expect(thread("a", key("one")) == #"{"identifier":"orders","count":1,"update":false}"#)
         #expect(thread("b", key("two")) == #"{"identifier":"orders","count":2,"update":true}"#)
@@ -408,7 +414,7 @@ struct DeviceTests {
         let escaped = bench.apply(Self.request("z", #"{"title":"T","threadIdentifier":"order\u0073"}"#, key("two")))
             .last
         #expect(
-            escaped?.thread.map { String(decoding: $0, as: UTF8.self) }
+            escaped?.thread.map(Self.text)
                 == #"{"identifier":"orders","count":2,"update":true}"#
         )
         bench.apply(removal("r", key("two"), .delivered))
@@ -418,8 +424,13 @@ struct DeviceTests {
         next.offset = 20
         let event = next.apply(Self.request("e", #"{"title":"T","threadIdentifier":"orders"}"#, key("three"))).last
         #expect(
-            event?.thread.map { String(decoding: $0, as: UTF8.self) }
+            event?.thread.map(Self.text)
                 == #"{"identifier":"orders","count":2,"update":true}"#
         )
+    }
+
+    private static func text(_ thread: DeliveryEvent.Thread) -> String {
+        let identifier = String(decoding: thread.identifier, as: UTF8.self)
+        return #"{"identifier":"\#(identifier)","count":\#(thread.count),"update":\#(thread.isUpdate)}"#
     }
 }

@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -267,7 +269,7 @@ struct RegionTests {
         #expect(bench.sends.count == 1)
         #expect(try bench.answer(.accepted, 50).summary == ["delivered q"])
         bench.fire(50)
-        #expect(bench.sends.map(\.id.occurrence) == [at(20), at(40)])
+        #expect(bench.sends.map(\.occurrence) == [at(20), at(40)])
         #expect(try bench.answer(.accepted, 60).summary == ["delivered q"])
     }
 }

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer

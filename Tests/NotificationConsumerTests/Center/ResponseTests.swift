@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -67,7 +69,7 @@ struct ResponseTests {
     }
 
     @Test(arguments: [
-        ("ORDER", "like"), ("ORDER", "mute"), ("KEEP", "dismiss"), ("NONE", "track"), ("ORDER", "Track"),
+        ("ORDER", "like"), ("ORDER", "mute"), ("NONE", "track"), ("ORDER", "Track"),
     ])
     func `an action that the category does not have is refused and changes nothing`(
         category: String,
@@ -79,6 +81,15 @@ struct ResponseTests {
         guard case .refused(let error)? = bench.outcomes.last else { return #expect(Bool(false)) }
         #expect(error.reason == .unknownAction && error.field == "actionIdentifier")
         #expect(bench.entry(key("order"))?.delivered != nil)
+    }
+
+    @Test func `a dismissal removes the notification, and is told only where the category asks for it`() throws {
+        for (category, isTold) in [("ORDER", true), ("KEEP", false), ("NONE", false)] {
+            var bench = try Self.bench()
+            bench.apply(DeviceTests.request("a", #"{"title":"T","categoryIdentifier":"\#(category)"}"#))
+            #expect(bench.apply(Self.response("r", to: "a", "dismiss")).summary == ["removed a"])
+            #expect(bench.responses.count == (isTold ? 1 : 0) && bench.outcomes.last == .matched)
+        }
     }
 
     @Test func `the category answers here, or lets the notification stay`() throws {

@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -15,8 +17,8 @@ struct SendingTests {
     private static func kinds(_ bench: Bench) -> [String] {
         bench.sends.map { send in
             switch send.kind {
-            case .deliver: "deliver \(send.id.requestID) \(send.attempt)"
-            case .recall: "recall \(send.attempt)"
+            case .deliver: "deliver \(send.requestID) \(send.attempt)"
+            case .remove: "recall \(send.attempt)"
             }
         }
     }
@@ -99,7 +101,7 @@ struct SendingTests {
         bench.apply(request("a"))
         #expect(bench.apply(removal("r", key("order"), .pending), 1).isEmpty)
         bench.apply(removal("s", key("order"), .pending), 2)
-        #expect(bench.withdrawn == [SendID(requestID: id("a"), occurrence: nil)])
+        #expect(bench.withdrawn == [bench.sends[0].id])
         // A withdrawn send counts as failed; a send that has begun may still be accepted.
         var begun = bench
         #expect(try bench.answer(.failed(retryAfter: nil), 3).summary == ["cancelled a!"])
@@ -143,7 +145,7 @@ struct SendingTests {
 
     @Test func `a delivery after an attempt without an answer is in doubt; after a refused one it is not`() throws {
         for (result, isInDoubt) in [
-            (ChannelOutcome.Result.unanswered(retryAfter: nil), true), (.failed(retryAfter: nil), false),
+            (ChannelResult.unanswered(retryAfter: nil), true), (.failed(retryAfter: nil), false),
             (.deferred(retryAfter: nil), false),
         ] {
             var bench = Self.bench()
@@ -263,7 +265,7 @@ struct SendingTests {
         bench.apply(request("a"))
         #expect(bench.apply(removal("r", key("order"), .all), 1).isEmpty)
         let events = try bench.answer(.accepted, 2)
-        #expect(events.map(\.name) == [.delivered, .cancellationMissed, .removed])
+        #expect(events.map(\.name) == [.delivered, .removed])
         #expect(Self.kinds(bench).last == "recall 1")
         #expect(bench.entry(key("order"))?.delivered == nil)
     }
@@ -275,7 +277,7 @@ struct SendingTests {
         bench.apply(request("b"), 1)
         #expect(bench.apply(removal("r", key("order"), .all), 2).summary == ["removed a"])
         let events = try bench.answer(.failed(retryAfter: nil), 3)
-        #expect(events.summary == ["cancelled b!", "cancellation.missed r"])
+        #expect(events.summary == ["cancelled b!"])
         #expect(Self.kinds(bench) == ["deliver a 1", "deliver b 1", "recall 1"])
     }
 
@@ -285,7 +287,7 @@ struct SendingTests {
         let first = try #require(bench.sends.last)
         try bench.answer(.failed(retryAfter: nil), 1)
         bench.fire(1001)
-        let isLate = try bench.center.apply(.init(send: first, result: .accepted), at: at(1002))
+        let isLate = try bench.center.apply(.accepted, to: first, at: at(1002))
         let events = bench.center.takeEffects().events
         #expect(!isLate && events.isEmpty && bench.center.inFlight == 1)
     }
@@ -309,15 +311,25 @@ struct SendingTests {
         return next
     }
 
-    @Test func `a notification due up to firedThrough is sent again with the same ids, even if it has expired`() throws
-    {
+    @Test func `a notification due up to firedThrough is sent again with the same ids`() throws {
+        var bench = Self.bench()
+        bench.apply(request("a", interval(60)))
+        var crashed = bench
+        crashed.fire(60_000)
+        var next = try Self.restarted(&bench, firedThrough: 60_500, at: 3_600_000)
+        next.fire(3_600_000)
+        #expect(Self.kinds(next) == ["deliver a 1"] && next.sends.last?.isInDoubt == true)
+        #expect(crashed.sends.map(\.id) == next.sends.map(\.id))
+        let events = try next.answer(.accepted, 3_600_001)
+        #expect(events.summary == ["delivered a!"] && events[0].inDoubt && events[0].occurrence == at(60_000))
+    }
+
+    @Test func `a notification due up to firedThrough that has expired is removed from where it may be shown`() throws {
         var bench = Self.bench()
         bench.apply(request("a", interval(60), expiration: at(61_000)))
         var next = try Self.restarted(&bench, firedThrough: 60_500, at: 3_600_000)
-        next.fire(3_600_000)
-        #expect(Self.kinds(next) == ["deliver a 1"])
-        let events = try next.answer(.accepted, 3_600_001)
-        #expect(events.summary == ["delivered a!"] && events[0].inDoubt && events[0].occurrence == at(60_000))
+        let events = next.fire(3_600_000)
+        #expect(events.summary == ["expired a!"] && events[0].inDoubt && Self.kinds(next) == ["recall 1"])
     }
 
     @Test func `a notification due after firedThrough was not sent, and is treated like any late one`() throws {
@@ -369,16 +381,19 @@ struct SendingTests {
         }
     }
 
-    @Test func `a send in flight is repeated first, with the same ids`() throws {
+    @Test func `a send in flight is repeated with the same id, unless a newer one waits`() throws {
         var bench = Self.bench()
         bench.apply(request("a"))
-        bench.apply(request("b"), 1)
         var next = try Self.restarted(&bench, firedThrough: 1000, at: 5000)
         next.fire(5000)
-        #expect(next.sends.map(\.id) == [SendID(requestID: id("a"), occurrence: nil)])
+        #expect(next.sends.map(\.id) == [bench.sends[0].id])
         #expect(try next.answer(.accepted, 5001)[0].inDoubt)
-        next.fire(5001)
-        #expect(next.sends.last?.id.requestID == id("b"))
+        // The older one must not win: a receiver may know the id of the newer one.
+        bench.apply(request("b"), 1)
+        var last = try Self.restarted(&bench, firedThrough: 1000, at: 5000)
+        let events = last.fire(5000)
+        #expect(events.summary == ["superseded a!"] && events[0].inDoubt)
+        #expect(last.sends.map(\.requestID) == [id("b")])
     }
 
     @Test func `reading any part of the log again after a restart changes nothing`() throws {
@@ -396,7 +411,7 @@ struct SendingTests {
         bench.apply(request("a", interval(60, repeats: true, misfire: .next)))
         var next = try Self.restarted(&bench, firedThrough: 60_500, at: 600_000)
         next.fire(600_000)
-        #expect(next.sends.map(\.id.occurrence) == [at(60_000)])
+        #expect(next.sends.map(\.occurrence) == [at(60_000)])
         let events = try next.answer(.accepted, 600_001)
         #expect(events.summary == ["delivered a"] && events[0].inDoubt)
         let late = next.fire(630_000)

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -149,14 +150,14 @@ struct WorkingSetTests {
                 entry.pending = Self.pending(name, 50)
                 if name != "timed" { entry.pending?.due = nil }
                 if name == "sending" {
-                    entry.sending = .init(
-                        requestID: id("s"),
-                        occurrence: nil,
+                    entry.handover = .init(
+                        showing: Showing(id("s"), nil),
                         content: [],
                         expiration: nil,
                         trace: .none,
                         closes: true,
-                        phase: .inFlight(since: at(0))
+                        channel: nil,
+                        time: at(0)
                     )
                 }
                 return ((), changed: true)

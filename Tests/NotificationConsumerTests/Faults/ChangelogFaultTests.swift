@@ -3,6 +3,7 @@ import Kafka
 import LocalBroker
 import Logging
 import NotificationModel
+import NotificationState
 import ServiceSupport
 import Testing
 

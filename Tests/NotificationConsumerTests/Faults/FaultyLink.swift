@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 
 @testable import NotificationConsumer
 

@@ -1,18 +1,19 @@
 @testable import NotificationConsumer
+import NotificationDelivery
 import NotificationModel
 
 /// A channel that collects sends, and answers when the test requests it.
 final class HeldChannel: DeliveryChannel {
     let name = ChannelName.test
     /// The unanswered sends, in the order of their start.
-    private(set) var sends: [ChannelSend] = []
+    private(set) var sends: [Issued<ChannelSend>] = []
     private(set) var replies: [ChannelReply] = []
     /// The number of sends so far.
     private(set) var begun = 0
     /// How many of them were cancelled.
     private(set) var cancelled = 0
 
-    func begin(_ send: ChannelSend, _ reply: ChannelReply) {
+    func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         begun += 1
         sends.append(send)
         replies.append(reply)

@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import Logging
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 import Synchronization

@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 import ServiceSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import NotificationDelivery
 import NotificationModel
 import ServiceSupport
 import Testing
@@ -226,7 +227,7 @@ struct SideWorkLaneTests {
         try settle(lane)
         var order: [String] = []
         while let send = channel.sends.first {
-            order.append("\(send.id.requestID)")
+            order.append("\(send.requestID)")
             channel.accept()
             try settle(lane)
         }

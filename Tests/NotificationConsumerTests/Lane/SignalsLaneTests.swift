@@ -1,5 +1,6 @@
 import Kafka
 import NotificationModel
+import NotificationState
 import ServiceSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import NotificationModel
+import NotificationState
 import ServiceSupport
 import Testing
 

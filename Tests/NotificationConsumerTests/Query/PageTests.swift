@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 import Testing
 
 @testable import NotificationConsumer
@@ -135,8 +137,8 @@ struct PageTests {
         sending.apply(request("s"))
         try sending.answer(.failed(retryAfter: nil))
         bench = sending
-        let send = SendID(requestID: id("s"), occurrence: nil)
-        let pause = try #require(RetryPolicy().pause(after: 1, of: send, spent: 0, request: nil))
+        let operation = try #require(sending.sends.last).id
+        let pause = try #require(RetryPolicy().pause(after: 1, of: operation, spent: 0, request: nil))
         let attempt = #""sending":{"requestId":"\#(id("s"))","attempt":1,"nextAttempt":"\#(at(pause).rfc3339)""#
         #expect(try text() == #"\#(head),\#(attempt),"content":{"title":"T"}}}"#)
         #expect(try text { $0.states = [.delivered] } == nil)

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 
+import NotificationDelivery
 @testable import NotificationConsumer
 
 @Suite("Queries that wait for a lane")

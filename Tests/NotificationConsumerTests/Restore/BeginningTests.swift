@@ -1,6 +1,7 @@
 import Kafka
 import LocalBroker
 import NotificationModel
+import NotificationState
 import ServiceSupport
 import Testing
 

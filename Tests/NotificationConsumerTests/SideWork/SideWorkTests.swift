@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
+import NotificationDelivery
 @testable import NotificationConsumer
 
 /// Asynchronous work of a lane, tested as values without a lane; the test controls the time.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Logging
+import NotificationDelivery
 import NotificationModel
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import NotificationModel
+@testable import NotificationState
 
 @Suite("Categories as delivered notifications keep them")
 struct KeptCategoryTests {

@@ -1,6 +1,8 @@
 import Testing
 
+import NotificationDelivery
 @testable import NotificationModel
+@testable import NotificationState
 
 @Suite("Dead letters")
 struct DeadLetterTests {
@@ -200,22 +202,31 @@ struct RecordBoundTests {
             expiration: time,
             trace: trace,
             timer: .scheduled(.interval(schedule), occurrence: time),
-            due: time,
-            isInDoubt: true
+            due: time
         )
-        entry.sending = .init(
-            requestID: try id(2),
-            occurrence: time,
+        var handover = StateEntry.Handover(
+            showing: Showing(try id(2), time),
             content: content,
             expiration: time,
             trace: trace,
             closes: true,
-            attempt: .max,
-            phase: .inFlight(since: time),
-            isInDoubt: true,
-            cancelledBy: try id(3),
-            recalledBy: try id(4)
+            channel: nil,
+            time: time
         )
+        (handover.cancelledBy, handover.removedBy) = (try id(3), try id(4))
+        entry.handover = handover
+        var operation = ScreenOperation(
+            .show(handover.showing),
+            channel: .webhook,
+            devices: [],
+            at: time,
+            sequence: .init(life: .max, offset: .max, time: time),
+            trace: trace
+        )
+        (operation.attempt, operation.id) = (Int(Int32.max), UUIDValue(high: .max, low: .max))
+        var screen = Screen()
+        screen.operations = [operation]
+        entry.screen = screen
         entry.delivered = .init(requestID: try id(5), occurrence: time, at: time)
         entry.known = try (0..<128).map { .init(id: try id($0 + 6), closed: time) }
         let entrySize = RecordBound.size(key: key.encoded, value: entry.json, headers: [])

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 import Testing
 
 @Suite("The regions of a recipient")

@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+import NotificationState
 import Testing
 
 @Suite("Regions")

@@ -1,4 +1,6 @@
+import NotificationDelivery
 import NotificationModel
+import NotificationState
 
 /// Entries and markers of every form, the same for the same seed.
 enum RandomState {
@@ -9,7 +11,7 @@ enum RandomState {
         if chance(&generator) { entry.applied[.requests].life = Int64.random(in: 0...9, using: &generator) }
         if chance(&generator) { entry.applied[.signals].offset = Int64.random(in: -1...Int64.max, using: &generator) }
         if chance(&generator) { entry.pending = try pending(&generator) }
-        if chance(&generator) { entry.sending = try sending(&generator) }
+        if chance(&generator) { try send(in: &entry, &generator) }
         if chance(&generator) {
             entry.delivered = .init(
                 requestID: try id(&generator),
@@ -197,28 +199,74 @@ enum RandomState {
             trace: trace(&generator),
             timer: try timer(&generator),
             due: maybe(&generator, instant),
-            isInDoubt: chance(&generator),
+            round: Int.random(in: 0...2, using: &generator),
             channel: channel(&generator)
         )
     }
 
-    private static func sending(_ generator: inout SeededGenerator) throws -> StateEntry.Sending {
-        .init(
-            requestID: try id(&generator),
-            occurrence: maybe(&generator, instant),
-            content: maybe(&generator, content),
+    /// A handover with its operations, and targets that show other things.
+    private static func send(in entry: inout StateEntry, _ generator: inout SeededGenerator) throws {
+        var handover = StateEntry.Handover(
+            showing: try showing(&generator),
+            content: content(&generator),
             expiration: maybe(&generator, instant),
             trace: trace(&generator),
             closes: chance(&generator),
-            attempt: Int.random(in: 1...Int(Int32.max), using: &generator),
-            isDeferred: chance(&generator),
-            phase: chance(&generator)
-                ? .inFlight(since: instant(&generator)) : .waiting(until: instant(&generator)),
-            begun: maybe(&generator, instant),
-            isInDoubt: chance(&generator),
-            cancelledBy: try maybe(&generator, id),
-            recalledBy: try maybe(&generator, id),
-            channel: channel(&generator)
+            channel: channel(&generator),
+            time: instant(&generator)
+        )
+        (handover.cancelledBy, handover.removedBy) = (try maybe(&generator, id), try maybe(&generator, id))
+        handover.isClosed = chance(&generator)
+        handover.devices = (0..<Int.random(in: 0...3, using: &generator)).map { "device-\($0)" }
+        var screen = Screen()
+        if chance(&generator) {
+            var operation = ScreenOperation(
+                .show(handover.showing),
+                channel: .webhook,
+                devices: handover.devices ?? [],
+                at: instant(&generator),
+                sequence: .init(life: 0, offset: count(&generator), time: instant(&generator)),
+                trace: handover.trace
+            )
+            operation.attempt = Int.random(in: 1...Int(Int32.max), using: &generator)
+            operation.begun = maybe(&generator, instant)
+            if chance(&generator) { operation.begin(at: instant(&generator)) }
+            if chance(&generator) { operation.list = bytes(#"[{"device":"device-0"}]"#)[...] }
+            if chance(&generator) { operation.id = UUIDValue(high: 1, low: UInt64(count(&generator))) }
+            screen.operations.append(operation)
+        } else {
+            handover.start = instant(&generator)
+        }
+        for name in ["device-1", "device-2", "device-3"] where chance(&generator) {
+            var target = ScreenTarget(.webhook, name, shows: try maybe(&generator, showing))
+            target.refused = try maybe(&generator, showing)
+            target.isLeft = chance(&generator)
+            for _ in 0..<Int.random(in: 0...2, using: &generator) { target.doubt(try showing(&generator)) }
+            screen.targets.append(target)
+        }
+        if chance(&generator) {
+            var removal = ScreenOperation(
+                .remove,
+                channel: .webhook,
+                devices: ["device-3"],
+                removes: [try showing(&generator)],
+                at: instant(&generator),
+                sequence: .init(life: 1, offset: 3, time: instant(&generator)),
+                trace: .none,
+                cause: try maybe(&generator, id)
+            )
+            if chance(&generator) { removal.begin(at: instant(&generator)) }
+            screen.operations.append(removal)
+        }
+        entry.handover = handover
+        entry.screen = screen.isEmpty ? nil : screen
+    }
+
+    private static func showing(_ generator: inout SeededGenerator) throws -> Showing {
+        Showing(
+            try id(&generator),
+            maybe(&generator, instant),
+            round: Int.random(in: 0...2, using: &generator)
         )
     }
 

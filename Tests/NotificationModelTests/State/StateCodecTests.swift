@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+@testable import NotificationState
 import Testing
 
 @Suite("The changelog's codec")
@@ -19,9 +20,11 @@ struct StateCodecTests {
         #expect(lines.count == samples.count)
         for (line, sample) in zip(lines, samples) {
             #expect(try StateEntry(json: line) == sample.entry, "\(sample.name)")
-            #expect(text(sample.entry.json) == text(line), "\(sample.name)")
             let head = try StateEntry.head(of: line)
             #expect(head.touched == sample.entry.touched, "\(sample.name)")
+            // What was being sent is read into another form, which the center completes.
+            guard sample.entry.former == nil else { continue }
+            #expect(text(sample.entry.json) == text(line), "\(sample.name)")
             #expect(head.due == sample.entry.storedDue, "\(sample.name)")
         }
     }
@@ -51,8 +54,6 @@ struct StateCodecTests {
         #expect(text(recipient.json) == text(lines[1]))
         let (_, everything) = try StateSamples.laterEverything()
         #expect(try StateEntry(json: lines[2]) == everything)
-        let removals = try #require(text(lines[2]).firstRange(of: #","removals":["#))
-        #expect(text(lines[2]).prefix(upTo: removals.lowerBound) + "}" == text(everything.json))
         try check("49d030c/markers", StateSamples.laterMarkers())
     }
 
@@ -122,8 +123,12 @@ struct StateCodecTests {
             {
                 $0.pending = StateSamples.pending(.held); $0.pending?.channel = $1
             },
-            {
-                $0.sending = StateSamples.sending(.inFlight(since: .earliest)); $0.sending?.channel = $1
+            { entry, channel in
+                StateSamples.send(.inFlight(since: .earliest), in: &entry) {
+                    $0.channel = channel
+                    $0.showing.isFormer = false
+                }
+                entry.former = nil
             },
             { $0.delivered = .init(requestID: .uuid(UUIDValue(high: 1, low: 2)), at: .earliest, channel: $1) },
         ]
@@ -293,6 +298,7 @@ struct StateCodecTests {
                     text(StateSamples.content).replacing("{\"", with: #"{"later":{"form":[9]},""#),
                     with: text(StateSamples.content)
                 )
+            guard sample.entry.former == nil else { continue }
             #expect(try StateEntry(json: bytes(added)) == sample.entry, "\(sample.name)")
         }
         let recipient = try StateSamples.laterRecipient()

@@ -1,4 +1,5 @@
 import NotificationModel
+import NotificationState
 
 // Added by the commit 49d030c: removals of all of a recipient's notifications, lives of a topic, the end of a replay.
 extension StateSamples {
@@ -24,7 +25,7 @@ extension StateSamples {
                 $0.applied[.requests].life = .max
                 $0.version = .init(number: 7, by: uuid(1))
                 $0.pending = pending(.held, trace)
-                $0.sending = sending(.inFlight(since: now))
+                send(.inFlight(since: now), in: &$0)
                 $0.delivered = .init(requestID: uuid(5), at: now)
                 $0.known = known([uuid(6), try RequestID(text: "r-1")])
             }

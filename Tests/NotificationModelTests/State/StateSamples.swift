@@ -1,4 +1,5 @@
 import NotificationModel
+@testable import NotificationState
 
 /// Named entries and markers of every form that the changelog can contain.
 ///
@@ -35,15 +36,30 @@ enum StateSamples {
         .init(requestID: uuid(1), content: content, expiration: nil, trace: trace, timer: timer, due: later)
     }
 
-    static func sending(_ phase: StateEntry.Sending.Phase, _ trace: CarriedTrace = .none) -> StateEntry.Sending {
-        .init(
-            requestID: uuid(2),
-            occurrence: nil,
+    /// A notification that an older version was sending: its attempts are not those of a screen yet.
+    static func send(
+        _ phase: ScreenOperation.Phase,
+        attempt: Int = 1,
+        trace: CarriedTrace = .none,
+        isInDoubt: Bool = false,
+        in entry: inout StateEntry,
+        _ change: (inout StateEntry.Handover) -> Void = { _ in }
+    ) {
+        var handover = StateEntry.Handover(
+            showing: Showing(uuid(2), nil, isFormer: true),
             content: content,
             expiration: nil,
             trace: trace,
             closes: true,
-            phase: phase
+            channel: nil,
+            time: .earliest
+        )
+        change(&handover)
+        entry.handover = handover
+        entry.former = StateEntry.Former(
+            attempt: .init(number: attempt, isTried: true, phase: phase, begun: nil),
+            isHandoverInDoubt: isInDoubt,
+            isPendingInDoubt: entry.former?.isPendingInDoubt ?? false
         )
     }
 
@@ -64,7 +80,8 @@ enum StateSamples {
             timeZoneDataVersion: "2025b",
             firedThrough: firedThrough,
             lineage: lineage,
-            replay: replay
+            replay: replay,
+            hasKeyedIDs: false
         )
     }
 }
@@ -85,7 +102,7 @@ extension StateSamples {
                 "pending, its turn is next",
                 entry {
                     $0.pending = pending(.turn)
-                    $0.sending = sending(.inFlight(since: now))
+                    send(.inFlight(since: now), in: &$0)
                 }
             ),
             ("pending, an interval", entry { $0.pending = pending(.scheduled(interval, occurrence: later)) }),
@@ -101,37 +118,28 @@ extension StateSamples {
                         expiration: .latest,
                         trace: trace,
                         timer: .scheduled(once, occurrence: now),
-                        due: later,
-                        isInDoubt: true
+                        due: later
                     )
+                    $0.former = .init(isPendingInDoubt: true)
                 }
             ),
-            ("sending, in flight", entry { $0.sending = sending(.inFlight(since: now)) }),
-            ("sending, waiting", entry { $0.sending = sending(.waiting(until: later)) }),
+            ("sending, in flight", entry { send(.inFlight(since: now), in: &$0) }),
+            ("sending, waiting", entry { send(.waiting(until: later), in: &$0) }),
             (
                 "sending with all fields",
                 entry {
-                    $0.sending = .init(
-                        requestID: text,
-                        occurrence: later,
-                        content: content,
-                        expiration: later,
-                        trace: trace,
-                        closes: false,
-                        attempt: Int(Int32.max),
-                        phase: .inFlight(since: now),
-                        isInDoubt: true,
-                        cancelledBy: uuid(3),
-                        recalledBy: text
-                    )
+                    send(.inFlight(since: now), attempt: Int(Int32.max), trace: trace, isInDoubt: true, in: &$0) {
+                        $0.showing = Showing(text, later, isFormer: true)
+                        ($0.expiration, $0.closes) = (later, false)
+                        ($0.cancelledBy, $0.removedBy) = (uuid(3), text)
+                    }
                 }
             ),
             (
                 "sending a recall",
                 entry {
-                    $0.sending = sending(.waiting(until: later))
-                    $0.sending?.content = nil
-                    $0.sending?.attempt = 3
+                    let cause = Showing(uuid(2), nil, isFormer: true)
+                    $0.former = .init(removals: [.init(channel: nil, devices: [], cause: cause, trace: .none)])
                 }
             ),
             ("delivered", entry { $0.delivered = .init(requestID: uuid(4), at: now) }),
@@ -159,7 +167,7 @@ extension StateSamples {
                     ($0.touched, $0.applied[.requests].offset) = (.earliest, .max)
                     $0.version = .init(number: 7, by: uuid(1))
                     $0.pending = pending(.scheduled(once, occurrence: later), trace)
-                    $0.sending = sending(.waiting(until: later), CarriedTrace(traceparent: traceparent))
+                    send(.waiting(until: later), trace: CarriedTrace(traceparent: traceparent), in: &$0)
                     $0.delivered = .init(requestID: uuid(5), occurrence: now, at: now)
                     $0.known = known([uuid(6), text])
                 }
@@ -173,9 +181,9 @@ extension StateSamples {
         let parent = CarriedTrace(traceparent: traceparent)
         return [
             ("a trace that is none", entry { $0.pending = pending(.held) }),
-            ("a tracestate alone", entry { $0.sending = sending(.inFlight(since: now)) }),
+            ("a tracestate alone", entry { send(.inFlight(since: now), in: &$0) }),
             ("a tracestate that is too long", entry { $0.pending = pending(.held, parent) }),
-            ("a tracestate that is not ASCII", entry { $0.sending = sending(.inFlight(since: now), parent) }),
+            ("a tracestate that is not ASCII", entry { send(.inFlight(since: now), trace: parent, in: &$0) }),
         ]
     }
 
@@ -196,7 +204,8 @@ extension StateSamples {
                     timeZoneDataVersion: #"a "b" é"#,
                     firedThrough: .earliest,
                     lineage: "l",
-                    replay: [requests: 0]
+                    replay: [requests: 0],
+                    hasKeyedIDs: false
                 )
             ),
         ]

@@ -1,0 +1,301 @@
+import NotificationModel
+import NotificationState
+
+/// The entries of one partition in memory, with the timers of pending ones. All other committed entries are in an
+/// `EntryStore`.
+///
+/// Entries are identified by their slot (`EntryIndex`). The state of a slot is separate from its entry, so that reading
+/// it copies no references.
+struct WorkingSet {
+    typealias Slot = EntryIndex.Slot
+
+    /// The state of a slot, without its entry.
+    struct Standing {
+        /// When the pending notification is due.
+        var due: Timestamp?
+        var state: State
+        /// The input whose log represents a lazy change.
+        var lazyInput = InputTopic.requests
+        var isUsed = true
+        /// Changed since the eviction hand last passed.
+        var isRecent = true
+    }
+
+    /// The state of an entry relative to the changelog.
+    struct State: OptionSet {
+        let rawValue: UInt8
+        /// Changed; in the next cut.
+        static let dirty = State(rawValue: 1)
+        /// In a cut that is not committed yet.
+        static let cut = State(rawValue: 2)
+        /// The changelog contains it, perhaps as it was before.
+        static let logged = State(rawValue: 4)
+        /// Unfinished, or was at its last cut: changes go to the next cut.
+        static let urgent = State(rawValue: 8)
+        /// Changed only by requests and removals that finished at once; in a later cut.
+        static let lazy = State(rawValue: 16)
+        /// Waits for a region.
+        static let region = State(rawValue: 32)
+        /// Its recipient's record changed with it: both are in the same cut.
+        static let recipient = State(rawValue: 64)
+    }
+
+    /// The cause of a change.
+    enum Cause {
+        /// The record at the position, whose outcome does not depend on time: a replay reproduces the change. The
+        /// number is how many inputs the partition had applied before.
+        case log(CenterInput.Position, number: Int)
+        /// Something outside the log.
+        case clock
+    }
+
+    /// A change of an entry.
+    struct Change {
+        var cause: Cause
+        /// Whether the record of its recipient changed with it.
+        var isOfRecipient = false
+    }
+
+    private(set) var index = EntryIndex()
+    private(set) var entries: [StateEntry] = []
+    var standings: [Standing] = []
+    private var alarms = Alarms()
+    /// What the changelog does not contain yet.
+    var unlogged = UnloggedChanges()
+    /// The next slot the eviction examines.
+    private var hand = 0
+    /// How the targets of channels are grouped.
+    let grouping: (ChannelName) -> Screen.Grouping?
+    /// Totals of the whole partition, in memory or in the store.
+    var totals = StoreCounts()
+
+    init(_ grouping: @escaping (ChannelName) -> Screen.Grouping?) { self.grouping = grouping }
+
+    /// The number of entries in memory.
+    var count: Int { index.count }
+    /// The number of slots, used or free.
+    var slotCount: Int { index.slotCount }
+    /// The number of entries with a timer.
+    var armed: Int { alarms.count }
+
+    // MARK: - Finding
+
+    func slot(of key: NotificationKey) -> Slot? { index.slot(of: key) }
+
+    /// Every slot in use.
+    var slots: [Slot] { standings.indices.filter { standings[$0].isUsed }.map { Slot($0) } }
+
+    func key(of slot: Slot) -> NotificationKey { index.key(of: slot) }
+
+    func entry(of slot: Slot) -> StateEntry { entries[Int(slot)] }
+
+    /// What the entry in a slot shows; copies nothing else of it.
+    func delivered(_ slot: Slot) -> StateEntry.Delivered? { entries[Int(slot)].delivered }
+
+    func waitsForRegion(_ slot: Slot) -> Bool { standings[Int(slot)].state.contains(.region) }
+
+    /// Whether it waits for the end of a digest's window.
+    func isInDigest(_ slot: Slot) -> Bool {
+        guard entries[Int(slot)].handover == nil, case .digest? = entries[Int(slot)].pending?.timer else {
+            return false
+        }
+        return true
+    }
+
+    /// All entries of the key's recipient in its application, in no particular order.
+    func slots(ofRecipientOf key: NotificationKey) -> [Slot] { index.slots(ofRecipientOf: key) }
+
+    // MARK: - Changing
+
+    /// Runs a turn over the entry in a slot.
+    mutating func run<Result>(
+        _ turn: inout Turn,
+        in slot: Slot,
+        from cause: Cause,
+        _ body: (inout Turn) -> Result
+    ) -> Result {
+        change(slot, at: turn.now) { entry in
+            // Move instead of copy: meanwhile the turn is the only owner.
+            swap(&entry, &turn.entry)
+            defer { swap(&entry, &turn.entry) }
+            return (body(&turn), turn.change(from: cause))
+        }
+    }
+
+    /// Changes the entry in a slot in place, and rearms its timer.
+    ///
+    /// - Parameter change: also returns whether it changed anything that must outlive the process.
+    @discardableResult
+    mutating func update<Result>(
+        _ slot: Slot,
+        at now: Timestamp,
+        from cause: Cause,
+        _ change: (inout StateEntry) -> (Result, changed: Bool)
+    ) -> Result {
+        self.change(slot, at: now) { entry in
+            let (result, isChanged) = change(&entry)
+            return (result, isChanged ? Change(cause: cause) : nil)
+        }
+    }
+
+    /// - Parameter change: also returns nil when it changed nothing that must outlive the process.
+    private mutating func change<Result>(
+        _ slot: Slot,
+        at now: Timestamp,
+        _ change: (inout StateEntry) -> (Result, Change?)
+    ) -> Result {
+        let place = Int(slot)
+        let (wasIdle, wasEmpty) = (entries[place].isIdle, entries[place].isEmpty)
+        let (result, made) = change(&entries[place])
+        guard let made else { return result }
+        entries[place].touched = now
+        standings[place].isRecent = true
+        totals.pending += (wasIdle ? 1 : 0) - (entries[place].isIdle ? 1 : 0)
+        totals.entries += (wasEmpty ? 1 : 0) - (entries[place].isEmpty ? 1 : 0)
+        noteChange(slot, at: now, made)
+        track(slot)
+        return result
+    }
+
+    /// What the entries of a recipient became so far goes into the next cut.
+    mutating func endWaiting(ofRecipientOf key: NotificationKey) {
+        for slot in index.slots(ofRecipientOf: key) where standings[Int(slot)].state.contains(.lazy) {
+            standings[Int(slot)].state.insert([.urgent, .dirty])
+            standings[Int(slot)].state.remove(.lazy)
+            unlogged.dirty.append(slot)
+        }
+    }
+
+    /// Empties an entry. No input causes this, so it cannot wait.
+    mutating func forget(_ slot: Slot, at now: Timestamp) {
+        standings[Int(slot)].state.insert(.urgent)
+        update(slot, at: now, from: .clock) { entry in
+            entry = StateEntry()
+            return ((), changed: true)
+        }
+    }
+
+    /// Moves a new entry in, unless it is empty.
+    mutating func insert(_ key: NotificationKey, _ entry: inout StateEntry, at now: Timestamp, _ change: Change) {
+        guard !entry.isEmpty else { return }
+        entry.touched = now
+        totals.entries += 1
+        if !entry.isIdle { totals.pending += 1 }
+        noteChange(add(key, &entry, state: []), at: now, change)
+    }
+
+    /// Adds an entry that was loaded from the store.
+    @discardableResult
+    mutating func load(_ key: NotificationKey, _ entry: StateEntry) -> Slot {
+        var entry = entry
+        return add(key, &entry, state: entry.isIdle ? .logged : [.logged, .urgent])
+    }
+
+    private mutating func add(_ key: NotificationKey, _ entry: inout StateEntry, state: State) -> Slot {
+        let slot = index.insert(key)
+        if Int(slot) == entries.count {
+            entries.append(StateEntry())
+            standings.append(Standing(state: state))
+        } else {
+            standings[Int(slot)] = Standing(state: state)
+        }
+        swap(&entries[Int(slot)], &entry)
+        track(slot)
+        return slot
+    }
+
+    // MARK: - Time
+
+    /// Updates the alarm of the entry's timer, and whether it waits for a region.
+    private mutating func track(_ slot: Slot) {
+        if entries[Int(slot)].waitsForRegion {
+            standings[Int(slot)].state.insert(.region)
+        } else {
+            standings[Int(slot)].state.remove(.region)
+        }
+        let (before, after) = (standings[Int(slot)].due, entries[Int(slot)].due(grouping))
+        guard before != after else { return }
+        standings[Int(slot)].due = after
+        if before != nil { alarms.invalidate() }
+        if let after { alarms.insert(.init(due: after, slot: slot)) }
+        if alarms.isStale { rebuildAlarms() }
+    }
+
+    private mutating func rebuildAlarms() {
+        alarms.rebuild(
+            standings.indices.compactMap { place in
+                standings[place].due.map { .init(due: $0, slot: Slot(place)) }
+            }
+        )
+    }
+
+    private mutating func nextAlarm() -> Alarms.Alarm? {
+        alarms.next { [standings] in standings[Int($0.slot)].due == $0.due }
+    }
+
+    /// The earliest due time.
+    mutating func nextDue() -> Timestamp? { nextAlarm()?.due }
+
+    /// The next due slot; the update that fires it rearms its timer.
+    mutating func popDue(at now: Timestamp) -> Slot? {
+        guard let alarm = nextAlarm(), alarm.due <= now else { return nil }
+        return alarm.slot
+    }
+
+    // MARK: - Leaving
+
+    /// The cut is committed: evicts its entries that are not needed in memory.
+    ///
+    /// - Parameter reach: entries due later are only kept in the store.
+    mutating func noteCommitted(_ slots: [Slot], reach: Timestamp) {
+        for slot in slots {
+            let place = Int(slot)
+            standings[place].state.remove(.cut)
+            guard standings[place].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
+            let isLater = standings[place].due.map { $0 > reach } ?? false
+            if entries[place].isEmpty || isLater && !entries[place].isBeingEnriched { remove(slot) }
+        }
+    }
+
+    /// Evicts entries that are in the store and have no timer, until at most `maximum` remain. Entries that did not
+    /// change during a whole round go first. Each call examines a bounded number.
+    mutating func evict(beyond maximum: Int) {
+        var looked = 0
+        while count > maximum, looked < 256 {
+            looked += 1
+            hand = hand + 1 < standings.count ? hand + 1 : 0
+            guard standings[hand].isUsed, standings[hand].due == nil, entries[hand].handover == nil,
+                entries[hand].screen == nil,
+                standings[hand].state.subtracting([.urgent, .region]) == .logged
+            else { continue }
+            if standings[hand].isRecent {
+                standings[hand].isRecent = false
+            } else {
+                remove(Slot(hand))
+            }
+        }
+    }
+
+    /// Releases the memory of a burst: the slots at the end, once most are free. Must not run while slots are in a cut.
+    ///
+    /// - Parameter kept: a number of slots whose memory is not worth it.
+    mutating func shrink(keeping kept: Int) {
+        guard slotCount > kept, count < slotCount / 4 else { return }
+        index.fillFromTheStart()
+        let last = max(standings.lastIndex { $0.isUsed } ?? -1, unlogged.lastLazySlot)
+        guard last < slotCount / 2 else { return }
+        index.truncate(to: last + 1)
+        (entries, standings) = (Array(entries.prefix(last + 1)), Array(standings.prefix(last + 1)))
+        if count == 0 { unlogged.giveBackRoom() }
+        hand = 0
+        rebuildAlarms()
+    }
+
+    private mutating func remove(_ slot: Slot) {
+        index.remove(slot)
+        let place = Int(slot)
+        if standings[place].due != nil { alarms.invalidate() }
+        entries[place] = StateEntry()
+        (standings[place].due, standings[place].state, standings[place].isUsed) = (nil, [], false)
+    }
+}

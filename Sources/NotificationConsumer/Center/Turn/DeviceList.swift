@@ -1,0 +1,108 @@
+import NotificationModel
+import NotificationState
+
+/// The list of a notification's devices: `[{"device":"iphone-1","outcome":"accepted",…}]`.
+struct DeviceList {
+    private let facts: ContentFacts
+    private let policy: ForegroundPolicy?
+    private let rules: LifecycleRules
+    private let now: Timestamp
+    private let isQuiet: Bool
+    private var list = DeviceJSON()
+    /// Why the first device does not present it.
+    private(set) var reason: ReasonCode?
+    /// Whether an app was in the foreground when it said so last: it decides only for some time.
+    private(set) var dependsOnTime = false
+
+    /// - Parameters:
+    ///   - facts: of the content.
+    ///   - policy: of its category, for apps in the foreground.
+    ///   - now: when it is sent.
+    ///   - isQuiet: whether neither a banner is shown nor a sound is played.
+    init(
+        _ facts: ContentFacts,
+        policy: ForegroundPolicy?,
+        _ rules: LifecycleRules,
+        at now: Timestamp,
+        isQuiet: Bool = false
+    ) {
+        (self.facts, self.policy, self.rules, self.now, self.isQuiet) = (facts, policy, rules, now, isQuiet)
+        list.bytes.reserveCapacity(512)
+        list.bytes.append(UInt8(ascii: "["))
+    }
+
+    /// - Parameters:
+    ///   - device: an active one; its badge becomes what it shows then.
+    ///   - increments: whether this notification adds to the device's badge, and has not yet.
+    /// - Returns: whether the device gets the notification, and whether its badge has changed.
+    mutating func append(
+        _ device: inout RecipientRecord.RegisteredDevice,
+        increments: Bool
+    ) -> (isTarget: Bool, changesBadge: Bool) {
+        dependsOnTime = dependsOnTime || device.isForeground
+        let presentation = DevicePresentation(
+            of: facts,
+            status: device.registration.authorizationStatus,
+            settings: device.registration.settings,
+            isForeground: !isQuiet && device.isInForeground(at: now, kept: rules.foregroundKept),
+            category: policy
+        )
+        if list.bytes.count > 1 { list.bytes.append(UInt8(ascii: ",")) }
+        let start = list.bytes.count
+        JSONWriter.append("{\"device\":", to: &list.bytes)
+        JSONWriter.append(string: device.name, to: &list.bytes)
+        var badge: Int64?
+        var isTarget = false
+        switch presentation.verdict {
+        case .left(let reason):
+            self.reason = self.reason ?? reason
+            JSONWriter.append(",\"outcome\":\"suppressed\",\"reason\":", to: &list.bytes)
+            JSONWriter.append(string: reason.rawValue, to: &list.bytes)
+            device.writeAddress(to: &list.bytes, rules)
+        case .presented(var options):
+            isTarget = true
+            if isQuiet { options.subtract([.banner, .sound]) }
+            list.targets.append(.init(device: device.name, start: start, outcome: list.bytes.count))
+            JSONWriter.append(DeviceJSON.accepted, to: &list.bytes)
+            device.writeAddress(to: &list.bytes, rules)
+            JSONWriter.append(",\"presentation\":", to: &list.bytes)
+            options.write(to: &list.bytes)
+            if options.contains(.badge) { badge = self.badge(after: device.badge, increments: increments) }
+            if let badge {
+                JSONWriter.append(",\"badge\":", to: &list.bytes)
+                JSONWriter.append(number: badge, to: &list.bytes)
+            }
+            if presentation.level != facts.level {
+                JSONWriter.append(",\"interruptionLevel\":", to: &list.bytes)
+                JSONWriter.append(string: presentation.level.rawValue, to: &list.bytes)
+            }
+            if presentation.decider != .system {
+                JSONWriter.append(",\"decidedBy\":", to: &list.bytes)
+                JSONWriter.append(string: presentation.decider.rawValue, to: &list.bytes)
+            }
+            if let locale = device.registration.locale {
+                JSONWriter.append(",\"locale\":", to: &list.bytes)
+                JSONWriter.append(string: locale, to: &list.bytes)
+            }
+        }
+        list.bytes.append(UInt8(ascii: "}"))
+        if isTarget { list.targets[list.targets.count - 1].end = list.bytes.count }
+        guard let badge, badge != device.badge else { return (isTarget, false) }
+        device.badge = badge
+        return (isTarget, true)
+    }
+
+    private func badge(after former: Int64?, increments: Bool) -> Int64? {
+        // What is delivered again changes no badge: others may have come since.
+        if isQuiet, let former { return former }
+        if let badge = facts.badge { return badge }
+        guard facts.badgeIncrement > 0 else { return nil }
+        return increments ? min(ModelLimits.badge, (former ?? 0) + facts.badgeIncrement) : former ?? 0
+    }
+
+    /// The list.
+    mutating func end() -> DeviceJSON {
+        list.bytes.append(UInt8(ascii: "]"))
+        return list
+    }
+}

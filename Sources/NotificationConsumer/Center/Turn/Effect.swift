@@ -1,0 +1,25 @@
+import NotificationDelivery
+import NotificationModel
+import NotificationState
+
+/// An action that a turn requests from the lane. The lane executes effects in order.
+enum Effect: Sendable {
+    /// Publish an event that continues the trace.
+    case publish(DeliveryEvent, CarriedTrace)
+    /// Publish what a person did with a notification.
+    case respond(ResponseEvent, CarriedTrace)
+    /// Publish what happened to a device.
+    case announce(DeviceEvent, CarriedTrace)
+    /// Tell the owner of a token's partition who has registered it, or has it no more.
+    case claim(TokenClaim, token: String, CarriedTrace)
+    /// Send a signal about another recipient to that recipient's partition.
+    case signal(Signal, recipient: String, CarriedTrace)
+    /// Start one attempt on the channel.
+    case send(ChannelSend)
+    /// Start an enrichment, whose result is applied later.
+    case enrich(EnrichmentWork)
+    /// Nobody waits for the enrichment of this request any more.
+    case stopEnrichment(RequestID, NotificationKey)
+    /// Cancel an attempt that is still queued; an attempt that has started continues.
+    case withdraw(UUIDValue, NotificationKey)
+}

@@ -1,0 +1,189 @@
+import NotificationModel
+import NotificationState
+
+/// The devices that a notification is for, and how each presents it.
+extension Turn {
+    /// Chooses the devices for a notification, and ends it when there is none.
+    ///
+    /// A recipient of whom no device is known gets it without a list of devices, unless the settings require one: the user's
+    /// gateway knows the devices then.
+    ///
+    /// - Parameter facts: of its content, if they were read before.
+    /// - Returns: whether there is something to send.
+    mutating func address(_ handover: inout StateEntry.Handover, _ facts: ContentFacts? = nil) -> Bool {
+        let found = describe(&handover, facts)
+        handover.devices = recipient.registrations.isEmpty ? nil : found.devices
+        if let reason = found.reason { suppress(handover, reason) }
+        return found.reason == nil
+    }
+
+    /// Describes the devices for an event: what each presents, and its badge.
+    ///
+    /// - Returns: the devices that may present it, and why nothing is sent; nil when something is.
+    @discardableResult
+    mutating func describe(
+        _ handover: inout StateEntry.Handover,
+        _ facts: ContentFacts? = nil
+    ) -> (devices: [String], reason: ReasonCode?) {
+        let facts = facts ?? ContentFacts(handover.content)
+        let category = conditions.categories.category(of: facts, in: handover.content, for: key)
+        if category == nil, facts.category != nil { unknownCategories += 1 }
+        let thread = facts.thread.map { $0.json(in: handover.content) }
+        guard !recipient.registrations.isEmpty else {
+            handover.addressees = nil
+            if category != nil || thread != nil {
+                handover.addressees = Addressees(at: now, list: nil, category: category, thread: thread)
+            }
+            guard rules.requiresDevice else { return ([], nil) }
+            isReplayable = false
+            return ([], .noDevice)
+        }
+        var list = DeviceList(facts, policy: category?.presentation, rules, at: now)
+        var names: [String] = []
+        // In place: a device has many texts.
+        for index in recipient.registrations.indices where recipient.registrations[index].isActive {
+            let name = recipient.registrations[index].name
+            let counts = facts.badgeIncrement > 0 && !handover.badged.containsUTF8(of: name)
+            let added = list.append(&recipient.registrations[index], increments: counts)
+            if added.changesBadge { isRecipientChanged = true }
+            if counts, added.changesBadge { handover.badged.append(name) }
+            if added.isTarget { names.append(name) }
+        }
+        // An app leaves the foreground after some time.
+        if list.dependsOnTime || names.isEmpty { isReplayable = false }
+        handover.addressees = Addressees(at: now, list: list.end(), category: category, thread: thread)
+        return (names, names.isEmpty ? list.reason ?? .noDevice : nil)
+    }
+
+    private mutating func suppress(_ handover: StateEntry.Handover, _ reason: ReasonCode) {
+        end(handover, as: .suppressed, handover.trace) {
+            $0.reason = reason
+            $0.devices = handover.addressees?.list?.json
+        }
+    }
+
+    /// Whether any device may present a content, as far as devices are known.
+    func isPresentable(_ facts: ContentFacts) -> Bool {
+        guard !recipient.registrations.isEmpty else { return !rules.requiresDevice }
+        return recipient.registrations.contains { device in
+            guard device.isActive else { return false }
+            if case .presented = device.presentation(of: facts).verdict { return true }
+            return false
+        }
+    }
+
+    // MARK: - Lists for events and operations
+
+    /// The list of a `delivered` event, with the outcome of each device.
+    func outcomes(of handover: StateEntry.Handover, _ list: DeviceJSON) -> ArraySlice<UInt8> {
+        guard let screen = entry.screen, rules.channels.isSent(handover.channel) else { return list.json }
+        let channel = rules.channels.name(of: handover.channel)
+        return list.json { device in
+            guard let place = screen.place(of: device, on: channel) else { return .accepted }
+            let target = screen.targets[place]
+            if target.surelyShows(handover.showing) { return .accepted }
+            if target.refused?.isSameOccurrence(as: handover.showing) ?? false {
+                return .rejected(handover.refusal ?? .rejected)
+            }
+            return .retrying
+        }
+    }
+
+    /// The list of devices that are asked to remove what they show: all that may show something under the key.
+    func removalList(of delivered: StateEntry.Delivered, except device: String?) -> ArraySlice<UInt8>? {
+        var names = delivered.devices
+        for case let name? in entry.screen?.targets.filter(\.mayShowAnything).map(\.device) ?? []
+        where !names.containsUTF8(of: name) {
+            names.append(name)
+        }
+        if let device { names.removeUTF8(of: device) }
+        return removalList(names, isRequested: rules.channels.isSent(delivered.channel))
+    }
+
+    /// - Parameter isRequested: whether a channel asks them; otherwise the gateway has to.
+    /// - Returns: nil without a device.
+    func removalList(_ names: [String], isRequested: Bool) -> ArraySlice<UInt8>? {
+        guard !names.isEmpty else { return nil }
+        var json: [UInt8] = [UInt8(ascii: "[")]
+        for name in names {
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
+            JSONWriter.append("{\"device\":", to: &json)
+            JSONWriter.append(string: name, to: &json)
+            if let known = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: name) }) {
+                known.writeAddress(to: &json, rules)
+            }
+            if isRequested { JSONWriter.append(",\"outcome\":\"requested\"", to: &json) }
+            json.append(UInt8(ascii: "}"))
+        }
+        json.append(UInt8(ascii: "]"))
+        return json[...]
+    }
+
+    /// The list of devices that are given again, quietly, what they are to show.
+    mutating func quietList(of content: ArraySlice<UInt8>, for names: [String]) -> ArraySlice<UInt8>? {
+        guard !names.isEmpty else { return nil }
+        var list = DeviceList(ContentFacts(content), policy: .options([.list, .badge]), rules, at: now, isQuiet: true)
+        for index in recipient.registrations.indices where names.containsUTF8(of: recipient.registrations[index].name) {
+            _ = list.append(&recipient.registrations[index], increments: false)
+        }
+        return list.end().json
+    }
+
+    // MARK: - Badges
+
+    /// What was not delivered has added nothing to the badges.
+    mutating func takeBackBadges(of handover: StateEntry.Handover) {
+        guard !handover.badged.isEmpty else { return }
+        changeBadges(by: -ContentFacts(handover.content).badgeIncrement, on: handover.badged)
+    }
+
+    /// A device that has refused a delivered notification has not counted it; one that has accepted it after all has.
+    mutating func changeBadge(by sign: Int64, of delivered: StateEntry.Delivered, on device: String) {
+        guard let content = delivered.details?.content else { return }
+        let facts = ContentFacts(content)
+        guard facts.badgeIncrement > 0,
+            let known = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: device) }),
+            case .presented(let options) = known.presentation(of: facts).verdict, options.contains(.badge)
+        else { return }
+        changeBadges(by: sign * facts.badgeIncrement, on: [device])
+    }
+
+    private mutating func changeBadges(by difference: Int64, on devices: [String]) {
+        for index in recipient.registrations.indices
+        where devices.containsUTF8(of: recipient.registrations[index].name) {
+            guard let badge = recipient.registrations[index].badge else { continue }
+            recipient.registrations[index].badge = min(ModelLimits.badge, max(0, badge + difference))
+            isRecipientChanged = true
+        }
+    }
+}
+
+extension RecipientRecord.RegisteredDevice {
+    /// What it presents of a content while its app is not in the foreground.
+    fileprivate func presentation(of facts: ContentFacts) -> DevicePresentation {
+        DevicePresentation(
+            of: facts,
+            status: registration.authorizationStatus,
+            settings: registration.settings,
+            isForeground: false,
+            category: nil
+        )
+    }
+
+    /// Appends how a gateway reaches it.
+    func writeAddress(to json: inout [UInt8], _ rules: LifecycleRules) {
+        JSONWriter.append(",\"platform\":", to: &json)
+        JSONWriter.append(string: registration.platform, to: &json)
+        guard rules.listsRegistrations else { return }
+        JSONWriter.append(",\"token\":", to: &json)
+        JSONWriter.append(string: registration.token, to: &json)
+        if let environment = registration.environment {
+            JSONWriter.append(",\"environment\":", to: &json)
+            JSONWriter.append(string: environment.rawValue, to: &json)
+        }
+        if let bundle = registration.bundleIdentifier {
+            JSONWriter.append(",\"bundleIdentifier\":", to: &json)
+            JSONWriter.append(string: bundle, to: &json)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import NotificationModel
+import NotificationState
+
+/// Devices that are no longer the recipient's, or are not allowed to show notifications any more.
+extension Turn {
+    /// A device leaves: it is asked to remove what it shows or may show.
+    ///
+    /// - Parameter id: of the cause.
+    mutating func leave(_ device: String, by id: RequestID, _ trace: CarriedTrace) {
+        cause = Cause(id: id, trace: trace)
+        if let handover = entry.handover, handover.devices?.containsUTF8(of: device) ?? false {
+            isChanged = true
+            list([device], on: rules.channels.name(of: handover.channel))
+            entry.handover?.devices?.removeUTF8(of: device)
+            withdraw()
+        }
+        if let delivered = entry.delivered, let details = delivered.details, details.devices.containsUTF8(of: device) {
+            isChanged = true
+            if rules.channels.isSent(delivered.channel) {
+                list([device], on: rules.channels.name(of: delivered.channel))
+            }
+            let others = details.devices.filter { !$0.hasSameUTF8(as: device) }
+            if others.isEmpty {
+                remove(delivered, by: id, from: device, trace)
+            } else {
+                entry.delivered?.details = details.on(others)
+            }
+        }
+        for place in entry.screen?.targets.indices ?? 0..<0
+        where entry.screen?.targets[place].device.map({ $0.hasSameUTF8(as: device) }) ?? false {
+            isChanged = true
+            entry.screen?.targets[place].endRefusal()
+        }
+    }
+}

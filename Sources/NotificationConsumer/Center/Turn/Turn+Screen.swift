@@ -1,0 +1,342 @@
+import NotificationDelivery
+import NotificationModel
+import NotificationState
+
+/// What targets show follows what is wanted. At the end of each turn the operations begin that lead there; see ``Screen``.
+extension Turn {
+    /// Whether an attempt has no answer yet.
+    var isInFlight: Bool { entry.screen?.isInFlight ?? false }
+
+    /// Begins what is wanted and not under way, until nothing more can begin.
+    mutating func reconcile() {
+        for _ in 0..<Self.passes {
+            if fireTurn() { continue }
+            guard entry.screen != nil, beginOperations() else { break }
+        }
+        tidy()
+    }
+
+    /// Each pass begins or ends something. What is left is due, and fires again.
+    private static var passes: Int { 16 }
+
+    /// What has waited for its turn goes first: it replaces what is shown.
+    private mutating func fireTurn() -> Bool {
+        guard let pending = entry.pending, case .turn = pending.timer, let due = pending.due, due <= now, !isInFlight,
+            !conditions.holdsTimers, !holdsSends(by: pending.channel)
+        else { return false }
+        fire()
+        return entry.pending != pending
+    }
+
+    /// - Returns: whether something else is wanted now, so that another pass is needed.
+    private mutating func beginOperations() -> Bool {
+        spreadOverDevices()
+        guard var screen = entry.screen else { return false }
+        let former = screen.operations
+        let ready = screen.plan(for: causeOfOperations, rules.channels.grouping) { wanted(on: $0) }
+        if screen.operations != former { isChanged = true }
+        entry.screen = screen
+        for place in ready where begin(at: place) == .changed { return true }
+        return chooseAgain()
+    }
+
+    /// All targets of a handover have left, or its channel is not there any more: it is addressed again, or ends.
+    private mutating func chooseAgain() -> Bool {
+        guard let handover = entry.handover, handover.start == nil,
+            !(entry.screen?.isDelivering(handover.showing) ?? false)
+        else { return false }
+        isChanged = true
+        entry.handover = nil
+        guard !handover.isClosed else { return true }
+        handOver(handover)
+        return true
+    }
+
+    private var causeOfOperations: Screen.Cause {
+        let place = entry.applied[.requests]
+        // Later than what was sent before.
+        let earlier = max(
+            entry.screen?.operations.map(\.sequence.time).max() ?? .earliest,
+            entry.delivered?.at ?? .earliest
+        )
+        var start = now
+        // The next owner may get another answer: the decision is committed first.
+        if cause.isAnswer, conditions.sendLimit != .latest {
+            start = max(now, conditions.sendLimit.adding(milliseconds: 1))
+        }
+        func sequence(_ time: Timestamp) -> OperationSequence {
+            OperationSequence(life: place.life, offset: place.offset, time: time)
+        }
+        return Screen.Cause(
+            now: now,
+            coming: .init(sequence: sequence(entry.handover?.time ?? now), trace: entry.handover?.trace ?? cause.trace),
+            correction: .init(sequence: sequence(max(cause.time ?? now, earlier)), trace: cause.trace, id: cause.id),
+            correctionStart: start
+        )
+    }
+
+    // MARK: - What is wanted
+
+    private func wanted(on target: ScreenTarget) -> ScreenTarget.Wanted {
+        var wanted = ScreenTarget.Wanted()
+        if let pending = entry.pending, rules.channels.name(of: pending.channel) == target.channel {
+            wanted.waiting.append(pending.showing)
+        }
+        if let handover = entry.handover, handover.start != nil { wanted.waiting.append(handover.showing) }
+        guard target.device.map(isPermitted) ?? true else { return wanted }
+        if shown(on: target.device, target.channel) != nil, let delivered = entry.delivered {
+            wanted.base = delivered.showing
+            wanted.isRestorable = delivered.details?.content != nil
+        }
+        if let handover = entry.handover, handover.start == nil, isAddressed(handover, to: target),
+            !(target.refused.map(handover.showing.isSameOccurrence) ?? false)
+        {
+            wanted.coming = handover.showing
+        }
+        return wanted
+    }
+
+    private func isPermitted(_ device: String) -> Bool {
+        recipient.registrations.contains { known in
+            known.isActive && known.registration.authorizationStatus.permitsNotifications
+                && known.name.hasSameUTF8(as: device)
+        }
+    }
+
+    private func isAddressed(_ handover: StateEntry.Handover, to target: ScreenTarget) -> Bool {
+        guard rules.channels.name(of: handover.channel) == target.channel else { return false }
+        guard let device = target.device else { return handover.devices == nil }
+        return handover.devices?.containsUTF8(of: device) ?? false
+    }
+
+    // MARK: - Targets
+
+    /// What the events say that a target shows.
+    func shown(on device: String?, _ channel: ChannelName?) -> Showing? {
+        guard let delivered = entry.delivered, rules.channels.areSame(delivered.channel, channel) else { return nil }
+        let devices = delivered.devices
+        guard let device, !devices.isEmpty else { return devices.isEmpty ? delivered.showing : nil }
+        return devices.containsUTF8(of: device) ? delivered.showing : nil
+    }
+
+    /// Lists the targets that show what was delivered, before that changes.
+    mutating func listShown() {
+        guard let delivered = entry.delivered, rules.channels.isSent(delivered.channel) else { return }
+        list(delivered.devices, on: rules.channels.name(of: delivered.channel))
+    }
+
+    /// Lists targets; the one for all that the gateway knows when there are no names.
+    mutating func list(_ devices: [String], on channel: ChannelName) {
+        var screen = entry.screen ?? Screen()
+        if devices.isEmpty { screen.list(nil, on: channel, showing: shown(on: nil, channel)) }
+        for device in devices { screen.list(device, on: channel, showing: shown(on: device, channel)) }
+        entry.screen = screen
+    }
+
+    /// Lists the targets of a handover, and those that show something else.
+    mutating func listTargets(of handover: StateEntry.Handover) {
+        listShown()
+        let channel = rules.channels.name(of: handover.channel)
+        if handover.devices == nil { entry.screen?.gather(on: channel) }
+        list(handover.devices ?? [], on: channel)
+    }
+
+    /// What all that the gateway knows may show is on the devices that are known, once an operation is for some of these.
+    mutating func spreadOverDevices() {
+        guard let screen = entry.screen, !recipient.registrations.isEmpty else { return }
+        for target in screen.targets where target.device == nil {
+            let isOfHandover =
+                entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, target.channel) } ?? false
+            guard isOfHandover || !target.maybes.isEmpty else { continue }
+            var devices = isOfHandover ? entry.handover?.devices ?? [] : []
+            for name in (entry.delivered?.devices ?? []) + recipient.registrations.filter(\.isActive).map(\.name)
+            where !devices.containsUTF8(of: name) {
+                devices.append(name)
+            }
+            let known = devices.map { ($0, shown(on: $0, target.channel)) }
+            entry.screen?.spread(over: known, on: target.channel)
+        }
+    }
+
+    /// A notification is delivered: what other targets have refused before does not count any more.
+    mutating func noteDelivered(_ showing: Showing) {
+        for place in entry.screen?.targets.indices ?? 0..<0 {
+            guard let refused = entry.screen?.targets[place].refused, !refused.isSameOccurrence(as: showing) else {
+                continue
+            }
+            entry.screen?.targets[place].endRefusal()
+        }
+    }
+
+    /// Drops what the entry says without a screen, and what no channel can change.
+    private mutating func tidy() {
+        guard var screen = entry.screen else { return }
+        let pending = entry.pending?.showing
+        for place in screen.targets.indices where !rules.channels.isSent(screen.targets[place].channel) {
+            screen.targets[place].maybes.removeAll { maybe in !(pending.map(maybe.isSameOccurrence) ?? false) }
+        }
+        screen.dropTargets { target in
+            !rules.channels.isSent(target.channel) && target.maybes.isEmpty && !target.isLeft
+        }
+        screen.compact { shown(on: $0.device, $0.channel) }
+        entry.screen = screen.isEmpty ? nil : screen
+    }
+
+    // MARK: - Attempts
+
+    private enum Beginning {
+        case begun
+        /// It must wait.
+        case held
+        /// Something else is wanted now.
+        case changed
+    }
+
+    private mutating func begin(at place: Int) -> Beginning {
+        guard let operation = entry.screen?.operations[place], !holdsSends(by: operation.channel) else { return .held }
+        var send = ChannelSend(operation, of: key)
+        switch operation.goal {
+        case .remove:
+            send.devices = removalList(operation.devices, isRequested: true)
+        case .show where operation.isQuiet:
+            guard let delivered = entry.delivered, let content = delivered.details?.content else { return .held }
+            send.kind = .deliver(content: content)
+            send.devices = quietList(of: content, for: operation.devices)
+        case .show: guard fill(&send, for: operation) else { return .changed }
+        }
+        send.id = send.id(of: operation)
+        entry.screen?.operations[place].id = send.id
+        entry.screen?.operations[place].list = send.devices
+        entry.screen?.operations[place].begin(at: now)
+        if operation.isCorrection { noteTakenAway(by: operation) }
+        isChanged = true
+        attempts += 1
+        effects.append(.send(send))
+        return .begun
+    }
+
+    /// Completes an attempt at what is on its way, for the devices that may present it now.
+    ///
+    /// - Returns: false when it is not made: the notification has ended or is held back, or its devices have changed.
+    private mutating func fill(_ send: inout ChannelSend, for operation: ScreenOperation) -> Bool {
+        guard var handover = entry.handover else { return false }
+        if hasExpired(handover) {
+            expire(handover)
+            return false
+        }
+        if isHeldBack(handover) { return false }
+        if handover.addressees?.at != now {
+            let former = handover.devices
+            guard address(&handover) else { return false }
+            entry.handover = handover
+            if handover.devices != former {
+                listTargets(of: handover)
+                return false
+            }
+        }
+        send.kind = .deliver(content: handover.content)
+        (send.closes, send.expiration) = (handover.closes, handover.expiration)
+        send.isInDoubt = entry.isInDoubt(handover.showing)
+        send.actions = handover.addressees?.category?.actionsJSON
+        if !operation.devices.isEmpty { send.devices = handover.addressees?.list?.json(of: operation.devices) }
+        return true
+    }
+
+    /// A correction takes away what waits for its next attempt, or may be there already: when that comes, it is another operation
+    /// than before, and a later one.
+    private mutating func noteTakenAway(by correction: ScreenOperation) {
+        if correction.isQuiet, let round = correction.showing?.round { entry.delivered?.round = round }
+        guard let targets = entry.screen?.targets.filter(correction.concerns) else { return }
+        if let handover = entry.handover, handover.start == nil, targets.contains(where: { isAddressed(handover, to: $0) }) {
+            entry.handover?.showing = handover.showing.again
+            entry.handover?.time = max(handover.time, correction.sequence.time.adding(milliseconds: 1))
+            entry.screen?.renew(handover.showing, after: correction.sequence)
+        }
+        if let pending = entry.pending, targets.contains(where: { $0.isInDoubt(pending.showing) }) {
+            entry.pending?.round += 1
+        }
+    }
+}
+
+extension ChannelSend {
+    /// An attempt at an operation, without what the notification adds.
+    fileprivate init(_ operation: ScreenOperation, of key: NotificationKey) {
+        let showing = operation.showing ?? operation.removes.last
+        self.init(
+            id: UUIDValue(high: 0, low: 0),
+            key: key,
+            kind: .remove,
+            channel: operation.channel,
+            requestID: showing?.requestID ?? operation.cause ?? .uuid(UUIDValue(high: 0, low: 0)),
+            occurrence: showing?.occurrence,
+            attempt: operation.attempt,
+            sequence: operation.sequence,
+            trace: operation.trace,
+            closes: false,
+            isQuiet: operation.isQuiet,
+            cause: operation.cause
+        )
+    }
+
+    /// The id of the operation: a UUIDv5 of the key, the targets, what they show afterwards and, of a removal, what they may have
+    /// shown before. So a repeat has the same one, and what is sent under it never changes.
+    fileprivate func id(of operation: ScreenOperation) -> UUIDValue {
+        let former = operation.showing ?? (operation.removes.count == 1 ? operation.removes[0] : nil)
+        if let former, former.isFormer { return formerID(of: former, operation) }
+        var hash = NameHash(namespace: UUIDv5.eventNamespace)
+        hash.updatePiece("operation")
+        key.encoded.withUnsafeBytes { hash.updatePiece($0) }
+        hash.updatePiece(channel.rawValue)
+        switch (operation.goal, kind) {
+        case (.show(let showing), .deliver(let content)):
+            hash.updatePiece("show")
+            hash.updatePiece(showing)
+            content.withUnsafeBytes { hash.updatePiece($0) }
+        default:
+            hash.updatePiece("remove")
+            for showing in operation.removes.sorted(by: Showing.isBefore) { hash.updatePiece(showing) }
+        }
+        (devices ?? []).withUnsafeBytes { hash.updatePiece($0) }
+        return hash.finish()
+    }
+
+    /// The id under which a version whose ids did not contain the key sent the same.
+    private func formerID(of showing: Showing, _ operation: ScreenOperation) -> UUIDValue {
+        var hash = NameHash(namespace: UUIDv5.eventNamespace)
+        let isRemoval = operation.goal == .remove
+        if isRemoval { hash.updatePiece("recall") }
+        hash.updatePiece(showing.requestID)
+        if isRemoval {
+            key.encoded.withUnsafeBytes { hash.updatePiece($0) }
+            var list: [UInt8] = []
+            for device in operation.devices {
+                JSONWriter.append(list.isEmpty ? "[{\"device\":" : ",{\"device\":", to: &list)
+                JSONWriter.append(string: device, to: &list)
+                JSONWriter.append("}", to: &list)
+            }
+            if !list.isEmpty { JSONWriter.append("]", to: &list) }
+            list.withUnsafeBytes { hash.updatePiece($0) }
+        } else {
+            hash.updatePiece(decimal: showing.occurrence?.rawValue)
+            hash.updatePiece(DeliveryEventName.delivered.rawValue)
+            hash.updatePiece("")
+        }
+        return hash.finish()
+    }
+}
+
+extension NameHash {
+    fileprivate mutating func updatePiece(_ showing: Showing) {
+        updatePiece(showing.requestID)
+        updatePiece(decimal: showing.occurrence?.rawValue)
+        updatePiece(decimal: Int64(showing.round))
+    }
+}
+
+extension Showing {
+    /// An order of its own, so that an id does not depend on the order in which doubts arose.
+    fileprivate static func isBefore(_ one: Showing, _ other: Showing) -> Bool {
+        ("\(one.requestID)", one.occurrence ?? .earliest, one.round)
+            < ("\(other.requestID)", other.occurrence ?? .earliest, other.round)
+    }
+}

@@ -1,0 +1,174 @@
+import NotificationModel
+import NotificationState
+
+/// The lifecycle of a notification: applies one input, timer or answer of a channel to the entry of one key. The operations
+/// are the mutating methods of the extensions (`Turn+Requests`, `Turn+Signals`, …); each changes the entry and adds
+/// effects. A turn does no I/O and reads no clock. Turns of a key follow the log, and the batching of inputs never changes
+/// an outcome.
+///
+/// Every request ends in exactly one event with `closes: true`, except a duplicate, which is only counted.
+///
+/// An operation changes what is wanted: what is pending, on its way, or delivered. What the devices show follows at the end of
+/// each turn (`Turn+Screen`).
+struct Turn {
+    let rules: LifecycleRules
+    var conditions = Conditions()
+    var key: NotificationKey
+    var now: Timestamp
+    var entry = StateEntry()
+    /// The record of the recipient; empty where the partition keeps none that a notification needs.
+    var recipient = RecipientRecord()
+    /// The effects of the turn, in order.
+    var effects: [Effect] = []
+    /// What caused the turn.
+    var cause = Cause()
+    /// Notifications of the turn whose category is not known.
+    var unknownCategories = 0
+    /// Attempts that began in the turn, less those that ended.
+    var attempts = 0
+    /// Whether the entry changed and must be written to the changelog.
+    var isChanged = false
+    /// Whether the recipient's record changed.
+    var isRecipientChanged = false
+    /// Whether a replay of the log makes the same change of the entry, if its input is timeless.
+    var isReplayable = true
+    /// The previous owner may have sent this input's notification.
+    var mayHaveBeenSent = false
+    /// Whether the recipient may have another notification that waits for a region.
+    var hasRoomForRegion = true
+
+    /// What surrounds all turns of a partition for some time.
+    struct Conditions {
+        /// The categories of the applications.
+        var categories = CategoryBook.empty
+        /// Timers wait until the backlog is read (`CatchUp`): due requests are armed, and fire afterwards.
+        var holdsTimers = false
+        /// Nothing is sent after this instant: first, a marker must record that it may have been sent.
+        var sendLimit = Timestamp.latest
+        /// The previous owner may have sent a request written up to this instant; nil when there is no doubt.
+        var doubtThrough: Timestamp?
+        /// The previous owner was of a version whose ids did not contain the key.
+        var isDoubtFormer = false
+    }
+
+    /// What caused a turn: of what it publishes and sends.
+    struct Cause {
+        /// The removal, response or request.
+        var id: RequestID?
+        var trace = CarriedTrace.none
+        /// Of its record, or when it was due.
+        var time: Timestamp?
+        /// The answer of a channel decides, which the next owner may not get: operations that follow from it begin once the
+        /// decision is committed.
+        var isAnswer = false
+    }
+
+    init(rules: LifecycleRules, key: NotificationKey, at now: Timestamp) {
+        (self.rules, self.key, self.now) = (rules, key, now)
+    }
+
+    /// Makes room for the next turn; the effects stay.
+    mutating func begin(_ key: NotificationKey, at now: Timestamp) {
+        (self.key, self.now) = (key, now)
+        (isChanged, isRecipientChanged, isReplayable, mayHaveBeenSent, hasRoomForRegion) = (
+            false, false, true, false, true
+        )
+        cause = Cause()
+    }
+
+    /// Whether a send by this channel must wait: for the backlog, or for a marker that records that it may have begun.
+    func holdsSends(by channel: ChannelName?) -> Bool {
+        rules.channels.hasSends && (conditions.holdsTimers || now > conditions.sendLimit)
+            && rules.channels.isSent(channel)
+    }
+
+    /// The change of the entry; nil when there is none.
+    func change(from cause: WorkingSet.Cause) -> WorkingSet.Change? {
+        guard isChanged else { return nil }
+        return .init(cause: isReplayable ? cause : .clock, isOfRecipient: isRecipientChanged)
+    }
+
+    /// Runs an operation, and then does what the targets need.
+    mutating func run<Result>(_ body: (inout Turn) -> Result) -> Result {
+        let result = body(&self)
+        if entry.screen != nil || entry.handover != nil { reconcile() }
+        return result
+    }
+
+    // MARK: - Steps that the operations share
+
+    /// - Parameter trace: the trace of the cause of the event.
+    mutating func publish(
+        _ name: DeliveryEventName,
+        of id: RequestID,
+        closes: Bool,
+        inDoubt: Bool = false,
+        _ trace: CarriedTrace,
+        _ fill: (inout DeliveryEvent) -> Void = { _ in }
+    ) {
+        var event = DeliveryEvent(name: name, requestID: id, key: key, closes: closes, inDoubt: inDoubt)
+        fill(&event)
+        effects.append(.publish(event, trace))
+    }
+
+    /// Takes what is pending out of the entry.
+    mutating func drop(_ pending: StateEntry.Pending) {
+        stopEnrichment(of: pending)
+        leaveDigest(pending)
+        entry.pending = nil
+    }
+
+    /// Records that a request or a removal ended.
+    mutating func close(_ id: RequestID) {
+        entry.remember(id, at: now, since: rules.rememberedSince(now))
+    }
+
+    mutating func expire(_ id: RequestID, inDoubt: Bool = false, _ trace: CarriedTrace) {
+        publish(.expired, of: id, closes: true, inDoubt: inDoubt, trace)
+        close(id)
+    }
+
+    /// Drops a record whose id is known. The entry keeps a trace of it when only the log contains the repeat.
+    mutating func drop(repeatAt position: CenterInput.Position, isTimeless: Bool) -> CenterInput.Outcome {
+        isChanged = isTimeless && entry.noteRepeat(position)
+        return .duplicate
+    }
+
+    /// Refuses a version older than the newest: publishes `superseded` and remembers the id.
+    mutating func isCurrent(_ version: Int64?, of id: RequestID, _ trace: CarriedTrace) -> Bool {
+        guard let version else { return true }
+        if let newest = entry.version, version < newest.number {
+            publish(.superseded, of: id, closes: true, trace) { $0.by = newest.by }
+            close(id)
+            return false
+        }
+        entry.version = .init(number: version, by: id)
+        return true
+    }
+
+    // MARK: - Doubt
+
+    /// An earlier owner may have handed an occurrence over: the targets of its channel may show it.
+    mutating func doubt(_ showing: Showing, on channel: ChannelName?) {
+        var showing = showing
+        showing.isFormer = conditions.isDoubtFormer
+        var screen = entry.screen ?? Screen()
+        let place = screen.list(nil, on: rules.channels.name(of: channel), showing: shown(on: nil, channel))
+        screen.targets[place].doubt(showing)
+        entry.screen = screen
+    }
+
+    /// Whether targets may show what is pending.
+    func isInDoubt(_ pending: StateEntry.Pending) -> Bool {
+        if entry.isInDoubt(pending.showing) { return true }
+        // The backlog is being read: what still waits for a region may have been sent for a fix in it.
+        guard conditions.holdsTimers, conditions.doubtThrough != nil, case .region = pending.timer else { return false }
+        return rules.mayHaveBeenHandedOver(pending.channel)
+    }
+
+    /// Whether an event that hands over what is pending may have been published: nothing can take it back, so it is published
+    /// again, whatever holds or ends the notification now.
+    func isOwed(_ pending: StateEntry.Pending) -> Bool {
+        rules.channels.handover(of: pending.channel) == .inEvent && entry.isInDoubt(pending.showing)
+    }
+}

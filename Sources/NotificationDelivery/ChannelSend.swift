@@ -1,0 +1,135 @@
+package import NotificationModel
+
+/// One attempt at one operation on devices.
+package struct ChannelSend: Hashable, Sendable {
+    /// The action on the devices.
+    package enum Kind: Hashable, Sendable {
+        /// Shows the content, replacing what is shown under the key.
+        case deliver(content: ArraySlice<UInt8>)
+        /// Removes what is shown under the key.
+        case remove
+    }
+
+    /// The id of the operation, equal for each of its attempts: derived, not random. What is sent under one id never changes, so
+    /// a receiver may ignore one that it knows.
+    package var id: UUIDValue
+    package var key: NotificationKey
+    package var kind: Kind
+    /// The channel that performs it.
+    package var channel: ChannelName
+    /// The request whose notification is shown or removed.
+    package var requestID: RequestID
+    /// The nominal instant of its trigger.
+    package var occurrence: Timestamp?
+    /// From 1.
+    package var attempt: Int
+    /// Where the operation stands among those of the key: a receiver may ignore what is older than what it has done on a device.
+    package var sequence: OperationSequence
+    /// The trace of what caused the operation.
+    package var trace: CarriedTrace
+    /// Whether the request closes with this send; false for one occurrence of a repeat, and for what was delivered before.
+    package var closes: Bool
+    /// An earlier attempt, perhaps of a previous owner of the partition, may have reached a device.
+    package var isInDoubt: Bool
+    /// After this instant the attempt must not begin.
+    package var expiration: Timestamp?
+    /// It delivers again what was shown before, without banner and sound.
+    package var isQuiet: Bool
+    /// Of a removal: the removal, response or request that caused it.
+    package var cause: RequestID?
+    /// The devices that it is for, a JSON array as in events; nil when none is known.
+    package var devices: ArraySlice<UInt8>?
+    /// The actions of the notification's category, a JSON array; nil without a category.
+    package var actions: ArraySlice<UInt8>?
+
+    package init(
+        id: UUIDValue,
+        key: NotificationKey,
+        kind: Kind,
+        channel: ChannelName,
+        requestID: RequestID,
+        occurrence: Timestamp? = nil,
+        attempt: Int = 1,
+        sequence: OperationSequence = .init(life: 0, offset: -1, time: .earliest),
+        trace: CarriedTrace = .none,
+        closes: Bool = true,
+        isInDoubt: Bool = false,
+        isQuiet: Bool = false,
+        expiration: Timestamp? = nil,
+        cause: RequestID? = nil,
+        devices: ArraySlice<UInt8>? = nil,
+        actions: ArraySlice<UInt8>? = nil
+    ) {
+        (self.id, self.key, self.kind, self.channel) = (id, key, kind, channel)
+        (self.requestID, self.occurrence, self.attempt, self.sequence) = (requestID, occurrence, attempt, sequence)
+        (self.trace, self.closes, self.isInDoubt, self.expiration) = (trace, closes, isInDoubt, expiration)
+        (self.isQuiet, self.cause, self.devices, self.actions) = (isQuiet, cause, devices, actions)
+    }
+
+    /// Which of the sends that wait for the channel goes first: by interruption level.
+    package var priority: WorkPriority {
+        guard case .deliver(let content) = kind, !isQuiet else { return .normal }
+        return switch InterruptionLevel(ofContent: content) {
+        case .critical, .timeSensitive: .high
+        case .active, nil: .normal
+        case .passive: .low
+        }
+    }
+}
+
+/// The priority of waiting work.
+package enum WorkPriority: Int, CaseIterable, Sendable {
+    case high, normal, low
+}
+
+/// Where an operation stands among all of its key: first by the record of `requests` that was applied last, then by time.
+package struct OperationSequence: Sendable, Hashable, Comparable {
+    /// The life of the topic `requests`: how often it was replaced by a new one.
+    package var life: Int64
+    /// The offset of the record; -1 before the first.
+    package var offset: Int64
+    /// The time of the cause: of its record, when it was due, or of an answer.
+    package var time: Timestamp
+
+    package init(life: Int64, offset: Int64, time: Timestamp) {
+        (self.life, self.offset, self.time) = (life, offset, time)
+    }
+
+    package static func < (one: OperationSequence, other: OperationSequence) -> Bool {
+        (one.life, one.offset, one.time) < (other.life, other.offset, other.time)
+    }
+
+    /// The extension attribute `sequence` of CloudEvents: texts in the order of sequences, `0-000000000012-1764061200000`.
+    package var text: String {
+        func padded(_ number: Int64, _ digits: Int) -> String {
+            let text = String(max(0, number))
+            return String(repeating: "0", count: max(0, digits - text.count)) + text
+        }
+        return "\(padded(life, 1))-\(padded(offset + 1, 12))-\(padded(time.rawValue, 13))"
+    }
+}
+
+/// The result of one attempt.
+package enum ChannelResult: Hashable, Sendable {
+    case accepted
+    /// Rejected permanently.
+    case rejected(ReasonCode)
+    /// Failed temporarily, and has not reached a device; the channel may request a pause, in milliseconds.
+    case failed(retryAfter: Int64?)
+    /// Nothing is known: it may have reached a device.
+    case unanswered(retryAfter: Int64?)
+    /// Not tried, so that it does not count as an attempt.
+    case deferred(retryAfter: Int64?)
+}
+
+extension UUIDValue {
+    /// A number that only the id, the purpose and the seed decide, so that a replay or another owner draws the same.
+    package func draw(_ purpose: String, seed: UInt64 = 0) -> UInt64 {
+        // FNV-1a, and the end of SplitMix64, which spreads what differs in the last bytes only.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ seed
+        for byte in "\(self)\n\(purpose)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        hash = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        hash = (hash ^ (hash >> 27)) &* 0x94d0_49bb_1331_11eb
+        return hash ^ (hash >> 31)
+    }
+}

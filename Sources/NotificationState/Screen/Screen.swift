@@ -1,0 +1,412 @@
+package import NotificationDelivery
+package import NotificationModel
+
+/// What the targets of a key show, and the operations that change it.
+///
+/// A target that is not listed shows for certain what the entry's `delivered` says: that notification if it is one of its devices,
+/// and nothing if not. So an entry whose targets all do has no screen.
+///
+/// The rules:
+/// 1. A target has at most one operation in flight.
+/// 2. When none is, and what is known differs from what is wanted (``ScreenTarget/step(toward:)``), one begins.
+/// 3. What waits for its next attempt is dropped as soon as it is not wanted any more.
+///
+/// A value: it knows nothing of contents, times of retries or events.
+package struct Screen: Sendable, Hashable {
+    /// Whether one operation of a channel concerns all targets that want the same, or each has its own.
+    package enum Grouping: Sendable, Hashable {
+        /// One for all; the operations of a key never overlap.
+        case all
+        /// One for each.
+        case each
+    }
+
+    /// The targets of which something else is known than `delivered` says, or for which something is planned.
+    package var targets: [ScreenTarget] = []
+    /// What is in flight, or waits for its next attempt.
+    package var operations: [ScreenOperation] = []
+
+    /// A screen without targets.
+    package init() {}
+
+    init(_ operation: ScreenOperation) { operations = [operation] }
+
+    /// Whether nothing differs from what `delivered` says.
+    package var isEmpty: Bool { targets.isEmpty && operations.isEmpty }
+
+    /// Drops targets of which nothing needs to be known.
+    package mutating func dropTargets(where isNeedless: (ScreenTarget) -> Bool) { targets.removeAll(where: isNeedless) }
+
+    // MARK: - Finding
+
+    /// The place of a target; nil when it is not listed.
+    package func place(of device: String?, on channel: ChannelName) -> Int? {
+        targets.firstIndex { target in
+            guard target.channel == channel else { return false }
+            guard let device, let name = target.device else { return device == nil && target.device == nil }
+            return name.hasSameUTF8(as: device)
+        }
+    }
+
+    /// Lists a target that was not listed.
+    ///
+    /// - Parameter known: what it shows as the entry's `delivered` says.
+    /// - Returns: its place.
+    @discardableResult
+    package mutating func list(_ device: String?, on channel: ChannelName, showing known: Showing?) -> Int {
+        if let place = place(of: device, on: channel) { return place }
+        targets.append(ScreenTarget(channel, device, shows: known))
+        return targets.count - 1
+    }
+
+    /// Whether any target may show an occurrence.
+    package func mayShow(_ showing: Showing) -> Bool { targets.contains { $0.mayShow(showing) } }
+
+    /// Whether an attempt without an answer may have shown an occurrence.
+    package func isInDoubt(_ showing: Showing) -> Bool { targets.contains { $0.isInDoubt(showing) } }
+
+    /// Whether an attempt has no answer yet.
+    package var isInFlight: Bool { operations.contains(where: \.isInFlight) }
+
+    /// Whether an operation delivers an occurrence that is on its way.
+    package func isDelivering(_ showing: Showing) -> Bool { operations.contains { $0.delivers(showing) } }
+
+    /// When an attempt is due that nothing in flight holds back.
+    package func nextAttempt(_ grouping: (ChannelName) -> Grouping?) -> Timestamp? {
+        var next: Timestamp?
+        for operation in operations {
+            guard let time = operation.nextAttempt, next.map({ time < $0 }) ?? true, !isBlocked(operation, grouping)
+            else { continue }
+            next = time
+        }
+        return next
+    }
+
+    /// Whether something in flight must end before an operation begins.
+    private func isBlocked(_ operation: ScreenOperation, _ grouping: (ChannelName) -> Grouping?) -> Bool {
+        operations.contains { $0.isInFlight && $0.overlaps(operation, grouping(operation.channel) ?? .all) }
+    }
+
+    // MARK: - What is wanted
+
+    /// What surrounds new operations.
+    package struct Cause {
+        /// What an operation carries of its cause.
+        package struct Origin {
+            /// Where it stands among the operations of the key.
+            package var sequence: OperationSequence
+            /// The trace of the cause.
+            package var trace: CarriedTrace
+            /// The removal, response or request that caused it.
+            package var id: RequestID?
+
+            /// An origin.
+            package init(sequence: OperationSequence, trace: CarriedTrace, id: RequestID? = nil) {
+                (self.sequence, self.trace, self.id) = (sequence, trace, id)
+            }
+        }
+
+        /// Now.
+        package var now: Timestamp
+        /// Of operations that deliver what is on its way.
+        package var coming: Origin
+        /// Of operations that bring targets back to what the events say.
+        package var correction: Origin
+        /// When these begin at the earliest.
+        package var correctionStart: Timestamp
+
+        /// A cause.
+        package init(now: Timestamp, coming: Origin, correction: Origin, correctionStart: Timestamp) {
+            (self.now, self.coming, self.correction) = (now, coming, correction)
+            self.correctionStart = correctionStart
+        }
+    }
+
+    /// Drops what is not wanted any more, adds what is, and says what may begin.
+    ///
+    /// - Parameters:
+    ///   - cause: of what is added.
+    ///   - grouping: of the channels.
+    ///   - wanted: on each target; `comesNow` is decided here.
+    /// - Returns: the places of the operations that begin now: none concerns a target of another, and of a channel with
+    ///   ``Grouping/all`` there is one at most.
+    package mutating func plan(
+        for cause: Cause,
+        _ grouping: (ChannelName) -> Grouping?,
+        wanted: (ScreenTarget) -> ScreenTarget.Wanted
+    ) -> [Int] {
+        var additions: [ScreenOperation] = []
+        for target in targets {
+            guard grouping(target.channel) != nil else {
+                drop(for: target) { _ in true }
+                continue
+            }
+            var wanted = wanted(target)
+            dropUnwanted(for: target, wanted)
+            guard !operations.contains(where: { $0.isInFlight && $0.concerns(target) }) else { continue }
+            wanted.comesNow = comesNow(wanted.coming, to: target, at: cause.now)
+            let step = target.step(toward: wanted)
+            if case .show = step { drop(for: target) { $0.isCorrection } }
+            guard step != .none, !isPlanned(step, for: target) else { continue }
+            add(step, for: target, cause, grouping, to: &additions)
+        }
+        operations += additions
+        var ready: [Int] = []
+        for (place, operation) in operations.enumerated() {
+            guard let time = operation.nextAttempt, time <= cause.now, !isBlocked(operation, grouping),
+                !ready.contains(where: { operations[$0].overlaps(operation, grouping(operation.channel) ?? .all) })
+            else { continue }
+            ready.append(place)
+        }
+        return ready
+    }
+
+    /// Whether an attempt at what is on its way to a target may begin: its first one, or the next one is due.
+    private func comesNow(_ coming: Showing?, to target: ScreenTarget, at now: Timestamp) -> Bool {
+        guard let coming else { return false }
+        let planned = operations.first { $0.delivers(coming) && $0.concerns(target) }
+        return planned?.nextAttempt.map { $0 <= now } ?? true
+    }
+
+    /// Takes a target out of what waits and is not wanted there any more.
+    private mutating func dropUnwanted(for target: ScreenTarget, _ wanted: ScreenTarget.Wanted) {
+        guard !operations.isEmpty else { return }
+        let correction = target.step(toward: wanted)
+        for place in operations.indices {
+            // What was taken away meanwhile is another round.
+            if let coming = wanted.coming, operations[place].delivers(coming) {
+                operations[place].goal = .show(coming)
+            }
+        }
+        drop(for: target) { operation in
+            switch operation.goal {
+            case .remove: return correction != .remove
+            case .show(let showing) where operation.isQuiet:
+                guard case .restore(let base) = correction else { return true }
+                return !showing.isSameOccurrence(as: base)
+            case .show: return !(wanted.coming.map(operation.shows) ?? false)
+            }
+        }
+    }
+
+    private mutating func drop(for target: ScreenTarget, where isNeedless: (ScreenOperation) -> Bool) {
+        operations.removeAll { operation in
+            guard !operation.isInFlight, operation.concerns(target), isNeedless(operation) else { return false }
+            guard let device = target.device else { return true }
+            return operation.devices.count == 1 && operation.devices[0].hasSameUTF8(as: device)
+        }
+        guard let device = target.device else { return }
+        for place in operations.indices
+        where !operations[place].isInFlight && operations[place].concerns(target) && isNeedless(operations[place]) {
+            operations[place].devices.removeUTF8(of: device)
+        }
+    }
+
+    /// Whether a step waits already; while one is in flight nothing is added.
+    private func isPlanned(_ step: ScreenTarget.Step, for target: ScreenTarget) -> Bool {
+        operations.contains { operation in
+            guard operation.concerns(target) else { return false }
+            switch step {
+            case .none: return true
+            case .show(let coming): return operation.delivers(coming)
+            case .restore(let base): return operation.isQuiet && operation.shows(base)
+            case .remove: return operation.goal == .remove
+            }
+        }
+    }
+
+    private func add(
+        _ step: ScreenTarget.Step,
+        for target: ScreenTarget,
+        _ cause: Cause,
+        _ grouping: (ChannelName) -> Grouping?,
+        to additions: inout [ScreenOperation]
+    ) {
+        let goal: ScreenOperation.Goal
+        switch step {
+        case .none: return
+        case .show(let coming): goal = .show(coming)
+        case .restore(let base): goal = .show(base.again)
+        case .remove: goal = .remove
+        }
+        var isQuiet = false
+        if case .restore = step { isQuiet = true }
+        let removes = goal == .remove ? target.maybes + (target.sure.map { [$0] } ?? []) : []
+        if let device = target.device, grouping(target.channel) == .all,
+            let same = additions.firstIndex(where: {
+                $0.channel == target.channel && $0.goal == goal && $0.isQuiet == isQuiet && !$0.devices.isEmpty
+            })
+        {
+            additions[same].devices.append(device)
+            for showing in removes where !additions[same].removes.contains(showing) {
+                additions[same].removes.append(showing)
+            }
+            return
+        }
+        var isCorrection = true
+        if case .show = step { isCorrection = false }
+        let origin = isCorrection ? cause.correction : cause.coming
+        additions.append(
+            ScreenOperation(
+                goal,
+                isQuiet: isQuiet,
+                channel: target.channel,
+                devices: target.device.map { [$0] } ?? [],
+                removes: removes,
+                at: isCorrection ? cause.correctionStart : cause.now,
+                sequence: origin.sequence,
+                trace: origin.trace,
+                cause: origin.id
+            )
+        )
+    }
+
+    // MARK: - Answers
+
+    /// What is known of an attempt.
+    package enum Answer: Sendable, Hashable {
+        /// The targets did it.
+        case accepted
+        /// They never will.
+        case refused
+        /// They may have done it.
+        case unanswered
+        /// They have not done it.
+        case failed
+    }
+
+    /// Takes the operation of an attempt out, for its answer.
+    ///
+    /// - Returns: nil when no such attempt is in flight: its answer is late.
+    package mutating func take(_ id: UUIDValue, attempt: Int) -> ScreenOperation? {
+        guard let place = operations.firstIndex(where: { $0.isInFlight && $0.id == id && $0.attempt == attempt }) else {
+            return nil
+        }
+        return operations.remove(at: place)
+    }
+
+    /// Notes what targets show after an attempt. A removal that is refused for good ends what is known: nothing more can be done.
+    ///
+    /// - Parameter shown: what the events say that a target shows.
+    package mutating func note(
+        _ answer: Answer,
+        of operation: ScreenOperation,
+        shown: (ScreenTarget) -> Showing? = { _ in nil }
+    ) {
+        for place in targets.indices where operation.concerns(targets[place]) {
+            switch (answer, operation.showing) {
+            case (.accepted, let showing): targets[place].settle(showing)
+            case (.refused, let showing?): targets[place].refuse(showing, showing: shown(targets[place]))
+            case (.refused, nil): targets[place].settle(nil)
+            case (.unanswered, let showing?): targets[place].doubt(showing)
+            case (.unanswered, nil): targets[place].doubtRemoval()
+            case (.failed, _): break
+            }
+        }
+    }
+
+    /// No attempt at a notification begins before an instant.
+    package mutating func hold(_ showing: Showing, until end: Timestamp) {
+        for place in operations.indices where operations[place].delivers(showing) && !operations[place].isInFlight {
+            operations[place].phase = .waiting(until: end)
+        }
+    }
+
+    /// What waits to show a notification is another operation from now on: something else was done on its targets.
+    package mutating func renew(_ showing: Showing, after sequence: OperationSequence) {
+        var next = sequence
+        next.time = sequence.time.adding(milliseconds: 1)
+        for place in operations.indices where operations[place].delivers(showing) {
+            guard !operations[place].isInFlight else { continue }
+            operations[place].goal = .show(showing.again)
+            operations[place].sequence = max(operations[place].sequence, next)
+        }
+    }
+
+    /// The owner has ended: what was in flight, or may have begun since, is an attempt without an answer, and its operation goes
+    /// on.
+    ///
+    /// - Parameter instant: until when the former owner may have begun attempts.
+    package mutating func restart(at now: Timestamp, mayHaveBegunThrough instant: Timestamp) {
+        for place in operations.indices {
+            if let next = operations[place].nextAttempt {
+                if next <= instant { note(.unanswered, of: operations[place]) }
+            } else {
+                note(.unanswered, of: operations[place])
+                operations[place].wait(until: now, isTried: true)
+            }
+        }
+    }
+
+    // MARK: - Targets that come and go
+
+    /// Devices are known now: each may show what all that the gateway knows may show.
+    package mutating func spread(over devices: [(name: String, shows: Showing?)], on channel: ChannelName) {
+        guard !devices.isEmpty, let place = place(of: nil, on: channel) else { return }
+        let all = targets.remove(at: place)
+        operations.removeAll { $0.concerns(all) && !$0.isInFlight }
+        for (name, known) in devices {
+            if let place = self.place(of: name, on: channel) {
+                targets[place].inherit(all, isAddition: true)
+            } else {
+                targets.append(ScreenTarget(channel, name, shows: all.sure ?? known, maybes: all.maybes))
+            }
+        }
+    }
+
+    /// No device is known any more: all that the gateway knows may show what each of them may.
+    package mutating func gather(on channel: ChannelName) {
+        let named = targets.filter { $0.channel == channel && $0.device != nil }
+        guard let first = named.first else { return }
+        targets.removeAll { $0.channel == channel && $0.device != nil }
+        operations.removeAll { !$0.isInFlight && $0.channel == channel && !$0.devices.isEmpty }
+        if place(of: nil, on: channel) == nil {
+            var all = first
+            all.device = nil
+            targets.append(all)
+        }
+        guard let place = place(of: nil, on: channel) else { return }
+        for target in named { targets[place].inherit(target) }
+    }
+
+    /// The app of a device is gone, and all that it showed.
+    package mutating func forget(_ device: String) {
+        for target in targets where target.device.map({ $0.hasSameUTF8(as: device) }) ?? false {
+            drop(for: target) { _ in true }
+        }
+        targets.removeAll { $0.device.map { $0.hasSameUTF8(as: device) } ?? false }
+    }
+
+    /// Another notification is delivered, or the last one removed: what targets have refused does not count any more.
+    package mutating func endRefusals() {
+        for place in targets.indices { targets[place].endRefusal() }
+    }
+
+    /// Drops the targets that show what `delivered` says, and nothing waits for.
+    package mutating func compact(_ known: (ScreenTarget) -> Showing?) {
+        targets.removeAll { target in
+            guard target.maybes.isEmpty, !operations.contains(where: { $0.concerns(target) }) else { return false }
+            guard let known = known(target) else { return target.sure == nil }
+            return target.sure?.isSameOccurrence(as: known) ?? false
+        }
+    }
+}
+
+extension ScreenOperation {
+    /// Whether it brings a target back to what the events say.
+    package var isCorrection: Bool { isQuiet || goal == .remove }
+
+    /// Whether it delivers an occurrence that is on its way.
+    package func delivers(_ showing: Showing) -> Bool { !isQuiet && shows(showing) }
+
+    fileprivate func shows(_ showing: Showing) -> Bool { self.showing?.isSameOccurrence(as: showing) ?? false }
+
+    fileprivate func overlaps(_ other: ScreenOperation, _ grouping: Screen.Grouping) -> Bool {
+        guard channel == other.channel else { return false }
+        switch grouping {
+        case .all: return true
+        case .each:
+            return devices.isEmpty || other.devices.isEmpty || devices.contains(where: other.devices.containsUTF8)
+        }
+    }
+}
