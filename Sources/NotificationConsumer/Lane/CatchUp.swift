@@ -12,7 +12,8 @@ import NotificationState
 /// registered before it was sent.
 ///
 /// The wait is bounded, and shorter than the lateness that misfire policies tolerate: a long backlog does not stop
-/// timers.
+/// timers. Where a channel sends, it is longer, until `Sends` is reached: what the backlog replaces must not be sent again,
+/// since nothing takes back what a device has shown.
 ///
 /// A class, because an instant stored in a partition itself would make every access to it slower: its size is known
 /// only at run time.
@@ -20,21 +21,50 @@ final class CatchUp {
     /// How long timers may wait.
     static let bound = Duration.seconds(5)
 
-    /// The offset after the last record of the backlog, for each input.
+    /// How long sends wait beyond that.
+    enum Sends {
+        /// For so many records of the backlog,
+        static let records: Int64 = 100_000
+        /// or so long, if reading is slower.
+        static let bound = Duration.seconds(60)
+    }
+
+    /// The positions after the last record of the backlog, for each input.
     let ends: PerInput<Int64>
-    let deadline: ContinuousClock.Instant
+    private let starts: PerInput<Int64>
+    private let begun: ContinuousClock.Instant
+    private let hasSends: Bool
 
-    init(ends: PerInput<Int64>, deadline: ContinuousClock.Instant) { (self.ends, self.deadline) = (ends, deadline) }
+    /// - Parameters:
+    ///   - starts: the positions at which reading begins.
+    ///   - hasSends: whether a channel sends.
+    init(
+        from starts: PerInput<Int64>,
+        to ends: PerInput<Int64>,
+        hasSends: Bool,
+        at begun: ContinuousClock.Instant
+    ) {
+        (self.starts, self.ends, self.hasSends, self.begun) = (starts, ends, hasSends, begun)
+    }
 
-    /// - Parameter lag: The records of an input still to be read after a position; nil when unknown. Transaction end
-    ///   markers are never delivered, so the position alone may stay below the end.
+    /// - Parameters:
+    ///   - isReadingHeld: whether nothing is read until side work has ended.
+    ///   - lag: The records of an input still to be read after a position; nil when unknown. Transaction end
+    ///     markers are never delivered, so the position alone may stay below the end.
     func isOver(
         _ inputs: PerInput<InputProgress>,
+        isReadingHeld: Bool,
         at now: ContinuousClock.Instant,
         lag: (InputTopic, _ position: Int64) -> Int64?
     ) -> Bool {
-        now >= deadline
-            || inputs.allSatisfy { input, progress in isRead(input, progress.position, lag) }
+        if inputs.allSatisfy({ input, progress in isRead(input, progress.position, lag) }) { return true }
+        guard hasSends else { return isReadingHeld || now >= begun.advanced(by: Self.bound) }
+        if now >= begun.advanced(by: Sends.bound) { return true }
+        return now >= begun.advanced(by: Self.bound) && read(inputs) >= Sends.records
+    }
+
+    private func read(_ inputs: PerInput<InputProgress>) -> Int64 {
+        InputTopic.allCases.reduce(0) { $0 + max(0, inputs[$1].position - starts[$1]) }
     }
 
     /// Whether the registrations of the backlog are read, or have taken too long; parameters as of `isOver`.
@@ -43,7 +73,7 @@ final class CatchUp {
         at now: ContinuousClock.Instant,
         lag: (InputTopic, _ position: Int64) -> Int64?
     ) -> Bool {
-        now >= deadline || isRead(.devices, inputs[.devices].position, lag)
+        now >= begun.advanced(by: Self.bound) || isRead(.devices, inputs[.devices].position, lag)
     }
 
     private func isRead(_ input: InputTopic, _ position: Int64, _ lag: (InputTopic, Int64) -> Int64?) -> Bool {

@@ -138,7 +138,13 @@ extension Lane {
                 && (context.fenced == nil || commits > 0),
             replan: result.marker.flatMap(replan),
             catchUp: result.inputs.allSatisfy { $1.offset >= $1.end }
-                ? nil : CatchUp(ends: result.inputs.map(\.end), deadline: link.now.advanced(by: CatchUp.bound))
+                ? nil
+                : CatchUp(
+                    from: result.inputs.map(\.offset),
+                    to: result.inputs.map(\.end),
+                    hasSends: intake.requests.channels.hasSends,
+                    at: link.now
+                )
         )
     }
 

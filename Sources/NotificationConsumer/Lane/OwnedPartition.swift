@@ -97,7 +97,7 @@ struct OwnedPartition {
         return bytes
     }
 
-    /// Allows timers to fire once the backlog is read, or reading has stopped.
+    /// Allows timers to fire once the backlog is read, or has taken too long (`CatchUp`).
     ///
     /// - Parameter lag: The records of an input still to be read after a position; nil when unknown.
     mutating func endCatchUp(
@@ -105,7 +105,7 @@ struct OwnedPartition {
         at now: ContinuousClock.Instant,
         lag: (InputTopic, _ position: Int64) -> Int64?
     ) {
-        guard let catchUp, isReadingHeld || catchUp.isOver(inputs, at: now, lag: lag) else { return }
+        guard let catchUp, catchUp.isOver(inputs, isReadingHeld: isReadingHeld, at: now, lag: lag) else { return }
         self.catchUp = nil
         center.holdsTimers = false
     }

@@ -21,7 +21,12 @@ struct CatchUpTests {
             lineage: "l",
             firedThrough: at(60_000),
             hasMarker: true,
-            catchUp: CatchUp(ends: PerInput { $0 == .requests ? 12 : 10 }, deadline: start + CatchUp.bound)
+            catchUp: CatchUp(
+                from: PerInput { _ in 10 },
+                to: PerInput { $0 == .requests ? 12 : 10 },
+                hasSends: false,
+                at: start
+            )
         )
     }
 
@@ -83,6 +88,19 @@ struct CatchUpTests {
             partition.endCatchUp(isReadingHeld: isHeld, at: Self.start + later) { _, _ in lag }
             #expect(try Self.fire(&partition, 20_000).map(\.name) == [.delivered])
         }
+    }
+
+    @Test func `where a channel sends, timers wait longer for the backlog, and bounded by its records and a time`() {
+        let catchUp = CatchUp(from: PerInput { _ in 10 }, to: PerInput { _ in 10_000_000 }, hasSends: true, at: Self.start)
+        func isOver(after wait: Duration, read: Int64, isHeld: Bool = false) -> Bool {
+            let inputs = PerInput<InputProgress> { InputProgress(position: $0 == .requests ? 10 + read : 10, life: 0) }
+            return catchUp.isOver(inputs, isReadingHeld: isHeld, at: Self.start + wait) { _, _ in nil }
+        }
+        #expect(!isOver(after: CatchUp.bound * 2, read: CatchUp.Sends.records - 1))
+        #expect(!isOver(after: .seconds(1), read: CatchUp.Sends.records))
+        #expect(isOver(after: CatchUp.bound, read: CatchUp.Sends.records))
+        #expect(!isOver(after: .seconds(1), read: 0, isHeld: true))
+        #expect(isOver(after: CatchUp.Sends.bound, read: 0))
     }
 
     @Test func `with a channel, only the last immediate request of the backlog is sent, after it is read`() throws {

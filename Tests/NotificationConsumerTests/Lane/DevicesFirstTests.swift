@@ -92,8 +92,7 @@ struct DevicesFirstTests {
     }
 
     @Test func `registrations end with the last that is visible, not with the end of the log`() throws {
-        let ends = PerInput<Int64> { _ in 12 }
-        let catchUp = CatchUp(ends: ends, deadline: .now + CatchUp.bound)
+        let catchUp = CatchUp(from: PerInput { _ in 10 }, to: PerInput { _ in 12 }, hasSends: false, at: .now)
         func isRead(_ position: Int64, lag: Int64?) -> Bool {
             catchUp.hasDevices(.at(position), at: .now) { input, _ in input == .devices ? lag : nil }
         }
