@@ -8,6 +8,9 @@ package protocol EnrichmentWorker: AnyObject {
     /// time.
     func begin(_ work: Issued<EnrichmentWork>, _ reply: EnrichmentReply)
 
+    /// What becomes of a notification at once when the lane has no room for its enrichment.
+    func decline(_ work: EnrichmentWork) -> EnrichedContent
+
     /// The lane no longer waits for the result.
     func cancel(_ reply: EnrichmentReply)
 

@@ -30,7 +30,8 @@ struct FixtureTests {
         case "state-entry":
             // Reading and writing reproduces the bytes, and reading them again the value.
             let entry = try StateEntry(json: json)
-            #expect(try StateEntry(json: entry.json) == entry)
+            // What an older version says of its sends becomes a screen when a center takes the entry over.
+            #expect(try entry.former != nil || StateEntry(json: entry.json) == entry)
             #expect(try StateEntry.head(of: entry.json).due == entry.storedDue)
         case "signals":
             let type = try #require(fixture.name.flatMap(SignalType.init(rawValue:)))

@@ -61,6 +61,10 @@ final class SimulatedEnrichment: EnrichmentWorker {
         }
     }
 
+    func decline(_ work: EnrichmentWork) -> EnrichedContent {
+        EnrichedContent(.original, report: ArraySlice(Array(#"{"reason":"overloaded"}"#.utf8)))
+    }
+
     func cancel(_ reply: EnrichmentReply) {}
 
     func close() async {}

@@ -36,7 +36,7 @@ extension PartitionCenter {
     ///
     /// - Returns: how many entries were forgotten before their retention ended.
     mutating func forget(at now: Timestamp, isForced: Bool = false) throws -> Int {
-        guard sweep == nil else { return 0 }
+        guard procedure == nil else { return 0 }
         try settleFiredRegions(at: now)
         inUse.evict(beyond: limits.maximumResident + inUse.armed)
         recipients.evict(beyond: keepsRecipients ? max(1000, limits.maximumResident) : 1000)

@@ -102,7 +102,7 @@ extension PartitionCenter {
         var outcome = try apply(input, at: now, .again)
         exchangeEffects(with: &discarded)
         while outcome == .unfinished {
-            outcome = try proceed(at: now, .again)
+            outcome = try proceed(at: now)
             discarded.removeAll()
             exchangeEffects(with: &discarded)
         }

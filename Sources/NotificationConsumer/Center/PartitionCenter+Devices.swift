@@ -26,15 +26,120 @@ extension PartitionCenter {
         keepsRecipients = true
     }
 
+    // MARK: - What follows for the entries
+
+    /// Applies a registration, its end or a retirement after what follows from it for the recipient's entries: a device that
+    /// leaves or may not show notifications any more is asked to remove them, and what waits on the recipient's clock moves with
+    /// it.
+    ///
+    /// - Parameter written: the timestamp of the input's record.
+    mutating func follow(
+        _ input: CenterInput,
+        of recipient: NotificationKey,
+        writtenAt written: Timestamp,
+        at now: Timestamp
+    ) throws -> CenterInput.Outcome {
+        var tasks: [Procedure.Task] = []
+        let before = try self.recipient(of: recipient) ?? RecipientRecord()
+        var after = before
+        if let departure = try departure(from: &after, by: input, at: now) { tasks.append(.departure(departure)) }
+        if let name = after.timeZone, name != before.timeZone,
+            let zone = try? rules.zones?.database.rules(named: name)
+        {
+            // The previous owner may have moved and sent it.
+            tasks.append(.move(to: zone, mayHaveBeenSent: doubtThrough.map { written <= $0 } ?? false))
+        }
+        if case .registration(let input) = input, let error = try refusal(of: input) { return .refused(error) }
+        if !tasks.isEmpty { return try begin(tasks, of: input, recipient, at: now) }
+        switch input {
+        case .registration(let input): return try apply(input, at: now)
+        case .signal(let input): return try apply(input, at: now)
+        case .request, .removal, .fix, .claim: return .unknown
+        }
+    }
+
+    /// Why there is no room for a registration; nil when there is.
+    private mutating func refusal(of input: CenterInput.Registration) throws -> ModelError? {
+        guard let registration = input.registration else { return nil }
+        guard try hasRoom(forLasting: input.key.ofRecipient) else {
+            return ModelError(.capped, "the partition has no room for another recipient's devices (center.recipients)")
+        }
+        let device = RecipientRecord.RegisteredDevice(
+            name: input.key.identifier,
+            registration: registration,
+            writtenAt: input.timestamp
+        )
+        guard device.bytes > rules.recipientBytes else { return nil }
+        return ModelError(
+            .tooLarge,
+            "the device needs \(device.bytes) bytes of its recipient's record, which has room for "
+                + "\(rules.recipientBytes) (message.max.bytes)"
+        )
+    }
+
+    /// Makes the change of an input in a copy of the recipient's record.
+    ///
+    /// - Returns: the device that has to remove what it shows; nil when there is none, or its app is gone.
+    private mutating func departure(
+        from record: inout RecipientRecord,
+        by input: CenterInput,
+        at now: Timestamp
+    ) throws -> Procedure.Departure? {
+        switch input {
+        case .registration(let input):
+            guard !record.hasApplied(input.position) else { return nil }
+            let (name, writtenAt) = (input.key.identifier, record.writtenAt(input.timestamp))
+            guard let registration = input.registration else {
+                guard record.unregister(name, writtenAt: writtenAt, at: now) != nil else { return nil }
+                return Procedure.Departure(of: input.key, at: writtenAt, input.trace)
+            }
+            let wasPermitted = record.permitsNotifications(on: name)
+            _ = record.register(name, registration, writtenAt: writtenAt, atMost: rules.maximumDevices)
+            guard wasPermitted, !registration.authorizationStatus.permitsNotifications else { return nil }
+            return Procedure.Departure(of: input.key, at: writtenAt, input.trace)
+        case .signal(let input):
+            let retirement: RetirementSignal
+            switch input.signal {
+            case .retirement(let signal): retirement = signal
+            case .report(let report):
+                guard let sent = try sent(report, to: input.recipient, at: now) else { return nil }
+                retirement = RetirementSignal(device: report.device, token: nil, gone: sent)
+            case .response, .receipt, .appState, .location: return nil
+            }
+            let (application, hasMoved) = (input.recipient.application, retirement.hasMoved)
+            guard
+                record.retire(
+                    retirement.device,
+                    token: retirement.token,
+                    gone: retirement.gone,
+                    in: application,
+                    at: now
+                ) != nil, hasMoved
+            else { return nil }
+            let key = try input.recipient.withIdentifier(retirement.device)
+            return Procedure.Departure(of: key, at: retirement.gone, input.trace)
+        case .request, .removal, .fix, .claim: return nil
+        }
+    }
+
+    /// When the notification was sent that a report is about.
+    private mutating func sent(
+        _ report: ReportSignal,
+        to recipient: NotificationKey,
+        at now: Timestamp
+    ) throws -> Timestamp? {
+        let key = try recipient.withIdentifier(report.identifier)
+        return try slot(of: key, at: now).flatMap { inUse.entry(of: $0).sent(report.requestID) }
+    }
     // MARK: - Registrations
 
-    mutating func apply(_ input: CenterInput.Registration, at now: Timestamp) throws -> CenterInput.Outcome {
+    /// - Parameter shown: the identifiers under which the device showed something, if it leaves.
+    mutating func apply(
+        _ input: CenterInput.Registration,
+        shown: [String] = [],
+        at now: Timestamp
+    ) throws -> CenterInput.Outcome {
         let key = input.key.ofRecipient
-        guard try input.registration == nil || hasRoom(forLasting: key) else {
-            return .refused(
-                ModelError(.capped, "the partition has no room for another recipient's devices (center.recipients)")
-            )
-        }
         var record = try recipient(of: key) ?? RecipientRecord()
         guard !record.hasApplied(input.position) else {
             // The marker that would say so was not written.
@@ -44,20 +149,9 @@ extension PartitionCenter {
         record.noteApplied(input.position)
         let writtenAt = record.writtenAt(input.timestamp)
         guard let registration = input.registration else {
-            return try unregister(input, &record, writtenAt, at: now)
+            return unregister(input, &record, writtenAt, shown, at: now)
         }
         let name = input.key.identifier
-        let device = RecipientRecord.RegisteredDevice(name: name, registration: registration, writtenAt: writtenAt)
-        let bytes = device.bytes
-        guard bytes <= rules.recipientBytes else {
-            return .refused(
-                ModelError(
-                    .tooLarge,
-                    "the device needs \(bytes) bytes of its recipient's record, which has room for "
-                        + "\(rules.recipientBytes) (message.max.bytes)"
-                )
-            )
-        }
         let outcome = record.register(
             name,
             registration,
@@ -89,14 +183,15 @@ extension PartitionCenter {
         _ input: CenterInput.Registration,
         _ record: inout RecipientRecord,
         _ writtenAt: Timestamp,
+        _ shown: [String],
         at now: Timestamp
-    ) throws -> CenterInput.Outcome {
+    ) -> CenterInput.Outcome {
         guard let device = record.unregister(input.key.identifier, writtenAt: writtenAt, at: now) else {
             return .unknown
         }
         keep(record, of: input.key.ofRecipient, at: now)
         release(device.registration, of: input.key, writtenAt, input.trace)
-        try clear(device, of: input.key, at: writtenAt, nil, input.trace, at: now)
+        announce(.retired, input.key, device.registration, at: writtenAt, nil, shows: shown, input.trace)
         return .retired
     }
 
@@ -168,7 +263,12 @@ extension PartitionCenter {
 
     // MARK: - Signals
 
-    mutating func apply(_ input: CenterInput.Signal, at now: Timestamp) throws -> CenterInput.Outcome {
+    /// - Parameter shown: the identifiers under which the device showed something, if it leaves.
+    mutating func apply(
+        _ input: CenterInput.Signal,
+        shown: [String] = [],
+        at now: Timestamp
+    ) throws -> CenterInput.Outcome {
         switch input.signal {
         case .response(let response):
             let key = try input.recipient.withIdentifier(response.identifier)
@@ -178,7 +278,7 @@ extension PartitionCenter {
             return try answer(key, at: now) { $0.apply(receipt, of: input) }
         case .report(let report):
             let key = try input.recipient.withIdentifier(report.identifier)
-            let sent = try slot(of: key, at: now).flatMap { inUse.entry(of: $0).sent(report.requestID) }
+            let sent = try sent(report, to: input.recipient, at: now)
             let outcome = try answer(key, at: now) { $0.apply(report, of: input) }
             // A device that was registered since the notification was sent has another token.
             if report.outcome == .unregistered, let sent {
@@ -199,8 +299,7 @@ extension PartitionCenter {
             }
             return isNew ? .matched : .unknown
         case .retirement(let retirement):
-            let hasMoved = retirement.token?.hasPrefix(RecipientRecord.hashPrefix) ?? false
-            let isRetired = try retire(retirement, input, hasMoved ? .moved : .unregistered, at: now)
+            let isRetired = try retire(retirement, input, retirement.hasMoved ? .moved : .unregistered, shown, at: now)
             return isRetired ? .matched : .unknown
         case .location: return .unawaited
         }
@@ -221,6 +320,7 @@ extension PartitionCenter {
         _ retirement: RetirementSignal,
         _ input: CenterInput.Signal,
         _ reason: ReasonCode,
+        _ shown: [String] = [],
         at now: Timestamp
     ) throws -> Bool {
         guard var record = try recipient(of: input.recipient),
@@ -234,68 +334,10 @@ extension PartitionCenter {
         else { return false }
         keep(record, of: input.recipient, at: now)
         let key = try input.recipient.withIdentifier(retirement.device)
-        if reason == .moved {
-            try clear(device, of: key, at: retirement.gone, reason, input.trace, at: now)
-        } else {
-            release(device.registration, of: key, device.writtenAt, input.trace)
-            // The app is gone, and what it showed.
-            announce(.retired, key, device.registration, at: retirement.gone, reason, input.trace)
-        }
+        // Where it has moved, the token has another owner. Otherwise the app is gone, and what it showed.
+        if reason != .moved { release(device.registration, of: key, device.writtenAt, input.trace) }
+        announce(.retired, key, device.registration, at: retirement.gone, reason, shows: shown, input.trace)
         return true
-    }
-
-    // MARK: - What a device shows that is no longer the recipient's
-
-    /// Announces the end of a device, and asks it to remove the recipient's notifications: another person may have it now.
-    private mutating func clear(
-        _ device: RecipientRecord.RegisteredDevice,
-        of key: NotificationKey,
-        at instant: Timestamp,
-        _ reason: ReasonCode?,
-        _ trace: CarriedTrace,
-        at now: Timestamp
-    ) throws {
-        let shown = try keys(shownOn: device.name, of: key.ofRecipient, at: now)
-        var room = Self.shownBytes
-        let listed = shown.lazy.map(\.identifier).prefix { identifier in
-            room -= identifier.utf8.count
-            return room >= 0
-        }
-        announce(.retired, key, device.registration, at: instant, reason, shows: Array(listed), trace)
-        let cause = "\(String(decoding: key.encoded, as: UTF8.self)) \(instant.rawValue)"
-        let id = RequestID.derive(caller: "retirement", idempotencyKey: cause)
-        for shown in shown { try turn(of: shown, at: now, from: .clock) { $0.leave(device.name, by: id, trace) } }
-    }
-
-    /// Bytes of the identifiers that the end of a device lists.
-    private static let shownBytes = 32 * 1024
-    /// Entries in the store that are looked at, and about how many are found, when a device ends.
-    private static let (lookedAt, clearedAtOnce) = (10_000, 1_000)
-
-    /// The keys of what a device shows or may show, in order: of all in memory, and of a bounded number of others.
-    private mutating func keys(
-        shownOn device: String,
-        of recipient: NotificationKey,
-        at now: Timestamp
-    ) throws -> [NotificationKey] {
-        var keys = Set<NotificationKey>()
-        for slot in inUse.slots(ofRecipientOf: recipient) where inUse.entry(of: slot).shows(on: device) {
-            keys.insert(inUse.key(of: slot))
-        }
-        var cursor = RecipientCursor()
-        var (looked, isAll) = (0, false)
-        while !isAll, looked < Self.lookedAt, keys.count < Self.clearedAtOnce {
-            let page = try store.entries(withPrefix: recipient.encoded, after: &cursor, limit: limits.entriesPerPiece)
-            (looked, isAll) = (looked + page.count, page.count < limits.entriesPerPiece)
-            for stored in page {
-                let key = try NotificationKey(encoded: stored.key)
-                guard !key.isWholeRecipient, inUse.slot(of: key) == nil,
-                    try StateEntry(json: stored.value, zones: zones).shows(on: device)
-                else { continue }
-                keys.insert(key)
-            }
-        }
-        return keys.sorted { $0.encoded.lexicographicallyPrecedes($1.encoded) }
     }
 }
 
@@ -310,13 +352,20 @@ extension StateEntry {
         }
         return last
     }
+}
 
-    /// Whether a device shows something under the key, or may show it.
-    fileprivate func shows(on device: String) -> Bool {
-        if delivered?.devices.containsUTF8(of: device) ?? false { return true }
-        if handover?.devices?.containsUTF8(of: device) ?? false { return true }
-        return screen?.targets.contains { target in
-            target.mayShowAnything && target.device.map { $0.hasSameUTF8(as: device) } ?? false
-        } ?? false
+extension RetirementSignal {
+    /// Whether the token has another owner: only its hash is told then.
+    fileprivate var hasMoved: Bool { token?.hasPrefix(RecipientRecord.hashPrefix) ?? false }
+}
+
+extension Procedure.Departure {
+    fileprivate init(of key: NotificationKey, at instant: Timestamp, _ trace: CarriedTrace) {
+        let cause = "\(String(decoding: key.encoded, as: UTF8.self)) \(instant.rawValue)"
+        self.init(
+            device: key.identifier,
+            id: RequestID.derive(caller: "retirement", idempotencyKey: cause),
+            trace: trace
+        )
     }
 }

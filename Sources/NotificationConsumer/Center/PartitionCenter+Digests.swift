@@ -6,83 +6,94 @@ import NotificationState
 extension PartitionCenter {
     private typealias Member = (key: NotificationKey, pending: StateEntry.Pending, isInDoubt: Bool)
 
-    /// How long a digest waits at least when the one before is still being sent, in milliseconds.
+    /// How long members wait when the digest before is still being sent, in milliseconds.
     private static let patience: Int64 = 10_000
 
-    /// The window of a member has ended: folds all members into one notification, and sends it. A member that is alone is
-    /// sent as it is. While quiet hours of any member hold it back, or the digest before is not sent yet, all of them go on
-    /// waiting, so that each can still be replaced and cancelled.
+    /// The window of a member has ended: folds the members that nothing holds back into one notification, and sends it. One that
+    /// is alone is sent as it is. The others go on waiting, each until its own quiet hours end, so that it can still be replaced
+    /// and cancelled. While the digest before is not sent yet, all of them wait.
     mutating func foldDigest(of member: NotificationKey, at now: Timestamp) throws {
         let recipient = member.ofRecipient
         guard let waiting = try collected(member, at: now), let policy = waiting.limits?.digest,
             let group = policy.group(of: waiting.content)
         else { return }
-        var record = try self.recipient(of: recipient) ?? RecipientRecord()
-        let window = record.digests.first { $0.group.hasSameUTF8(as: group) }
-        // Its expiration has passed before the end of the window, or a part of the changelog was lost.
-        guard let window, window.until <= now, window.members.containsUTF8(of: member.identifier) else {
+        let window = try self.recipient(of: recipient)?.digests.first { $0.group.hasSameUTF8(as: group) }
+        let hasExpired = waiting.expiration.map { $0 <= now } ?? false
+        // Or a part of the changelog was lost.
+        guard !hasExpired, let window, window.members.containsUTF8(of: member.identifier) else {
             return try releaseAlone(member, at: now)
         }
-        let (members, others) = try members(of: window, group, of: recipient, at: now)
+        // Held back before, it joins what was collected since.
+        if window.until > now, let slot = inUse.slot(of: member) { return inUse.rearm(slot, at: window.until) }
         let digest = try recipient.withIdentifier(Self.identifier(ofDigest: group))
-        if let end = try postponement(of: members, to: digest, policy, at: now) {
-            record.extendDigest(of: group, until: end.until)
-            keep(record, of: recipient, at: now)
-            for (key, _, _) in members {
-                try turn(of: key, at: now, from: .clock) { $0.postpone(until: end.until, isQuiet: end.isQuiet) }
-            }
-        } else {
-            _ = record.endDigest(of: group)
-            keep(record, of: recipient, at: now)
-            if members.count > 1 {
-                try fold(members, by: policy, into: digest, at: now)
-            } else if let alone = members.first?.key {
-                try releaseAlone(alone, at: now)
-            }
+        if try isBeingSent(digest, at: now), let slot = inUse.slot(of: member) {
+            // Nothing of it is written: a digest that is retried for hours must not write its group again and again.
+            return inUse.rearm(slot, at: now.adding(milliseconds: Self.patience))
+        }
+        guard try hold(member, waiting, at: now) == nil else { return }
+        let (members, others, held) = try members(of: window, group, at: now, recipient)
+        var record = try self.recipient(of: recipient) ?? RecipientRecord()
+        record.endDigest(of: group, except: held)
+        keep(record, of: recipient, at: now)
+        if members.count > 1 {
+            try fold(members, by: policy, into: digest, at: now)
+        } else if let alone = members.first?.key {
+            try releaseAlone(alone, at: now)
         }
         for key in others { try releaseAlone(key, at: now) }
     }
 
-    /// - Returns: the members that go into the digest, and those that end now: they have expired, or quiet hours suppress them.
+    private mutating func isBeingSent(_ digest: NotificationKey, at now: Timestamp) throws -> Bool {
+        guard let entry = try slot(of: digest, at: now).map({ inUse.entry(of: $0) }) else { return false }
+        if case .turn? = entry.pending?.timer { return true }
+        return entry.handover.map { !$0.isClosed } ?? false
+    }
+
+    /// A member waits until the end of its quiet hours.
+    ///
+    /// - Returns: that end; nil when it is not quiet, or quiet hours suppress it.
+    private mutating func hold(
+        _ member: NotificationKey,
+        _ pending: StateEntry.Pending,
+        at now: Timestamp
+    ) throws -> Timestamp? {
+        let end = try turn(ofRecipient: member.ofRecipient, at: now) { turn in
+            turn.isSilenced(pending.limits, pending.content)
+                ? nil : turn.quietEnd(holding: pending.content, pending.limits)
+        }
+        guard let end, end > now else { return nil }
+        try turn(of: member, at: now, from: .clock) { $0.postpone(until: end) }
+        return end
+    }
+
+    /// - Returns: the members that go into the digest, those that end now, because they have expired or quiet hours suppress
+    ///   them, and the identifiers of those that quiet hours hold back.
     private mutating func members(
         of window: RecipientRecord.DigestWindow,
         _ group: String,
-        of recipient: NotificationKey,
-        at now: Timestamp
-    ) throws -> (members: [Member], others: [NotificationKey]) {
-        var (members, others): ([Member], [NotificationKey]) = ([], [])
+        at now: Timestamp,
+        _ recipient: NotificationKey
+    ) throws -> (members: [Member], others: [NotificationKey], held: [String]) {
+        var (members, others, held): ([Member], [NotificationKey], [String]) = ([], [], [])
         for identifier in window.members {
             let key = try recipient.withIdentifier(identifier)
             guard let pending = try collected(key, at: now), pending.limits?.digest?.group(of: pending.content) == group
             else { continue }
-            let hasExpired = pending.expiration.map { $0 <= now } ?? false
-            if try hasExpired
-                || turn(ofRecipient: recipient, at: now, { $0.isSilenced(pending.limits, pending.content) })
-            {
+            let (isSilenced, isQuiet) = try turn(ofRecipient: recipient, at: now) { turn in
+                (
+                    turn.isSilenced(pending.limits, pending.content),
+                    turn.quietEnd(holding: pending.content, pending.limits).map { $0 > now } ?? false
+                )
+            }
+            if isSilenced || pending.expiration.map({ $0 <= now }) ?? false {
                 others.append(key)
+            } else if isQuiet {
+                held.append(identifier)
             } else {
                 members.append((key, pending, try entry(of: key)?.isInDoubt(pending.showing) ?? false))
             }
         }
-        return (members, others)
-    }
-
-    /// - Returns: until when the members go on waiting; nil when the digest can be sent.
-    private mutating func postponement(
-        of members: [Member],
-        to digest: NotificationKey,
-        _ policy: DigestPolicy,
-        at now: Timestamp
-    ) throws -> (until: Timestamp, isQuiet: Bool)? {
-        guard members.count > 1 else { return nil }
-        let quiet = try turn(ofRecipient: digest.ofRecipient, at: now) { turn in
-            members.compactMap { turn.quietEnd(holding: $0.pending.content, $0.pending.limits) }.max()
-        }
-        if let quiet, quiet > now { return (quiet, true) }
-        guard let entry = try slot(of: digest, at: now).map({ inUse.entry(of: $0) }) else { return nil }
-        var isBusy = entry.handover != nil
-        if case .turn? = entry.pending?.timer { isBusy = true }
-        return isBusy ? (now.adding(milliseconds: max(Self.patience, policy.window)), false) : nil
+        return (members, others, held)
     }
 
     private mutating func fold(
@@ -130,7 +141,10 @@ extension PartitionCenter {
     }
 
     private mutating func releaseAlone(_ key: NotificationKey, at now: Timestamp) throws {
-        try turn(of: key, at: now, from: .clock) { $0.fire() }
+        try turn(of: key, at: now, from: .clock) { turn in
+            if let pending = turn.entry.pending { turn.leaveDigest(pending) }
+            turn.fire()
+        }
     }
 
     /// The identifier of a digest: the next one of the group replaces it on the devices. A group that cannot be part of a

@@ -19,20 +19,15 @@ extension PartitionCenter {
     }
 
     /// Reads some of the waiting entries; `replan` is nil after the last.
-    ///
-    /// - Returns: the bytes of those that changed.
-    mutating func replan(at now: Timestamp, limit: Int) throws -> Int {
-        guard var replan else { return 0 }
+    mutating func replan(at now: Timestamp, limit: Int) throws {
+        guard var replan else { return }
         let found = try store.due(after: &replan.cursor, through: .latest, limit: limit)
-        var bytes = 0
         for stored in found {
             guard try StateEntry.head(of: stored.value).mayHaveCalendar else { continue }
             guard try self.replan(stored, at: now) else { continue }
             replan.moved += 1
-            bytes += stored.key.count + stored.value.count
         }
         self.replan = found.count < limit ? nil : replan
-        return bytes
     }
 
     private mutating func replan(_ stored: StoredEntry, at now: Timestamp) throws -> Bool {
@@ -42,7 +37,7 @@ extension PartitionCenter {
             var entry = try StateEntry(json: stored.value, zones: zones)
             note(missingZoneOf: entry)
             guard entry.replan() else { return false }
-            slot = try bringIn(key, stored.value, at: now)
+            slot = try bringIn(key, StateEntry(json: stored.value, zones: zones), at: now)
         }
         guard let slot else { return false }
         return inUse.update(slot, at: now, from: .clock) { [rules] entry in

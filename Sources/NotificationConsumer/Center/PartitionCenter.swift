@@ -52,8 +52,8 @@ struct PartitionCenter {
     /// Keys of forgotten entries that are only in the store, until the next cut.
     var forgottenKeys: [[UInt8]] = []
     var nextForgetting = Timestamp(rawValue: 0)
-    /// The removal of all entries of a recipient that is in progress.
-    var sweep: Sweep?
+    /// The change of a recipient's entries that is in progress.
+    var procedure: Procedure?
     /// The number of inputs applied, the clock at the last one, and the first input since which the clock has not gone
     /// back.
     var inputs = 0
@@ -93,8 +93,6 @@ struct PartitionCenter {
     var unknownCategories = 0
     /// What recipients are shown in threads.
     var threads = ThreadIndex()
-    /// The bytes that entries on another clock add to the next cut, until the partition takes the number.
-    var movedBytes = 0
     /// Entries whose timers fired, and which may have stopped waiting for a region: their recipients' records still say so.
     var firedRegions: [NotificationKey] = []
 
@@ -144,6 +142,12 @@ struct PartitionCenter {
     /// Why the store currently cannot write; nil when it can.
     var storeTrouble: String? { store.trouble }
 
+    /// About the bytes that were added to the next cut since the last call.
+    mutating func takeCharge() -> Int {
+        defer { (inUse.unlogged.charge, recipients.charge) = (0, 0) }
+        return inUse.unlogged.charge + recipients.charge
+    }
+
     /// Swaps the effects collected since the last call with an empty buffer.
     mutating func exchangeEffects(with buffer: inout [Effect]) { swap(&bench.effects, &buffer) }
 
@@ -153,14 +157,18 @@ struct PartitionCenter {
     mutating func slot(of key: NotificationKey, at now: Timestamp) throws -> WorkingSet.Slot? {
         if let slot = inUse.slot(of: key) { return slot }
         guard let stored = try store.entry(of: key.encoded), !forgottenKeys.contains(key.encoded) else { return nil }
-        return try bringIn(key, stored.value, at: now)
+        return try bringIn(key, StateEntry(json: stored.value, zones: zones), at: now)
     }
 
     /// Loads an entry from the store. An entry with a send in flight stays in memory, so such an entry in the store was
     /// sent by the previous owner and its outcome is lost: `firedThrough` covers timers only.
     @discardableResult
-    mutating func bringIn(_ key: NotificationKey, _ json: [UInt8], at now: Timestamp) throws -> WorkingSet.Slot {
-        var entry = try StateEntry(json: json, zones: zones)
+    mutating func bringIn(
+        _ key: NotificationKey,
+        _ stored: consuming StateEntry,
+        at now: Timestamp
+    ) throws -> WorkingSet.Slot {
+        var entry = stored
         note(missingZoneOf: entry)
         entry.planPreparation(rules)
         let slot = inUse.load(key, entry)
@@ -251,8 +259,7 @@ struct PartitionCenter {
 
     /// Applies one input, in the order of the log.
     ///
-    /// - Returns: `unfinished` for the removal of all entries of a recipient that exceeds one piece: `proceed`
-    ///   continues it.
+    /// - Returns: `unfinished` for what changes more entries of a recipient than one piece may: `proceed` continues it.
     /// - Throws: errors that make the store unusable.
     mutating func apply(
         _ input: CenterInput,
@@ -269,13 +276,9 @@ struct PartitionCenter {
         case .fix(let fix): return try apply(fix, at: now)
         case .signal(let signal):
             guard signal.mayRetire else { return try apply(signal, at: now) }
-            return try followingZone(of: signal.recipient, writtenAt: signal.timestamp, at: now) {
-                try $0.apply(signal, at: now)
-            }
-        case .registration(let input):
-            return try followingZone(of: input.key.ofRecipient, writtenAt: input.timestamp, at: now) {
-                try $0.apply(input, at: now)
-            }
+            return try follow(input, of: signal.recipient, writtenAt: signal.timestamp, at: now)
+        case .registration(let registration):
+            return try follow(input, of: registration.key.ofRecipient, writtenAt: registration.timestamp, at: now)
         case .claim(let claim): return try apply(claim, at: now)
         case .removal(let removal) where removal.key.isWholeRecipient:
             return try applyToAll(removal, at: now, from: cause, reading)
@@ -378,7 +381,7 @@ struct PartitionCenter {
         let found = try store.due(after: &window.cursor, through: instant, limit: limit)
         for stored in found {
             let key = try NotificationKey(encoded: stored.key)
-            if inUse.slot(of: key) == nil { try bringIn(key, stored.value, at: now) }
+            if inUse.slot(of: key) == nil { try bringIn(key, StateEntry(json: stored.value, zones: zones), at: now) }
         }
         return (found.count, found.count < limit)
     }
@@ -393,8 +396,8 @@ struct PartitionCenter {
         limit: Int,
         lateness: (Int64) -> Void = { _ in }
     ) throws -> Int {
-        // Do not send entries that the removal in progress has not reached yet.
-        guard sweep == nil, !holdsTimers, replan == nil else { return 0 }
+        // Do not send entries that the procedure in progress has not reached yet.
+        guard procedure == nil, !holdsTimers, replan == nil else { return 0 }
         var fired = 0
         let end = min(now, end ?? now)
         while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {

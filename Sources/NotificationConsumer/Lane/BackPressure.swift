@@ -19,8 +19,6 @@ struct BackPressure {
         var unwrittenChanges: Int
         /// Sends without an outcome.
         var sends: Int
-        /// Enrichments without a result.
-        var enrichments: Int
         /// The maximum time without a commit.
         var sessionTimeout: Duration
         var transactionTimeout: Duration
@@ -34,7 +32,6 @@ struct BackPressure {
         /// Why a store cannot write.
         var storeTrouble: String?
         var sends = 0
-        var enrichments = 0
         /// Whether more was written since the cut of the checkpoint in progress than one checkpoint, or two, may write.
         var isNextCheckpointFull = false
         var isNextCheckpointOverfull = false
@@ -104,9 +101,6 @@ struct BackPressure {
         // Firing timers also sends, and a retry is due like a timer: hold both.
         if load.sends >= max(1, bounds.sends / share) {
             return (.everything, "the channel does not answer: \(load.sends) sends have no outcome")
-        }
-        if load.enrichments >= max(1, bounds.enrichments / share) {
-            return (.everything, "hosts of media are slow: \(load.enrichments) enrichments have no result")
         }
         return nil
     }

@@ -21,12 +21,10 @@ extension Lane {
         return hold
     }
 
-    /// How much more side work of each kind may be added.
-    var roomForSideWork: Int { min(sends.room, enrichments.room) }
-
     /// When side work times out, or queued work may begin.
     func nextSideWork() -> ContinuousClock.Instant? {
         let now = link.now
+        if !declined.isEmpty { return now }
         guard let send = sends.nextInstant(at: now) else { return enrichments.nextInstant(at: now) }
         return enrichments.nextInstant(at: now).map { min($0, send) } ?? send
     }
@@ -43,7 +41,6 @@ extension Lane {
             unwritten: unwritten,
             storeTrouble: unwritten >= configuration.unwrittenChanges / 2 ? owned.storeTrouble : nil,
             sends: sends.largest,
-            enrichments: enrichments.count,
             isNextCheckpointFull: isUnderWay && ledger.budget.isFull,
             isNextCheckpointOverfull: isUnderWay && ledger.budget.isOverfull,
             uncommittedSince: uncommittedSince,
@@ -58,7 +55,6 @@ extension Lane {
             checkpointEntries: configuration.checkpointEntries,
             unwrittenChanges: configuration.unwrittenChanges,
             sends: configuration.outstandingSends,
-            enrichments: enrichments.bound,
             sessionTimeout: configuration.sessionTimeout,
             transactionTimeout: configuration.transactionTimeout
         )

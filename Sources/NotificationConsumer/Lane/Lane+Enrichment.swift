@@ -18,7 +18,15 @@ extension Lane {
     }
 
     /// Begins an enrichment, or queues it until another one has ended. The time in the queue is a part of its time.
+    ///
+    /// Reading and timers never wait for media: without room it goes out as the worker says.
     func enrich(_ work: EnrichmentWork, of number: Int32, at now: Timestamp) {
+        guard enrichments.room > 0 else {
+            if let worker = context.enrichment {
+                declined.append((Issued(work, of: number, in: assignmentID), worker.decline(work)))
+            }
+            return
+        }
         let time = Duration.milliseconds(max(0, work.end.rawValue - now.rawValue))
         enrichments.add(Issued(work, of: number, in: assignmentID), within: time)
         beginEnrichments()
@@ -38,7 +46,10 @@ extension Lane {
 
     /// Applies the results of enrichments since the last turn.
     func takeEnrichments() throws {
-        guard let worker = context.enrichment, enrichments.count > 0 else { return }
+        guard let worker = context.enrichment, enrichments.count > 0 || !declined.isEmpty else { return }
+        let refused = declined
+        declined.removeAll(keepingCapacity: true)
+        for (work, result) in refused { try apply(result, to: work) }
         for (work, ending) in enrichments.take(at: link.now) {
             switch ending {
             case .answered(let result): try apply(result, to: work)

@@ -10,6 +10,8 @@ extension Lane {
             // Signals wait for requests only: a newer record of another input says nothing of the requests before it.
             if record.input == .requests, !heldSignals.isEmpty {
                 try applyHeld(of: record.partition, at: now, before: record.timestamp)
+                // The rest of a signal comes before the request, too.
+                while let place = owned.unfinished { try takePiece(of: place) }
             }
             return try apply(record, at: now, copy)
         }

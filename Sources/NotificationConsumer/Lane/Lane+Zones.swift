@@ -9,8 +9,8 @@ extension Lane {
         guard let replan = owned[number]?.center.replan, !isCheckpointFull,
             owned.dirtyCount < configuration.checkpointEntries
         else { return }
-        let bytes = try usingStore { try owned[number]?.replan(at: now, limit: DueWindow.loadedAtATime) }
-        ledger.budget.expect(bytes ?? 0)
+        try usingStore { try owned[number]?.replan(at: now, limit: DueWindow.loadedAtATime) }
+        ledger.budget.expect(owned[number]?.center.takeCharge() ?? 0)
         guard owned[number]?.isReplanning == false else { return }
         logger.info(
             "calendar triggers are planned with the current time zone data",

@@ -50,6 +50,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     var sends: ChannelSends
     /// The enrichments of contents.
     var enrichments: Enrichments
+    /// The enrichments of the last turn for which there was no room, and what becomes of their notifications.
+    var declined: [(work: Issued<EnrichmentWork>, result: EnrichedContent)] = []
     /// The categories that notifications are delivered with, and the version of the table that has them.
     var categories = CategoryBook.empty
     var categoryVersion = 0
@@ -139,7 +141,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 try proceed(in: unfinished, isHeld: isHeld)
             } else {
                 // A record causes one send at most, except a removal of all. At the bound `poll` still serves the group.
-                let limit = min(Self.recordsPerTurn, max(1, roomForSideWork))
+                let limit = min(Self.recordsPerTurn, max(1, sends.room))
                 try read(upTo: limit, waiting: waitingTime(isHeld: isHeld))
                 try applyReadySignals()
             }
@@ -213,13 +215,10 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         }
     }
 
-    private func takePiece(of place: InputPartition) throws {
+    func takePiece(of place: InputPartition) throws {
         let now = context.clock()
-        let before = ledger.budget.published
         let outcome = try usingStore { try owned[place.partition]?.center.proceed(at: now) }
         try carryOut(of: place.partition, at: now)
-        // Each event is of an entry that has changed.
-        ledger.budget.expect(ledger.budget.published - before)
         work += 1
         owned.notePiece(isLast: outcome != .unfinished)
         guard outcome != .unfinished else { return }
@@ -251,15 +250,10 @@ package final class Lane<Link: LaneLink>: LoopWorker {
         }
         var isUnfinished = false
         if let input {
-            let applied = try usingStore { try owned[number]?.apply(input, at: now) }
-            let outcome = applied?.outcome
+            let outcome = try usingStore { try owned[number]?.center.apply(input, at: now) }
             if let outcome { context.metrics.count(outcome, of: record.input) }
             isUnfinished = outcome == .unfinished
             if case .refused(let error)? = outcome { try bury(record, copy, because: error) }
-            if let applied {
-                let bytes = applied.cutBytes ?? (record.key?.count ?? 0) + (record.value?.count ?? 0)
-                if bytes > 0 { ledger.budget.expect(bytes) }
-            }
             if outcome == .duplicate {
                 logger.debug(
                     "a duplicate is dropped: its id is known",
@@ -310,7 +304,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
 
     /// Fires as many timers at a time as the checkpoint has room for if their contents are large.
     private func fireTimers(of number: Int32, at now: Timestamp) throws {
-        var left = min(Self.timersPerTurn, roomForSideWork)
+        var left = min(Self.timersPerTurn, sends.room)
         while left > 0, !isCheckpointFull {
             let limit = min(left, ledger.budget.room(for: 2 * ModelLimits.requestBytes))
             let fired = try usingStore {
@@ -319,18 +313,17 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             guard let fired, fired > 0 else { return }
             work += fired
             left -= fired
-            let before = ledger.budget.published
             try carryOut(of: number, at: now)
-            // The entry of a repeating notification keeps its content.
-            ledger.budget.expect(ledger.budget.published - before)
             if fired < limit { return }
         }
     }
 
-    /// Performs the effects of turns of a partition: publishes events and begins sends.
+    /// Performs the effects of turns of a partition: publishes events, begins sends, and charges the next checkpoint with what
+    /// they change.
     ///
     /// - Parameter written: the timestamp of the request that was applied.
     func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
+        ledger.budget.expect(owned[number]?.center.takeCharge() ?? 0)
         owned[number]?.center.exchangeEffects(with: &effects)
         for effect in effects {
             switch effect {

@@ -89,12 +89,9 @@ struct OwnedPartition {
     var isReplanning: Bool { center.replan != nil }
 
     /// Plans some of the calendar triggers again. After the last, the next marker has the current version.
-    ///
-    /// - Returns: the bytes that the next cut contains for it.
-    mutating func replan(at now: Timestamp, limit: Int) throws -> Int {
-        let bytes = try center.replan(at: now, limit: limit)
+    mutating func replan(at now: Timestamp, limit: Int) throws {
+        try center.replan(at: now, limit: limit)
         if !isReplanning { isTouched = true }
-        return bytes
     }
 
     /// Allows timers to fire once the backlog is read, or has taken too long (`CatchUp`).
@@ -131,26 +128,6 @@ struct OwnedPartition {
         let due = next.map { $0 <= fireLimit ? $0 : $0.adding(milliseconds: -Self.leadTime) }
         guard let refill = center.nextRefill else { return due }
         return min(due ?? refill, refill)
-    }
-
-    /// Applies an input, in the order of the log.
-    ///
-    /// - Returns: the outcome, and how many bytes the next cut contains for it besides its events; nil for as many as the
-    ///   record has. Entries finished at once follow later, and are small.
-    mutating func apply(
-        _ input: CenterInput,
-        at now: Timestamp
-    ) throws -> (outcome: CenterInput.Outcome, cutBytes: Int?) {
-        let (dirty, bytes) = (center.dirtyCount, center.recipients.dirtyBytes)
-        let outcome = try center.apply(input, at: now)
-        let moved = center.movedBytes
-        center.movedBytes = 0
-        switch input {
-        case .fix, .registration, .claim: return (outcome, max(0, center.recipients.dirtyBytes - bytes) + moved)
-        case .signal where moved > 0: return (outcome, max(0, center.recipients.dirtyBytes - bytes) + moved)
-        case .request, .removal, .signal: break
-        }
-        return (outcome, !input.isTimeless || center.dirtyCount > dirty ? nil : 0)
     }
 
     /// Fires due timers up to the limit.

@@ -60,6 +60,12 @@ package final class StagedEnrichment: EnrichmentWorker, Sendable {
         }
     }
 
+    package func decline(_ work: EnrichmentWork) -> EnrichedContent {
+        let result = stage.decline(Array(work.content))
+        metrics.count(result)
+        return EnrichedContent(result)
+    }
+
     package func cancel(_ reply: EnrichmentReply) {
         tasks.withLock { $0.removeValue(forKey: reply) }?.cancel()
     }

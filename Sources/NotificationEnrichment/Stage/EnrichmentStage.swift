@@ -76,6 +76,20 @@ package final class EnrichmentStage: Sendable {
     /// the result is that of a deadline at this moment.
     ///
     /// Content that is not valid is delivered as it is, whatever the policies: no enricher can read it.
+    /// What becomes of a notification when there is no room to enrich it: the first policy of its chain that does not go on
+    /// without a step decides.
+    package func decline(_ content: [UInt8]) -> EnrichmentResult {
+        var report = EnrichmentReport(duration: .zero, attachments: [], enrichers: [])
+        report.reason = ReasonCode.overloaded.rawValue
+        let category = (try? NotificationContent(json: content))?.categoryIdentifier
+        let policies = chains.chain(forCategory: category).steps.lazy.map(\.onFailure)
+        if policies.first(where: { $0 != .bestAttempt }) == .doNotDeliver {
+            return EnrichmentResult(.doNotDeliver(reason: ReasonCode.overloaded.rawValue), report)
+        }
+        report.content = .original
+        return EnrichmentResult(.original, report)
+    }
+
     package func run(_ input: EnrichmentInput) async -> EnrichmentResult {
         let start = clock.now()
         var report = EnrichmentReport(duration: .zero, attachments: [], enrichers: [])

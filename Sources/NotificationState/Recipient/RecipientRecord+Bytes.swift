@@ -4,12 +4,14 @@ import NotificationModel
 extension RecipientRecord {
     /// About the bytes of its JSON, rather more than less.
     package var bytes: Int {
-        var bytes = 384 + 100 * removals.count + 100 * devices.count + cappedBytes
+        var bytes = 384 + 100 * removals.count + 100 * devices.count + cappedBytes + digestBytes
         for index in registrations.indices { bytes += registrations[index].bytes }
-        for digest in digests { bytes += digest.bytes }
         for region in regions { bytes += 384 + region.identifier.utf8.count + region.sides.count }
         return bytes
     }
+
+    /// The part of the digests.
+    package var digestBytes: Int { digests.reduce(0) { $0 + $1.bytes } }
 
     /// The part of the counts for caps.
     var cappedBytes: Int {

@@ -120,7 +120,8 @@ extension RecipientRecord {
             dropped.append(device)
             return true
         }
-        var size = self.bytes
+        // Digests have a share of their own: no device makes room for them.
+        var size = self.bytes - digestBytes
         while registrations.count > maximum || size > bytes, let index = leastNeeded(except: name) {
             let device = registrations.remove(at: index)
             size -= device.bytes
@@ -203,6 +204,13 @@ extension RecipientRecord {
     package var hasActiveDevice: Bool {
         for index in registrations.indices where registrations[index].retiredAt == nil { return true }
         return false
+    }
+
+    /// Whether a device of this name may show notifications.
+    package func permitsNotifications(on name: String) -> Bool {
+        registrations.contains {
+            $0.isActive && $0.registration.authorizationStatus.permitsNotifications && $0.name.hasSameUTF8(as: name)
+        }
     }
 
     /// Whether notifications may be sent to a device of this name.

@@ -87,6 +87,8 @@ extension RecipientRecord {
             return until
         }
         guard digests[index].members.count < ModelLimits.digestMembers else { return nil }
+        // Its members are held back: what comes now has a window of its own.
+        if digests[index].until <= now { digests[index].until = now.adding(milliseconds: policy.window) }
         if !digests[index].members.contains(where: { $0.hasSameUTF8(as: identifier) }) {
             digests[index].members.append(identifier)
         }
@@ -105,21 +107,17 @@ extension RecipientRecord {
         return true
     }
 
-    /// The window of a group ends later.
-    package mutating func extendDigest(of group: String, until end: Timestamp) {
-        guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }) else { return }
-        digests[index].until = end
-    }
-
     /// Until when the counts of caps are needed; nil without any.
     package var capsEnd: Timestamp? {
         capped.compactMap { used in used.times.last.map { $0.adding(milliseconds: used.period) } }.max()
     }
 
-    /// Ends the window of a group.
-    package mutating func endDigest(of group: String) -> DigestWindow? {
-        guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }) else { return nil }
-        return digests.remove(at: index)
+    /// The window of a group has ended, and its members are sent.
+    ///
+    /// - Parameter held: the identifiers of those that go on waiting; it stays open for them.
+    package mutating func endDigest(of group: String, except held: [String]) {
+        guard let index = digests.firstIndex(where: { $0.group.hasSameUTF8(as: group) }) else { return }
+        if held.isEmpty { digests.remove(at: index) } else { digests[index].members = held }
     }
 }
 

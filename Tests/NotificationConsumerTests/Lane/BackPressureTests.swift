@@ -14,7 +14,6 @@ struct BackPressureTests {
             checkpointEntries: 100,
             unwrittenChanges: 100,
             sends: 100,
-            enrichments: 100,
             sessionTimeout: .seconds(45),
             transactionTimeout: .seconds(10)
         )
@@ -32,7 +31,6 @@ struct BackPressureTests {
     static let loads: [(load: @Sendable (Int) -> BackPressure.Load, bound: Int, hold: BackPressure.Hold)] = [
         ({ .init(outstanding: $0) }, 100, .everything), ({ .init(dirty: $0) }, 200, .everything),
         ({ .init(unwritten: $0) }, 100, .reading), ({ .init(sends: $0) }, 100, .everything),
-        ({ .init(enrichments: $0) }, 100, .everything),
     ]
 
     @Test(arguments: loads.indices)

@@ -70,6 +70,19 @@ struct EnrichmentStageTests {
         #expect(result.steps == ["failing: failed (broken)", "b: skipped (ended)"])
     }
 
+    @Test("without room nothing runs: the first policy that does not go on without a step decides")
+    func declined() throws {
+        let enrichers = [failing, ScriptedEnricher.marking("b")]
+        for (chain, verdict) in [
+            ("failing; b", .original), ("failing on-failure=original; b on-failure=do-not-deliver", .original),
+            ("failing; b on-failure=do-not-deliver", .doNotDeliver(reason: "overloaded")),
+        ] as [(String, EnrichmentResult.Verdict)] {
+            let chains = EnrichmentChains(standard: try EnrichmentChain(text: chain))
+            let result = try EnrichmentStage(chains: chains, enrichers: enrichers).decline(Sample.content.json)
+            #expect(result.verdict == verdict && result.summary.reason == "overloaded" && result.steps.isEmpty)
+        }
+    }
+
     @Test("without alert text all modifications are ignored, and the report says so")
     func noAlertText() async throws {
         let wiping = ScriptedEnricher("wiping") { draft, _ in

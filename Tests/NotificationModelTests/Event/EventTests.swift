@@ -38,7 +38,7 @@ struct DeliveryEventTests {
         event.occurrence = Timestamp(rawValue: 1_795_251_600_000)
         var out: [UInt8] = []
         event.writeEventID(to: &out)
-        #expect(text(out) == "413dd5bb-f746-5096-b58a-60a9fe3ed693")
+        #expect(text(out) == "dd6a0092-cc9a-545c-bf02-9d001cfcb694")
         var attempt = DeliveryEvent(
             name: .deviceAttempted,
             requestID: try RequestID(text: "not a uuid"),
@@ -46,7 +46,7 @@ struct DeliveryEventTests {
             closes: false
         )
         attempt.device = "iphone-1"
-        #expect(attempt.eventID.description == "63490cd2-bda2-53fa-92f3-61cd088d875c")
+        #expect(attempt.eventID.description == "702b3728-2bcc-5e89-840e-865ddebd6195")
         var seen: Set<UUIDValue> = []
         for name in DeliveryEventName.allCases {
             for occurrence in [nil, Timestamp(rawValue: 0), Timestamp(rawValue: -1), Timestamp(rawValue: .min)] {

@@ -23,6 +23,8 @@ struct UnloggedChanges {
     private(set) var lazyEnd = PerInput<Int64?> { _ in nil }
     /// The next cut takes as many lazy changes as it can.
     var isHurried = false
+    /// About the bytes that were added to the next cut, until the center takes the number.
+    var charge = 0
 
     mutating func append(_ change: Lazy) {
         lazy.append(change)
@@ -81,16 +83,25 @@ extension WorkingSet {
         var source: (position: CenterInput.Position, number: Int)?
         if case .log(let position, let number) = change.cause { source = (position, number) }
         if !entries[place].isIdle || !canWait(place, for: source?.position) { standings[place].state.insert(.urgent) }
-        guard !standings[place].state.contains(.dirty) else { return }
+        guard !standings[place].state.contains(.dirty) else { return charge(place) }
         if standings[place].state.contains(.urgent) {
             standings[place].state.insert(.dirty)
             standings[place].state.remove(.lazy)
             unlogged.dirty.append(slot)
+            charge(place)
         } else if !standings[place].state.contains(.lazy), let source {
             standings[place].state.insert(.lazy)
             standings[place].lazyInput = source.position.input
             unlogged.append(.init(slot: slot, position: source.position, since: now, number: source.number))
         }
+    }
+
+    /// Whatever the input's own size is: the whole entry is written.
+    private mutating func charge(_ place: Int) {
+        let more = entries[place].bytes - Int(standings[place].charged)
+        guard more > 0 else { return }
+        unlogged.charge += more
+        standings[place].charged += Int32(clamping: more)
     }
 
     /// Whether a replay of the record reproduces the change, and all other waiting changes of the entry.
@@ -145,6 +156,7 @@ extension WorkingSet {
         let place = Int(slot)
         let state = standings[place].state
         standings[place].state.subtract([.dirty, .recipient])
+        standings[place].charged = 0
         standings[place].state.insert(.cut)
         defer { noteCut(place) }
         return body(slot, key(of: slot), entries[place], state)

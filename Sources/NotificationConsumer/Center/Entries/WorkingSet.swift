@@ -19,6 +19,8 @@ struct WorkingSet {
         var isUsed = true
         /// Changed since the eviction hand last passed.
         var isRecent = true
+        /// The bytes of the next cut that were charged for it.
+        var charged: Int32 = 0
     }
 
     /// The state of an entry relative to the changelog.
@@ -163,6 +165,7 @@ struct WorkingSet {
             standings[Int(slot)].state.insert([.urgent, .dirty])
             standings[Int(slot)].state.remove(.lazy)
             unlogged.dirty.append(slot)
+            unlogged.charge += entries[Int(slot)].bytes
         }
     }
 
@@ -218,6 +221,15 @@ struct WorkingSet {
         standings[Int(slot)].due = after
         if before != nil { alarms.invalidate() }
         if let after { alarms.insert(.init(due: after, slot: slot)) }
+        if alarms.isStale { rebuildAlarms() }
+    }
+
+    /// Lets the timer of an entry fire later, until its next change; nothing of it is written.
+    mutating func rearm(_ slot: Slot, at instant: Timestamp) {
+        guard standings[Int(slot)].due != nil else { return }
+        standings[Int(slot)].due = instant
+        alarms.invalidate()
+        alarms.insert(.init(due: instant, slot: slot))
         if alarms.isStale { rebuildAlarms() }
     }
 

@@ -50,6 +50,8 @@ struct RecipientSet {
     /// The number of records in the next cut, and what they add to it, in bytes: an estimate.
     var dirtyCount: Int { dirty.count }
     private(set) var dirtyBytes = 0
+    /// The same since the center last took the number.
+    var charge = 0
     var count: Int { keys.count - free.count }
 
     // MARK: - Finding
@@ -139,7 +141,9 @@ struct RecipientSet {
         guard !standings[Int(slot)].state.contains(.dirty) else { return }
         standings[Int(slot)].state.insert(.dirty)
         dirty.append(slot)
-        dirtyBytes += records[Int(slot)].bytes
+        let bytes = records[Int(slot)].bytes
+        dirtyBytes += bytes
+        charge += bytes
     }
 
     // MARK: - Cuts

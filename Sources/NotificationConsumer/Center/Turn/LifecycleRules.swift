@@ -19,6 +19,8 @@ struct LifecycleRules: Sendable {
     var recordBytes = Int.max
     /// About the bytes of a recipient's record beyond which nothing is added to it: it is written beside an entry's.
     var recipientBytes: Int { contentBytes / 2 }
+    /// The bytes of the digests that are being collected, beside those.
+    var digestBytes: Int { recipientBytes / 4 }
     /// Whether events list how a gateway reaches each device.
     var listsRegistrations = true
     /// Whether a recipient without a registered device gets nothing.

@@ -44,14 +44,12 @@ extension Turn {
     }
 
     /// Moves a floating trigger to the clock of another zone. What is due already stays: in doubt, or held back.
-    ///
-    /// - Returns: about the bytes that the entry adds to the next cut; 0 when it stays.
-    mutating func move(to zone: TimeZoneRules) -> Int {
+    mutating func move(to zone: TimeZoneRules) {
         guard let pending = entry.pending, !isInDoubt(pending),
             case .scheduled(.calendar(let calendar), let occurrence) = pending.timer, calendar.floats,
             occurrence > now, pending.due == Schedule.calendar(calendar).due(for: occurrence, of: pending.requestID),
             zone.name != calendar.zone.name, let moved = calendar.moved(to: zone, from: occurrence, at: now)
-        else { return 0 }
+        else { return }
         isChanged = true
         stopEnrichment(of: pending)
         let schedule = Schedule.calendar(moved.schedule)
@@ -60,7 +58,7 @@ extension Turn {
         if let expiration = pending.expiration, expiration <= due {
             entry.pending = nil
             expire(pending.requestID, pending.trace)
-            return 0
+            return
         }
         var next = pending
         (next.timer, next.due) = (.scheduled(schedule, occurrence: moved.occurrence), due)
@@ -77,6 +75,5 @@ extension Turn {
                 $0.nextTriggerDate = due
             }
         }
-        return key.encoded.count + pending.content.count + 512
     }
 }

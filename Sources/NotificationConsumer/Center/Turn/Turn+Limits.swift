@@ -19,7 +19,7 @@ extension Turn {
         if let digest = limits.digest, closes, !isCollected(pending), !isOwed(pending),
             let group = digest.group(of: pending.content),
             // Without room for another one in the record it is sent by itself.
-            recipient.bytes < rules.recipientBytes,
+            recipient.digestBytes < rules.digestBytes,
             collect(pending, into: group, for: digest, occurrence: occurrence)
         {
             return
@@ -159,16 +159,14 @@ extension Turn {
         isRecipientChanged = true
     }
 
-    /// The digest of a member is sent later.
-    ///
-    /// - Parameter isQuiet: because of quiet hours; otherwise the digest before it is still being sent.
-    mutating func postpone(until end: Timestamp, isQuiet: Bool) {
+    /// A member of a digest waits until the end of quiet hours.
+    mutating func postpone(until end: Timestamp) {
         guard let pending = entry.pending else { return }
         let due = pending.expiration.map { min(end, $0) } ?? end
         guard pending.due != due else { return }
         isChanged = true
         entry.pending?.due = due
-        if isQuiet { publishHeld(pending.showing, until: due, pending.trace) }
+        publishHeld(pending.showing, until: due, pending.trace)
     }
 
     /// Ends a member whose content is in a digest.

@@ -83,7 +83,7 @@ extension Turn {
             wanted.waiting.append(pending.showing)
         }
         if let handover = entry.handover, handover.start != nil { wanted.waiting.append(handover.showing) }
-        guard target.device.map(isPermitted) ?? true else { return wanted }
+        guard target.device.map(recipient.permitsNotifications) ?? true else { return wanted }
         if shown(on: target.device, target.channel) != nil, let delivered = entry.delivered {
             wanted.base = delivered.showing
             wanted.isRestorable = delivered.details?.content != nil
@@ -94,13 +94,6 @@ extension Turn {
             wanted.coming = handover.showing
         }
         return wanted
-    }
-
-    private func isPermitted(_ device: String) -> Bool {
-        recipient.registrations.contains { known in
-            known.isActive && known.registration.authorizationStatus.permitsNotifications
-                && known.name.hasSameUTF8(as: device)
-        }
     }
 
     private func isAddressed(_ handover: StateEntry.Handover, to target: ScreenTarget) -> Bool {

@@ -1,0 +1,139 @@
+import NotificationModel
+import NotificationState
+
+/// What one record changes in many entries of a recipient: a removal of everything, the end of a device or of its permission,
+/// a move to another time zone.
+///
+/// It is applied in pieces, so that no checkpoint becomes too large. Each piece is committed with the position before the
+/// record, so a new owner that reads it again continues with the remaining entries: those that are done are not changed again.
+/// The recipient's record changes with the last piece. Meanwhile the partition applies no other input and fires no timer.
+struct Procedure {
+    /// About the bytes that one piece adds to a cut, at most by its last entry more.
+    static let bytesPerPiece = 1 << 20
+
+    /// A way through the entries.
+    enum Task {
+        /// The removal of everything.
+        case removal(CenterInput.Removal)
+        /// A device that leaves, or may not show notifications any more.
+        case departure(Departure)
+        /// Calendar triggers without a time zone follow the recipient's.
+        case move(to: TimeZoneRules, mayHaveBeenSent: Bool)
+    }
+
+    /// Of a device.
+    struct Departure {
+        /// Its name.
+        var device: String
+        /// Of the cause.
+        var id: RequestID
+        var trace: CarriedTrace
+    }
+
+    let input: CenterInput
+    /// With an empty identifier.
+    let recipient: NotificationKey
+    var tasks: ArraySlice<Task>
+    var walk: EntryWalk
+    let reading: PartitionCenter.Reading
+    /// Whether an entry was found so far.
+    var found = false
+    /// The identifiers under which a device that leaves showed something, as far as an event has room.
+    private(set) var shown: [String] = []
+    var shownRoom = 32 * 1024
+
+    fileprivate mutating func note(_ identifier: String) {
+        shownRoom -= identifier.utf8.count
+        if shownRoom >= 0 { shown.append(identifier) }
+    }
+}
+
+extension PartitionCenter {
+    /// Whether a procedure has to be continued by `proceed`.
+    var isUnfinished: Bool { procedure != nil }
+
+    /// Begins what an input changes in the entries of its recipient, with the first piece.
+    mutating func begin(
+        _ tasks: [Procedure.Task],
+        of input: CenterInput,
+        _ recipient: NotificationKey,
+        at now: Timestamp,
+        _ reading: Reading = .first
+    ) throws -> CenterInput.Outcome {
+        procedure = Procedure(
+            input: input,
+            recipient: recipient,
+            tasks: tasks[...],
+            walk: walk(of: recipient),
+            reading: reading
+        )
+        return try proceed(at: now)
+    }
+
+    /// Applies the next piece of what is unfinished.
+    ///
+    /// - Returns: `unfinished`, or the outcome; after that its position may be committed.
+    mutating func proceed(at now: Timestamp) throws -> CenterInput.Outcome {
+        guard var walk = procedure?.walk, let task = procedure?.tasks.first else { return .applied }
+        switch task {
+        case .removal(let removal): try remove(&walk, by: removal, at: now)
+        case .departure(let departure): try leave(&walk, departure, at: now)
+        case .move(let zone, let mayHaveBeenSent): try move(&walk, to: zone, mayHaveBeenSent: mayHaveBeenSent, at: now)
+        }
+        guard var done = procedure else { return .applied }
+        done.walk = walk
+        if walk.isOver { done.tasks.removeFirst() }
+        guard done.tasks.isEmpty else {
+            if walk.isOver { done.walk = self.walk(of: done.recipient) }
+            procedure = done
+            return .unfinished
+        }
+        procedure = nil
+        switch done.input {
+        case .removal(let removal): return try finish(removal, found: done.found, at: now, done.reading)
+        case .registration(let input): return try apply(input, shown: done.shown.sorted(), at: now)
+        case .signal(let input): return try apply(input, shown: done.shown.sorted(), at: now)
+        case .request, .fix, .claim: return .applied
+        }
+    }
+
+    // MARK: - Departures
+
+    private mutating func leave(_ walk: inout EntryWalk, _ departure: Procedure.Departure, at now: Timestamp) throws {
+        var needle: [UInt8] = []
+        JSONWriter.append(string: departure.device, to: &needle)
+        try visit(&walk, containing: needle, at: now, where: { $0.shows(on: departure.device) }) { center, key in
+            let identifier = key.identifier
+            center.procedure?.note(identifier)
+            try center.turn(of: key, at: now, from: .clock) {
+                $0.leave(departure.device, by: departure.id, departure.trace)
+            }
+        }
+    }
+
+    /// While a device leaves, no turn takes it for one of the recipient's: answers may come between the pieces.
+    ///
+    /// - Parameter isLeaving: false to show the record as it is again.
+    func hideLeavingDevice(in record: inout RecipientRecord, of key: NotificationKey, isLeaving: Bool) {
+        guard let procedure, case .departure(let departure)? = procedure.tasks.first,
+            key.isSameRecipient(as: procedure.recipient),
+            let place = record.registrations.firstIndex(where: { $0.name.hasSameUTF8(as: departure.device) })
+        else { return }
+        if isLeaving, record.registrations[place].retiredAt == nil {
+            record.registrations[place].retiredAt = .latest
+        } else if !isLeaving, record.registrations[place].retiredAt == .latest {
+            record.registrations[place].retiredAt = nil
+        }
+    }
+}
+
+extension StateEntry {
+    /// Whether a device shows something under the key, or may show it.
+    fileprivate func shows(on device: String) -> Bool {
+        if delivered?.devices.containsUTF8(of: device) ?? false { return true }
+        if handover?.devices?.containsUTF8(of: device) ?? false { return true }
+        return screen?.targets.contains { target in
+            target.mayShowAnything && target.device.map { $0.hasSameUTF8(as: device) } ?? false
+        } ?? false
+    }
+}
