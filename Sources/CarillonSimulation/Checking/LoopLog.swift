@@ -10,6 +10,8 @@ final class LoopLog {
     private let partitions: Int32
     /// Writes to the trace.
     var text: (String) -> Void = { _ in }
+    /// A person has answered a notification on a device.
+    var onAnswer: (ResponseSignal, _ recipient: String) -> Void = { _, _ in }
     /// The app is gone from a device, and what it showed; the key is the device's.
     var onGone: (NotificationKey) -> Void = { _ in }
 
@@ -48,7 +50,9 @@ final class LoopLog {
         if !isAuthorized { unauthorized.insert(recipient) }
     }
 
-    func note(_ response: ResponseSignal, at place: Place) {
+    func note(_ response: ResponseSignal, of recipient: String, at place: Place) {
+        // The others are refused.
+        if response.actionIdentifier == ResponseSignal.defaultAction { onAnswer(response, recipient) }
         responses[response.responseID, default: []].append(place)
         responseAt[place] = response.responseID
     }

@@ -67,56 +67,50 @@ extension World {
         )
     }
 
-    /// Each device shows the last delivered notification, except where the outcome of a send is unknown.
+    /// At rest each device shows what the events say: the notification delivered last, if it is one of its devices, and nothing
+    /// if not. What is forgotten is not taken back.
     func checkDevices() throws(Violation) {
         guard scenario.usesChannel else { return }
         var last: [NotificationKey: Showing] = [:]
-        var isUncertain: Set<NotificationKey> = []
-        /// What may have reached the device is recalled, and what was shown before with it.
-        var isRecalled: Set<NotificationKey> = []
-        /// The devices that got what was delivered last; missing where none was known.
+        var isForgotten: Set<NotificationKey> = []
+        /// The devices that have accepted it; missing where none was known.
         var given: [NotificationKey: [String]] = [:]
         for observed in observer.events {
             let event = observed.event
             switch event.name {
-            // What the device showed is recalled, unless it was forgotten.
             case .delivered where event.channel == ChannelName.events.rawValue:
                 last[event.key] = nil
-                if scenario.forgets || scenario.isCapped { isUncertain.insert(event.key) }
+                if scenario.forgets || scenario.isCapped { isForgotten.insert(event.key) }
             case .delivered:
                 last[event.key] = Showing(event.requestID, event.occurrence)
-                isUncertain.remove(event.key)
-                isRecalled.remove(event.key)
-                given[event.key] = event.devices.map(SimulatedDevices.names)
-            // Recalled where a channel has sent it.
-            case .removed:
-                if last.removeValue(forKey: event.key) != nil { isUncertain.remove(event.key) }
-                // A person has dismissed it on one device: from that one nothing is recalled.
-                if event.by.map({ observer.loop?.isResponse($0) ?? false }) ?? false { isUncertain.insert(event.key) }
-            case .failed, .expired, .superseded, .cancelled, .suppressed:
-                if event.inDoubt { isRecalled.insert(event.key) }
+                isForgotten.remove(event.key)
+                given[event.key] = event.devices.map(SimulatedDevices.accepted)
+            case .deviceAttempted where event.outcome == .accepted:
+                if let device = event.device { given[event.key]?.append(device) }
+            case .removed: last[event.key] = nil
             default: break
             }
         }
-        isUncertain.formUnion(recalledUnknown)
+        isForgotten.formUnion(recalledUnknown)
         let keys = Set(last.keys).union(devices.shown.keys)
-        for key in keys.sorted(by: { $0.text < $1.text })
-        where !isUncertain.contains(key) {
+        for key in keys.sorted(by: { $0.text < $1.text }) where !isForgotten.contains(key) {
             let shown = devices.shown[key] ?? [:]
-            // Of devices that are known, only those that were given it and are still the recipient's.
-            let known = state.devices(of: key)
-            let wrong = shown.filter { device, id in
-                guard device != SimulatedDevices.unnamed else { return id != last[key] }
-                // What is forgotten is not taken back.
-                return !scenario.forgets && (id != last[key] || known?.contains(device) == false)
+            // Those that are still the recipient's.
+            let known = last[key] == nil ? [] : state.devices(of: key) ?? [SimulatedDevices.unnamed]
+            let isListed = given[key].map { given in known.allSatisfy(given.contains) } ?? true
+            let isRight = shown.allSatisfy { device, showing in
+                showing == last[key] && known.contains(device) || scenario.forgets && !known.contains(device)
             }
-            let isGone = given[key]?.contains { observer.loop?.wasGone($0, of: key) ?? false } ?? false
-            guard wrong.isEmpty, last[key] == nil || !shown.isEmpty || isRecalled.contains(key) || isGone else {
+            let missing = known.first { device in
+                shown[device] == nil && observer.loop?.wasGone(device, of: key) != true
+            }
+            guard isListed, isRight, missing == nil || scenario.forgets else {
                 func name(_ id: Showing?) -> String {
                     id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
                 }
                 let devices = shown.map { "\(name($1)) on \($0)" }.sorted().joined(separator: ", ")
-                throw Violation(.device, "\(key.text) shows \(devices), last delivered is \(name(last[key]))")
+                let wanted = "\(name(last[key])) on \(known.joined(separator: ", "))"
+                throw Violation(.device, "\(key.text) shows \(devices); it was delivered last: \(wanted)")
             }
         }
     }

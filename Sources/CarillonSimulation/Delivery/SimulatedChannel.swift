@@ -69,7 +69,8 @@ final class SimulatedChannel: DeliveryChannel {
                 result =
                     bugs.contains(.trustsSilence) ? .failed(retryAfter: pause) : .unanswered(retryAfter: pause)
             }
-        } else if random.chance(rates.rejecting) {
+        } else if !send.isQuiet, random.chance(rates.rejecting) {
+            // What a device has accepted before it accepts again.
             // A device that rejects a recall no longer shows the notification.
             arrives = send.kind == .remove
             result = .rejected(.rejected)
@@ -113,8 +114,9 @@ extension Issued<ChannelSend> {
     /// For the trace.
     var text: String {
         let what = if case .remove = self.kind { "removes" } else { "sends" }
-        return
-            "\(what) \(self.requestID.text.prefix(8)) \(self.key.text) attempt \(self.attempt) of assignment \(assignmentID)"
+        let names = self.devices.map { " on \(SimulatedDevices.names($0).joined(separator: ", "))" } ?? ""
+        return "\(what)\(self.isQuiet ? " again" : "") \(self.requestID.text.prefix(8)) \(self.key.text)\(names) attempt "
+            + "\(self.attempt) of assignment \(assignmentID)"
     }
 }
 

@@ -32,6 +32,8 @@ final class SimulatedDevices {
     private(set) var toldAt: [NotificationKey: Int64] = [:]
     /// The send that each device shows under a key; devices that are not known have one name together.
     private(set) var shown: [NotificationKey: [String: Showing]] = [:]
+    /// The number of sends when an app was last gone from a device: an earlier one does not reach it.
+    private var goneBefore: [NotificationKey: Int] = [:]
     /// What stands for the devices that the gateway knows.
     static let unnamed = "*"
     /// When the last send of each key arrives, in microseconds.
@@ -58,7 +60,7 @@ final class SimulatedDevices {
         let names = send.devices.map(Self.names)
         switch send.kind {
         case .deliver:
-            for name in names ?? [Self.unnamed] {
+            for name in names ?? [Self.unnamed] where !isGone(name, of: send.key, before: number) {
                 shown[send.key, default: [:]][name] = Showing(send.requestID, send.occurrence)
             }
             // The gateway replaces what it has shown before it was told of devices.
@@ -69,22 +71,40 @@ final class SimulatedDevices {
         if shown[send.key]?.isEmpty == true { shown[send.key] = nil }
     }
 
+    private func isGone(_ device: String, of key: NotificationKey, before number: Int) -> Bool {
+        guard let name = try? key.ofRecipient.withIdentifier(device) else { return false }
+        return goneBefore[name].map { number < $0 } ?? false
+    }
+
+    /// A person has answered a notification on a device, which does not show it any more.
+    func answer(_ id: RequestID, _ key: NotificationKey, on device: String) {
+        guard shown[key]?[device]?.requestID == id else { return }
+        shown[key]?[device] = nil
+        if shown[key]?.isEmpty == true { shown[key] = nil }
+    }
+
     /// An app is gone from a device.
     ///
     /// - Parameter device: the device's key.
     func clear(_ device: NotificationKey) {
+        goneBefore[device] = records.count
         for key in shown.keys where key.isSameRecipient(as: device) { shown[key]?[device.identifier] = nil }
         shown = shown.filter { !$0.value.isEmpty }
     }
 
     /// The devices of a list that get the notification.
-    static func names(_ json: ArraySlice<UInt8>) -> [String] {
+    static func names(_ json: ArraySlice<UInt8>) -> [String] { names(json) { $0 != "suppressed" } }
+
+    /// The devices of the list of an event that have got the notification.
+    static func accepted(_ json: ArraySlice<UInt8>) -> [String] { names(json) { $0 == "accepted" } }
+
+    private static func names(_ json: ArraySlice<UInt8>, where isWanted: (String?) -> Bool) -> [String] {
         let list = try? JSONValue.parse(Array(json)).arrayValue
         return (list ?? []).compactMap { device in
             func member(_ name: String) -> String? {
                 device.objectValue?.first { $0.name == name }?.value.stringValue
             }
-            return member("outcome") == "suppressed" ? nil : member("device")
+            return isWanted(member("outcome")) ? member("device") : nil
         }
     }
 

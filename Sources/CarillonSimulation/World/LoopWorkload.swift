@@ -182,6 +182,6 @@ final class LoopWorkload {
         let home = log.home(of: recipient)
         let place = Place(partition: home, offset: broker.append(record, to: topics.signals, home))
         log.text("writes signal \(recipient) \(String(decoding: signal.json, as: UTF8.self)) at \(place)")
-        if case .response(let response) = signal { log.note(response, at: place) }
+        if case .response(let response) = signal { log.note(response, of: recipient, at: place) }
     }
 }

@@ -34,6 +34,16 @@ final class SeededRun {
         if let random = Self.loop(options, scenario) {
             let log = LoopLog(broker: world.broker, topics: world.topics, isExactlyOnce: options.isExactlyOnce)
             log.onGone = { [devices = world.devices] in devices.clear($0) }
+            log.onAnswer = { [devices = world.devices] response, recipient in
+                guard let device = response.device,
+                    let key = try? NotificationKey(
+                        application: response.application ?? "shop",
+                        recipient: recipient,
+                        identifier: response.identifier
+                    )
+                else { return }
+                devices.answer(response.requestID, key, on: device)
+            }
             log.text = { [unowned world] in world.note("phones", $0) }
             world.observer.loop = log
             loop = LoopWorkload(
