@@ -104,19 +104,45 @@ struct DigestTests {
 
     // MARK: - Quiet hours
 
-    @Test func `quiet hours of one member hold all, and each can still be cancelled`() throws {
+    @Test func `quiet hours hold the members that have them, and the others are sent`() throws {
         var bench = Bench(LimitTests.exactlyOnce)
         bench.apply(try Self.request("a", quiet: Self.quiet))
         for name in ["b", "c"] { bench.apply(try Self.request(name)) }
-        let held = bench.fire(60_000)
-        #expect(held.summary == ["held a", "held b", "held c"])
-        #expect(held.allSatisfy { $0.reason == .quietHours && $0.until == at(LimitTests.hour) })
-        #expect(bench.apply(removal("r", key("b"), .pending), 61_000).summary == ["cancelled b!"])
+        let events = bench.fire(60_000)
+        #expect(events.map(\.name) == [.held, .digested, .digested, .delivered])
+        #expect(events[0].reason == .quietHours && events[0].until == at(LimitTests.hour))
+        // What comes meanwhile has a window of its own, and waits no longer.
         let joined = bench.apply(try Self.request("d"), 62_000)
-        #expect(joined.summary == ["held d"] && joined[0].until == at(LimitTests.hour))
+        #expect(joined.summary == ["held d"] && joined[0].until == at(122_000))
+        bench.apply(try Self.request("e"), 63_000)
+        #expect(bench.fire(122_000).map(\.name) == [.digested, .digested, .delivered])
+        let last = bench.fire(LimitTests.hour)
+        #expect(last.summary == ["delivered a!"])
+        #expect(bench.recipient(key(""))?.digests.isEmpty ?? true)
+    }
+
+    @Test func `members that are held until one instant are one digest then, and each can still be cancelled`() throws {
+        var bench = Bench(LimitTests.exactlyOnce)
+        for name in ["a", "b", "c"] { bench.apply(try Self.request(name, quiet: Self.quiet)) }
+        #expect(bench.fire(60_000).summary == ["held a", "held b", "held c"])
+        #expect(bench.apply(removal("r", key("b"), .pending), 61_000).summary == ["cancelled b!"])
         let events = bench.fire(LimitTests.hour)
-        #expect(events.map(\.name) == [.digested, .digested, .digested, .delivered])
-        #expect(events.dropLast().map(\.key.identifier) == ["a", "c", "d"])
+        #expect(events.map(\.name) == [.digested, .digested, .delivered])
+        #expect(events.dropLast().map(\.key.identifier) == ["a", "c"])
+    }
+
+    @Test func `while the digest before is being sent, its group waits and nothing of it is written`() throws {
+        var bench = Bench(Self.sending)
+        for name in ["a", "b"] { bench.apply(try Self.request(name)) }
+        bench.fire(60_000)
+        for name in ["c", "d"] { bench.apply(try Self.request(name), 61_000) }
+        _ = bench.center.cut(at: at(61_000), all: true)
+        for second in stride(from: Int64(121), through: 300, by: 1) {
+            #expect(bench.fire(second * 1000).isEmpty)
+            #expect(bench.center.dirtyCount == 0)
+        }
+        try bench.answer(.accepted, 300_500)
+        #expect(bench.fire(311_000).map(\.name) == [.digested, .digested])
     }
 
     @Test func `a member that quiet hours suppress ends, and the others are sent`() throws {

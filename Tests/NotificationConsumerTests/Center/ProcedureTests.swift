@@ -60,7 +60,7 @@ struct ProcedureTests {
         let place = bench.offset
         bench.apply(DeviceTests.gone(at: 5), 5)
         let first = Self.removed(bench)
-        for _ in first { try bench.answer(.accepted, 6, number: bench.sends.count - 1) }
+        for number in bench.sends.indices { try bench.answer(.accepted, 6, number: number) }
         try bench.commit()
         var next = Bench(Self.rules, over: bench.store, limits: Self.limits, firedThrough: at(10))
         next.offset = place

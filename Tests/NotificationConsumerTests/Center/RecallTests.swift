@@ -81,14 +81,18 @@ struct RecallTests {
         #expect(Self.last(bench) == "recall")
     }
 
-    @Test func `what a newer notification does not replace on a device is recalled from it`() throws {
+    @Test func `what a device shows that is denied is recalled from it at once, and a newer notification is not for it`()
+        throws
+    {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))
         try bench.answer(.accepted)
         bench.apply(try DeviceTests.device("tablet", token: Self.tabletToken, status: .denied, at: 1))
+        #expect(Self.last(bench) == "recall tablet")
+        try bench.answer(.accepted)
         bench.apply(DeviceTests.request("b", Self.content))
         try bench.answer(.accepted)
-        #expect(Self.last(bench) == "recall tablet")
+        #expect(Self.last(bench) == "b" && bench.events.last?.name == .delivered)
     }
 
     // MARK: - A device that changes hands

@@ -74,20 +74,19 @@ extension PartitionCenter {
     ///
     /// - Returns: `unfinished`, or the outcome; after that its position may be committed.
     mutating func proceed(at now: Timestamp) throws -> CenterInput.Outcome {
-        guard var walk = procedure?.walk, let task = procedure?.tasks.first else { return .applied }
-        switch task {
-        case .removal(let removal): try remove(&walk, by: removal, at: now)
-        case .departure(let departure): try leave(&walk, departure, at: now)
-        case .move(let zone, let mayHaveBeenSent): try move(&walk, to: zone, mayHaveBeenSent: mayHaveBeenSent, at: now)
+        while let task = procedure?.tasks.first, var walk = procedure?.walk {
+            switch task {
+            case .removal(let removal): try remove(&walk, by: removal, at: now)
+            case .departure(let departure): try leave(&walk, departure, at: now)
+            case .move(let zone, let isDoubtful): try move(&walk, to: zone, mayHaveBeenSent: isDoubtful, at: now)
+            }
+            procedure?.walk = walk
+            guard walk.isOver, let recipient = procedure?.recipient else { return .unfinished }
+            procedure?.tasks.removeFirst()
+            let next = self.walk(of: recipient)
+            procedure?.walk = next
         }
-        guard var done = procedure else { return .applied }
-        done.walk = walk
-        if walk.isOver { done.tasks.removeFirst() }
-        guard done.tasks.isEmpty else {
-            if walk.isOver { done.walk = self.walk(of: done.recipient) }
-            procedure = done
-            return .unfinished
-        }
+        guard let done = procedure else { return .applied }
         procedure = nil
         switch done.input {
         case .removal(let removal): return try finish(removal, found: done.found, at: now, done.reading)
