@@ -96,7 +96,10 @@ extension CalendarPattern {
         guard let month = components.month else { return }
         let name = month.isSeveral ? "none of the months \(month)" : "month \(month)"
         if let quarter = components.quarter, !month.values.contains(where: { ($0 + 2) / 3 == quarter }) {
-            throw refused(.month, month.isSeveral ? "\(name) is in quarter \(quarter)" : "\(name) is not in quarter \(quarter)")
+            throw refused(
+                .month,
+                month.isSeveral ? "\(name) is in quarter \(quarter)" : "\(name) is not in quarter \(quarter)"
+            )
         }
         guard policy == .skip, let day = components.day, let least = day.values.first else { return }
         // Year 4 is a leap year.

@@ -257,7 +257,9 @@ extension CalendarPattern {
             dates = first < GregorianCalendar.firstMonday(ofWeekYear: index + 1) ? components.weekdayBits : 0
         }
         guard isFiltered else { return (first, dates) }
-        for bit in 0..<7 as Range<Int64> where dates & 1 << bit != 0 && !components.match(first + bit) { dates &= ~(1 << bit) }
+        for bit in 0..<7 as Range<Int64> where dates & 1 << bit != 0 && !components.match(first + bit) {
+            dates &= ~(1 << bit)
+        }
         return (first, dates)
     }
 

@@ -72,7 +72,9 @@ enum RandomRequest {
     }
 
     private static func values(in range: ClosedRange<Int>, _ generator: inout SeededGenerator) -> CalendarValues {
-        CalendarValues((0...Int.random(in: 0...2, using: &generator)).map { _ in Int.random(in: range, using: &generator) })
+        CalendarValues(
+            (0...Int.random(in: 0...2, using: &generator)).map { _ in Int.random(in: range, using: &generator) }
+        )
     }
 
     private static func unit(_ generator: inout SeededGenerator) -> Double {

@@ -114,7 +114,8 @@ struct CalendarComponentsTests {
         .init(year: 2027, dayOfYear: 100), .init(weekday: 1, dayOfYear: 366), .init(minute: 5, second: 5),
         .init(era: 1, year: 2027, month: 2, day: 28), .init(weekOfYear: 53, yearForWeekOfYear: 2026, weekday: 1),
         .init(month: 11, weekday: 5, weekdayOrdinal: 4), .init(month: 1, weekOfYear: 53, weekday: 6, day: 1),
-        .init(weekday: [2, 3, 4, 5, 6], hour: [9, 17]), .init(quarter: 2, month: [1, 5]), .init(month: [2, 3], day: [30, 31]),
+        .init(weekday: [2, 3, 4, 5, 6], hour: [9, 17]), .init(quarter: 2, month: [1, 5]),
+        .init(month: [2, 3], day: [30, 31]),
     ]
 
     @Test("sets without a hole are allowed", arguments: complete)
@@ -186,7 +187,10 @@ struct CalendarComponentsTests {
     func movedDays(_ wanted: Int) throws {
         for policy in [MissingDayPolicy.previous, .nextTime] {
             for month in [nil, 2, 4] as [Int?] {
-                let pattern = try CalendarPattern(CalendarComponents(month: month.map { CalendarValues($0) }, day: CalendarValues(wanted)), missingDay: policy)
+                let pattern = try CalendarPattern(
+                    CalendarComponents(month: month.map { CalendarValues($0) }, day: CalendarValues(wanted)),
+                    missingDay: policy
+                )
                 let (start, end) = (GregorianCalendar.day(2095, 12, 1), GregorianCalendar.day(2105, 2, 1))
                 let dates = (start..<end).filter { day in
                     let date = Timestamp.date(ofDay: day)
@@ -235,9 +239,12 @@ struct CalendarComponentsTests {
             let times = Self.times(pattern, first..<first + 100)
             for _ in 0..<30 {
                 let range = first * 86_400..<(first + 100) * 86_400
-                let (one, other) = (Int64.random(in: range, using: &generator), Int64.random(in: range, using: &generator))
+                let (one, other) = (
+                    Int64.random(in: range, using: &generator), Int64.random(in: range, using: &generator)
+                )
                 // Also exactly at a time, and a second beside it.
-                let start = times.isEmpty || Bool.random(using: &generator) ? min(one, other) : times[times.count / 2] + one % 2
+                let start =
+                    times.isEmpty || Bool.random(using: &generator) ? min(one, other) : times[times.count / 2] + one % 2
                 let end = max(start, one, other)
                 let inside = times.filter { $0 >= start && $0 <= end }
                 #expect(pattern.next(fromTime: start, through: end) == inside.first)
@@ -249,15 +256,32 @@ struct CalendarComponentsTests {
         #expect(found > 10_000)
     }
 
-    @Test("what a month lacks is on one date, though it is listed with that one", arguments: [MissingDayPolicy.previous, .nextTime])
+    @Test(
+        "what a month lacks is on one date, though it is listed with that one",
+        arguments: [MissingDayPolicy.previous, .nextTime]
+    )
     func oneDate(_ policy: MissingDayPolicy) throws {
-        let schedule = try schedule(.init(day: [1, 30, 31]), in: "UTC", after: "2027-01-31T00:00:00Z", missingDay: policy)
+        let schedule = try schedule(
+            .init(day: [1, 30, 31]),
+            in: "UTC",
+            after: "2027-01-31T00:00:00Z",
+            missingDay: policy
+        )
         let expected =
             policy == .previous
-            ? ["2027-02-01", "2027-02-28", "2027-03-01", "2027-03-30", "2027-03-31", "2027-04-01", "2027-04-30", "2027-05-01"]
-            : ["2027-02-01", "2027-03-01", "2027-03-30", "2027-03-31", "2027-04-01", "2027-04-30", "2027-05-01", "2027-05-30"]
+            ? [
+                "2027-02-01", "2027-02-28", "2027-03-01", "2027-03-30", "2027-03-31", "2027-04-01", "2027-04-30",
+                "2027-05-01",
+            ]
+            : [
+                "2027-02-01", "2027-03-01", "2027-03-30", "2027-03-31", "2027-04-01", "2027-04-30", "2027-05-01",
+                "2027-05-30",
+            ]
         #expect(schedule.prefix(8) == (try expected.map { try at("\($0)T00:00:00Z") }))
-        #expect(try schedule.count(from: schedule.first, through: at("2027-05-01T00:00:00Z")) == expected.count - (policy == .previous ? 0 : 1))
+        #expect(
+            try schedule.count(from: schedule.first, through: at("2027-05-01T00:00:00Z")) == expected.count
+                - (policy == .previous ? 0 : 1)
+        )
     }
 
     @Test("a list of a year's dates is past with its last, also when that one is in a gap that is skipped")
@@ -269,7 +293,10 @@ struct CalendarComponentsTests {
             gap: .skip
         )
         try CalendarSchedule.check(trigger, after: at("2026-03-28T00:00:00Z"), zone: berlin)
-        #expect(try CalendarSchedule(trigger, anchor: at("2026-03-28T00:00:00Z"), zone: berlin).first == at("2026-03-28T01:30:00Z"))
+        #expect(
+            try CalendarSchedule(trigger, anchor: at("2026-03-28T00:00:00Z"), zone: berlin).first
+                == at("2026-03-28T01:30:00Z")
+        )
         let afterFirst = try at("2026-03-28T02:00:00Z")
         let gap = failure { () throws(ModelError) in
             try CalendarSchedule.check(trigger, after: afterFirst, zone: berlin)
@@ -277,7 +304,8 @@ struct CalendarComponentsTests {
         #expect(gap?.reason == .gap)
         let later = try at("2026-03-31T06:00:00Z")
         for zone in [berlin, nil] {
-            let past = failure { () throws(ModelError) in try CalendarSchedule.check(trigger, after: later, zone: zone) }
+            let past = failure { () throws(ModelError) in try CalendarSchedule.check(trigger, after: later, zone: zone)
+            }
             #expect(past?.reason == .invalid && past?.detail.contains("past") == true)
         }
     }

@@ -241,7 +241,9 @@ struct CalendarReplanTests {
     @Test("a one-shot that a gap pushed past midnight keeps its date when the device moves")
     func moved() throws {
         let (nuuk, reykjavik) = (try zone("America/Nuuk"), try zone("Atlantic/Reykjavik"))
-        for components in [CalendarComponents(hour: 23, minute: 30), .init(year: 2027, month: 3, day: 27, hour: 23, minute: 30)] {
+        for components in [
+            CalendarComponents(hour: 23, minute: 30), .init(year: 2027, month: 3, day: 27, hour: 23, minute: 30),
+        ] {
             let trigger = CalendarTrigger(dateComponents: components)
             let anchor = try at("2027-03-27T12:00:00Z")
             let schedule = try CalendarSchedule(trigger, anchor: anchor, zone: nuuk)
