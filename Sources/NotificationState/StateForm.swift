@@ -20,8 +20,10 @@ enum StateForm {
     static let devices = 6
     /// The form from which devices may show other things than what was delivered last, each with an operation of its own.
     static let screens = 7
+    /// The form from which a component of a calendar trigger may have several values.
+    static let calendarLists = 8
     /// The newest form that this version reads, and the newest that it writes.
-    static let current = 7
+    static let current = 8
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.
     ///

@@ -6,7 +6,7 @@ import NotificationModel
 struct Query: Decodable {
     let id: Int
     let zone: String
-    let components: [String: Int]
+    let components: [String: Values]
     let gap: GapPolicy?
     let overlap: OverlapPolicy?
     let missingDay: MissingDayPolicy?
@@ -15,6 +15,30 @@ struct Query: Decodable {
     let notBefore: Int64?
     let after: Int64
     let count: Int
+}
+
+/// A value of a component, or several.
+enum Values: Decodable {
+    case one(Int)
+    case several([Int])
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Int.self) {
+            self = .one(value)
+        } else {
+            self = .several(try container.decode([Int].self))
+        }
+    }
+
+    var one: Int? { if case .one(let value) = self { value } else { nil } }
+
+    var all: CalendarValues {
+        switch self {
+        case .one(let value): CalendarValues(value)
+        case .several(let values): CalendarValues(values)
+        }
+    }
 }
 
 struct Answer: Encodable {
@@ -26,22 +50,22 @@ struct Answer: Encodable {
     var fault: String?
 }
 
-func components(_ values: [String: Int]) -> CalendarComponents {
+func components(_ values: [String: Values]) -> CalendarComponents {
     CalendarComponents(
-        era: values["era"],
-        year: values["year"],
-        quarter: values["quarter"],
-        month: values["month"],
-        weekOfYear: values["weekOfYear"],
-        weekOfMonth: values["weekOfMonth"],
-        yearForWeekOfYear: values["yearForWeekOfYear"],
-        weekday: values["weekday"],
-        weekdayOrdinal: values["weekdayOrdinal"],
-        day: values["day"],
-        dayOfYear: values["dayOfYear"],
-        hour: values["hour"],
-        minute: values["minute"],
-        second: values["second"]
+        era: values["era"]?.one,
+        year: values["year"]?.one,
+        quarter: values["quarter"]?.one,
+        month: values["month"]?.all,
+        weekOfYear: values["weekOfYear"]?.one,
+        weekOfMonth: values["weekOfMonth"]?.one,
+        yearForWeekOfYear: values["yearForWeekOfYear"]?.one,
+        weekday: values["weekday"]?.all,
+        weekdayOrdinal: values["weekdayOrdinal"]?.one,
+        day: values["day"]?.all,
+        dayOfYear: values["dayOfYear"]?.one,
+        hour: values["hour"]?.all,
+        minute: values["minute"]?.one,
+        second: values["second"]?.one
     )
 }
 

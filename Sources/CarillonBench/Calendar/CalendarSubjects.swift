@@ -45,15 +45,15 @@ struct CalendarFunction: CalendarSubject {
             calendar.timeZone = zone
             let given = trigger.entry.components
             let components = DateComponents(
-                month: given.month,
-                day: given.day,
-                hour: given.hour,
+                month: given.month?.only,
+                day: given.day?.only,
+                hour: given.hour?.only,
                 minute: given.minute,
                 second: given.second,
-                weekday: given.weekday,
+                weekday: given.weekday?.only,
                 weekdayOrdinal: given.weekdayOrdinal
             )
-            let isRare = given.day ?? 1 > 28 || given.weekdayOrdinal != nil
+            let isRare = given.day?.only ?? 1 > 28 || given.weekdayOrdinal != nil
             let policy = isRare ? Calendar.MatchingPolicy.strict : .nextTime
             return { [calendar] instant in
                 let date = Date(timeIntervalSince1970: Double(instant.rawValue) / 1_000)
@@ -149,8 +149,8 @@ struct CalendarRules: CalendarSubject {
         let triggers = workload.triggers.map { trigger in
             let given = trigger.entry.components
             let components = [
-                "month": given.month, "day": given.day, "weekday": given.weekday,
-                "weekdayOrdinal": given.weekdayOrdinal, "hour": given.hour, "minute": given.minute,
+                "month": given.month?.only, "day": given.day?.only, "weekday": given.weekday?.only,
+                "weekdayOrdinal": given.weekdayOrdinal, "hour": given.hour?.only, "minute": given.minute,
                 "second": given.second,
             ]
             return Work.Trigger(

@@ -98,6 +98,7 @@ extension Lane {
         rules.contentBytes = intake.requests.contentBytes
         rules.keptContentBytes = intake.requests.bound.content(contents: intake.requests.contents + 1)
         rules.recordBytes = intake.requests.bound.bytes
+        rules.listsRegistrations = configuration.listsRegistrations
         rules.requiresDevice = configuration.requiresDevice
         rules.foregroundKept = configuration.foregroundKept.milliseconds
         rules.maximumDevices = configuration.devicesPerRecipient

@@ -5,24 +5,34 @@ import NotificationState
 extension PartitionCenter {
     /// The notification under one key; nil when it has none in the sets that are asked for.
     func notification(for query: NotificationQuery) throws -> ListedNotification? {
-        try entry(of: query.key).flatMap { query.list(query.key, $0) }
+        let clock = try clock(of: query)
+        return try entry(of: query.key).flatMap { query.list(query.key, $0, clock) }
     }
 
     /// The devices of a recipient, or the one that the key names.
     func devices(for query: NotificationQuery, at now: Timestamp) throws -> [ListedDevice] {
-        let key = query.key.ofRecipient
-        let record =
-            try recipients.record(of: key) ?? store.entry(of: key.encoded).map { try RecipientRecord(json: $0.value) }
         let name = query.key.identifier
-        return (record?.registrations ?? []).filter { name.isEmpty || $0.name.hasSameUTF8(as: name) }.map {
-            ListedDevice($0, isInForeground: $0.isInForeground(at: now, kept: rules.foregroundKept))
-        }
+        return (try record(for: query)?.registrations ?? []).filter { name.isEmpty || $0.name.hasSameUTF8(as: name) }
+            .map {
+                ListedDevice($0, isInForeground: $0.isInForeground(at: now, kept: rules.foregroundKept))
+            }
+    }
+
+    private func record(for query: NotificationQuery) throws -> RecipientRecord? {
+        let key = query.key.ofRecipient
+        return try recipients.record(of: key)
+            ?? store.entry(of: key.encoded).map { try RecipientRecord(json: $0.value) }
+    }
+
+    private func clock(of query: NotificationQuery) throws -> ListedNotification.Clock? {
+        try rules.zones.map { .init($0, local: try record(for: query)?.timeZone) }
     }
 
     /// Some of what a recipient has, in the order of the hashes of keys.
     func page(for query: NotificationQuery) throws -> NotificationQuery.Page {
         var page = NotificationQuery.Page()
         let (candidates, end) = try candidates(for: query)
+        let clock = try clock(of: query)
         var (last, bytes) = (Int64.min, 0)
         for candidate in candidates {
             // Equal hashes stay together: a page cannot begin between them.
@@ -33,7 +43,7 @@ extension PartitionCenter {
             }
             last = candidate.place
             let entry = try candidate.stored.map { try StateEntry(json: $0, zones: zones) } ?? entry(of: candidate.key)
-            guard let listed = entry.flatMap({ query.list(candidate.key, $0) }) else { continue }
+            guard let listed = entry.flatMap({ query.list(candidate.key, $0, clock) }) else { continue }
             bytes += listed.contentBytes
             page.notifications.append(listed)
         }
@@ -80,7 +90,11 @@ extension PartitionCenter {
 }
 
 extension NotificationQuery {
-    fileprivate func list(_ key: NotificationKey, _ entry: StateEntry) -> ListedNotification? {
-        ListedNotification(key: key, entry: entry, states: states, occurrences: occurrences)
+    fileprivate func list(
+        _ key: NotificationKey,
+        _ entry: StateEntry,
+        _ clock: ListedNotification.Clock?
+    ) -> ListedNotification? {
+        ListedNotification(key: key, entry: entry, states: states, occurrences: occurrences, clock: clock)
     }
 }

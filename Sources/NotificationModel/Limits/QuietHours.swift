@@ -56,6 +56,17 @@ public struct QuietHours: Sendable, Hashable {
         return found.map(Timestamp.init(seconds:))
     }
 
+    /// The same on the clock of a recipient.
+    ///
+    /// - Parameters:
+    ///   - now: the instant.
+    ///   - zones: the database, and the zone for whom none is known.
+    ///   - local: the name of the recipient's zone, for quiet hours that name none; nil if it is unknown.
+    package func end(containing now: Timestamp, in zones: TimeZones, local: String?) -> Timestamp? {
+        let zone = (timeZone ?? local).flatMap { try? zones.database.rules(named: $0) } ?? zones.standard
+        return end(containing: now, in: zone)
+    }
+
     private static let day: Int64 = 86_400
 }
 

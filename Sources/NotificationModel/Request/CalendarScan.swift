@@ -21,22 +21,29 @@ enum CalendarField: UInt8, CaseIterable {
         }
     }
 
-    var place: WritableKeyPath<CalendarComponents, Int?> {
+    /// Where a component is.
+    enum Place {
+        case one(WritableKeyPath<CalendarComponents, Int?>)
+        /// It may have several values.
+        case several(WritableKeyPath<CalendarComponents, CalendarValues?>)
+    }
+
+    var place: Place {
         switch self {
-        case .era: \.era
-        case .year: \.year
-        case .quarter: \.quarter
-        case .month: \.month
-        case .weekOfYear: \.weekOfYear
-        case .weekOfMonth: \.weekOfMonth
-        case .yearForWeekOfYear: \.yearForWeekOfYear
-        case .weekday: \.weekday
-        case .weekdayOrdinal: \.weekdayOrdinal
-        case .day: \.day
-        case .dayOfYear: \.dayOfYear
-        case .hour: \.hour
-        case .minute: \.minute
-        case .second: \.second
+        case .era: .one(\.era)
+        case .year: .one(\.year)
+        case .quarter: .one(\.quarter)
+        case .month: .several(\.month)
+        case .weekOfYear: .one(\.weekOfYear)
+        case .weekOfMonth: .one(\.weekOfMonth)
+        case .yearForWeekOfYear: .one(\.yearForWeekOfYear)
+        case .weekday: .several(\.weekday)
+        case .weekdayOrdinal: .one(\.weekdayOrdinal)
+        case .day: .several(\.day)
+        case .dayOfYear: .one(\.dayOfYear)
+        case .hour: .several(\.hour)
+        case .minute: .one(\.minute)
+        case .second: .one(\.second)
         }
     }
 
@@ -77,10 +84,26 @@ extension JSONScanner {
                 return try scanner.skipUnknownField(origin)
             }
             try seen.insert(field)
-            components[keyPath: field.place] = Int(try scanner.integer(in: field.range))
+            switch field.place {
+            case .one(let place): components[keyPath: place] = Int(try scanner.integer(in: field.range))
+            case .several(let place): components[keyPath: place] = try scanner.calendarValues(in: field.range)
+            }
         }
         guard components != CalendarComponents() else { throw value("must have at least one component") }
         return components
+    }
+
+    /// A value, or an array of values, each once.
+    private mutating func calendarValues(in range: ClosedRange<Int64>) throws(ModelError) -> CalendarValues {
+        guard peek() == 0x5B else { return CalendarValues(Int(try integer(in: range))) }
+        var values = CalendarValues([])
+        try array { scanner, _ throws(ModelError) in
+            let value = Int(try scanner.integer(in: range))
+            guard !values.contains(value) else { throw scanner.value("appears twice") }
+            values.insert(value)
+        }
+        guard values != CalendarValues([]) else { throw value("must have at least one value") }
+        return values
     }
 
     mutating func timeZone(_ origin: ScanOrigin) throws(ModelError) -> String {

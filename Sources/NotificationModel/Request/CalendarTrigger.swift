@@ -73,7 +73,7 @@ public enum MissingDayPolicy: String, CaseIterable, Hashable, Sendable, Codable 
     case nextTime
 }
 
-/// Components of a wall-clock time; all set components must match.
+/// Components of a wall-clock time; all set components must match, one with several values by any of them.
 public struct CalendarComponents: Hashable, Sendable {
     /// 0 or 1.
     public var era: Int?
@@ -82,7 +82,7 @@ public struct CalendarComponents: Hashable, Sendable {
     /// 1 to 4.
     public var quarter: Int?
     /// 1 to 12.
-    public var month: Int?
+    public var month: CalendarValues?
     /// 1 to 53.
     public var weekOfYear: Int?
     /// 1 to 5: weeks begin on Monday, and week 1 is the first with at least four days in the month.
@@ -90,15 +90,15 @@ public struct CalendarComponents: Hashable, Sendable {
     /// 1 to 9999, the year of ``weekOfYear``.
     public var yearForWeekOfYear: Int?
     /// 1 to 7; 1 is Sunday.
-    public var weekday: Int?
+    public var weekday: CalendarValues?
     /// 1 to 5: the ordinal of the weekday in the month.
     public var weekdayOrdinal: Int?
     /// 1 to 31.
-    public var day: Int?
+    public var day: CalendarValues?
     /// 1 to 366.
     public var dayOfYear: Int?
     /// 0 to 23.
-    public var hour: Int?
+    public var hour: CalendarValues?
     /// 0 to 59.
     public var minute: Int?
     /// 0 to 59.
@@ -109,15 +109,15 @@ public struct CalendarComponents: Hashable, Sendable {
         era: Int? = nil,
         year: Int? = nil,
         quarter: Int? = nil,
-        month: Int? = nil,
+        month: CalendarValues? = nil,
         weekOfYear: Int? = nil,
         weekOfMonth: Int? = nil,
         yearForWeekOfYear: Int? = nil,
-        weekday: Int? = nil,
+        weekday: CalendarValues? = nil,
         weekdayOrdinal: Int? = nil,
-        day: Int? = nil,
+        day: CalendarValues? = nil,
         dayOfYear: Int? = nil,
-        hour: Int? = nil,
+        hour: CalendarValues? = nil,
         minute: Int? = nil,
         second: Int? = nil
     ) {
@@ -135,5 +135,10 @@ public struct CalendarComponents: Hashable, Sendable {
         self.hour = hour
         self.minute = minute
         self.second = second
+    }
+
+    /// Whether a component has several values.
+    package var hasLists: Bool {
+        [month, weekday, day, hour].contains { $0?.isSeveral == true }
     }
 }

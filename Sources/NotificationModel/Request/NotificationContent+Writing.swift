@@ -160,12 +160,23 @@ extension CalendarComponents {
         var isFirst = true
         out.append(0x7B)
         for field in CalendarField.allCases {
-            guard let value = self[keyPath: field.place] else { continue }
+            let values: [Int]
+            switch field.place {
+            case .one(let place): values = self[keyPath: place].map { [$0] } ?? []
+            case .several(let place): values = self[keyPath: place]?.values ?? []
+            }
+            guard let first = values.first else { continue }
             if !isFirst { out.append(0x2C) }
             isFirst = false
             JSONWriter.append(string: field.name, to: &out)
             out.append(0x3A)
-            JSONWriter.append(number: value, to: &out)
+            if values.count > 1 { out.append(0x5B) }
+            JSONWriter.append(number: first, to: &out)
+            for value in values.dropFirst() {
+                out.append(0x2C)
+                JSONWriter.append(number: value, to: &out)
+            }
+            if values.count > 1 { out.append(0x5D) }
         }
         out.append(0x7D)
     }

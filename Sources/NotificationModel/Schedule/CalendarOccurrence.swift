@@ -44,21 +44,21 @@ extension CalendarOccurrences {
         guard Self.bounds.contains(instant) else { return nil }
         let kind = zone.kind(at: instant)
         let local = instant + kind.offset
-        guard pattern.period == GregorianCalendar.secondsOfDay else {
-            let passed = GregorianCalendar.remainder(local - pattern.secondOfPeriod, by: pattern.period)
+        guard !pattern.isOfAnyHour else {
+            let passed = GregorianCalendar.remainder(local - pattern.second, by: pattern.period)
             guard passed == 0 else { return nil }
             return occurrence(instant, kind, wanted: local, day: nil, resolution(of: local, at: instant))
         }
-        // Two dates can have their occurrence at one instant: the one without a gap explains it better.
+        // Two times can have their occurrence at one instant: the one without a gap explains it better.
         var answer: CalendarOccurrence?
-        var day = GregorianCalendar.floor(local, by: GregorianCalendar.secondsOfDay) - 3
-        let last = day + 6
-        while let date = pattern.next(from: day, through: last) {
-            let wall = date * GregorianCalendar.secondsOfDay + pattern.secondOfPeriod
-            if instants(of: wall).contains(instant), answer == nil || wall == local {
-                answer = occurrence(instant, kind, wanted: wall, day: date, resolution(of: wall, at: instant))
+        var wall = local - 3 * GregorianCalendar.secondsOfDay
+        let last = local + 3 * GregorianCalendar.secondsOfDay
+        while let time = pattern.next(fromTime: wall, through: last) {
+            if instants(of: time).contains(instant), answer == nil || time == local {
+                let day = GregorianCalendar.floor(time, by: GregorianCalendar.secondsOfDay)
+                answer = occurrence(instant, kind, wanted: time, day: day, resolution(of: time, at: instant))
             }
-            day = date + 1
+            wall = time + 1
         }
         return answer
     }

@@ -1,7 +1,7 @@
 /// The instants at which a zone's clock shows what a pattern asks for. All instants are whole seconds since 1970.
 ///
-/// With the hour set, each matching date has one wall-clock time, whose instants follow from the zone and the policies for
-/// gaps and overlaps. Without it, occurrences are all instants whose minute and second match.
+/// With the hour set, the instants of each matching wall-clock time follow from the zone and the policies for gaps and
+/// overlaps. Without it, occurrences are all instants whose minute and second match.
 struct CalendarOccurrences: Hashable, Sendable {
     let pattern: CalendarPattern
     let zone: TimeZoneRules
@@ -38,30 +38,22 @@ struct CalendarOccurrences: Hashable, Sendable {
             return start < Self.bounds.lowerBound ? next(after: Self.bounds.lowerBound) : nil
         }
         let limit = min(start + Self.horizon, Self.bounds.upperBound)
-        guard pattern.period == GregorianCalendar.secondsOfDay else { return nextInHour(after: start, through: limit) }
+        guard !pattern.isOfAnyHour else { return nextInHour(after: start, through: limit) }
 
         let span = zone.span(at: start)
-        let wall = start + span.offset
-        var day = GregorianCalendar.floor(wall, by: GregorianCalendar.secondsOfDay)
-        if Self.isCalm(start, in: span) {
-            if wall - day * GregorianCalendar.secondsOfDay >= pattern.secondOfPeriod { day += 1 }
-        } else {
-            // Near a change of the offset earlier dates may resolve to later instants.
-            day -= 3
-        }
-        let lastDay = GregorianCalendar.floor(limit, by: GregorianCalendar.secondsOfDay) + 2
+        // Near a change of the offset earlier times may resolve to later instants.
+        var wall = start + span.offset + (Self.isCalm(start, in: span) ? 1 : -Self.margin)
         var best: Int64?
-        while let date = pattern.next(from: day, through: lastDay) {
-            let wall = date * GregorianCalendar.secondsOfDay + pattern.secondOfPeriod
-            // No later date resolves to an earlier instant.
-            if let best, wall - TimeZoneRules.reach > best { break }
-            let instant = wall - span.offset
+        while let time = pattern.next(fromTime: wall, through: limit + Self.margin) {
+            // No later time resolves to an earlier instant.
+            if let best, time - TimeZoneRules.reach > best { break }
+            let instant = time - span.offset
             if Self.isCalm(instant, in: span) {
                 if instant > start { return bounded(min(instant, best ?? instant), limit) }
             } else {
-                for instant in instants(of: wall) where instant > start && instant < best ?? .max { best = instant }
+                for instant in instants(of: time) where instant > start && instant < best ?? .max { best = instant }
             }
-            day = date + 1
+            wall = time + 1
         }
         return best.flatMap { bounded($0, limit) }
     }
@@ -71,81 +63,92 @@ struct CalendarOccurrences: Hashable, Sendable {
         let end = min(end, Self.bounds.upperBound)
         let floor = max(floor, Self.bounds.lowerBound)
         guard end >= floor else { return nil }
-        guard pattern.period == GregorianCalendar.secondsOfDay else {
-            return previousInHour(through: end, downTo: floor)
-        }
+        guard !pattern.isOfAnyHour else { return previousInHour(through: end, downTo: floor) }
 
         let span = zone.span(at: end)
-        var day = GregorianCalendar.floor(end + span.offset, by: GregorianCalendar.secondsOfDay)
-        if !Self.isCalm(end, in: span) { day += 3 }
-        let lastDay = GregorianCalendar.floor(floor, by: GregorianCalendar.secondsOfDay) - 2
+        var wall = end + span.offset + (Self.isCalm(end, in: span) ? 0 : Self.margin)
         var best: Int64?
-        while let date = pattern.previous(from: day, through: lastDay) {
-            let wall = date * GregorianCalendar.secondsOfDay + pattern.secondOfPeriod
-            if let best, wall + TimeZoneRules.reach < best { break }
-            let instant = wall - span.offset
+        while let time = pattern.previous(fromTime: wall, through: floor - Self.margin) {
+            if let best, time + TimeZoneRules.reach < best { break }
+            let instant = time - span.offset
             if Self.isCalm(instant, in: span) {
                 if instant <= end {
                     best = max(instant, best ?? instant)
                     break
                 }
             } else {
-                for instant in instants(of: wall) where instant <= end && instant > best ?? .min { best = instant }
+                for instant in instants(of: time) where instant <= end && instant > best ?? .min { best = instant }
             }
-            day = date - 1
+            wall = time - 1
         }
         return best.flatMap { $0 >= floor ? $0 : nil }
     }
 
     /// How many occurrences there are after `start` and up to `end`.
     ///
-    /// Skips the equal steps between two changes of the offset, so the cost grows with the changes, or with the occurrences
-    /// of patterns that have at most one a month.
+    /// Between two changes of the offset they are counted by the calendar, so the cost grows with the changes and with the
+    /// months or weeks.
     func count(after start: Int64, through end: Int64) -> Int {
         var count = 0
         var last = start
         while last < end, let next = next(after: last), next <= end {
             count += 1
             last = next
-            guard let step = pattern.step else { continue }
             let span = zone.span(at: next)
-            let isWithinHour = pattern.period < GregorianCalendar.secondsOfDay
-            guard isWithinHour || Self.isCalm(next, in: span) else { continue }
-            let calmEnd = isWithinHour ? span.end : span.end - Self.margin
-            let steps = (min(end, calmEnd - 1) - next) / step
-            guard steps > 0 else { continue }
-            count += Int(steps)
-            last = next + steps * step
+            if pattern.isOfAnyHour {
+                let steps = (min(end, span.end - 1) - next) / pattern.period
+                count += Int(steps)
+                last = next + steps * pattern.period
+            } else if Self.isCalm(next, in: span) {
+                last = min(end, span.end - Self.margin - 1)
+                count += pattern.count(from: next + span.offset + 1, through: last + span.offset)
+            }
         }
         return count
+    }
+
+    // MARK: - Another clock
+
+    /// The wall-clock time of an occurrence that was planned with an offset, perhaps by other rules of the zone. Nil
+    /// without an hour, and when no time of the pattern is near.
+    func time(of instant: Int64, plannedWith offset: Int64) -> Int64? {
+        guard !pattern.isOfAnyHour else { return nil }
+        let local = instant + offset
+        if pattern.next(fromTime: local, through: local) != nil { return local }
+        // The time is in a gap, which moved it by its length: by a day at most.
+        let (first, last) = (local - GregorianCalendar.secondsOfDay, local + GregorianCalendar.secondsOfDay)
+        if zone.span(at: instant).offset == offset {
+            var wall = first
+            while let time = pattern.next(fromTime: wall, through: last) {
+                if instants(of: time).contains(instant) { return time }
+                wall = time + 1
+            }
+        }
+        // By other rules: the nearest that such a gap may have moved.
+        return gap == .previous
+            ? pattern.next(fromTime: local, through: last) : pattern.previous(fromTime: local, through: first)
+    }
+
+    /// The occurrence of a wall-clock time, or of the next one that has any; nil when there is none within the horizon.
+    ///
+    /// - Parameter offset: of the two instants of an overlap, the one with this offset is preferred.
+    func occurrence(atTime time: Int64, preferring offset: Int64) -> Int64? {
+        var wall = time
+        while let time = pattern.next(fromTime: wall, through: time + Self.horizon) {
+            let found = Array(instants(of: time))
+            if let same = found.last(where: { zone.span(at: $0).offset == offset }) ?? found.first { return same }
+            wall = time + 1
+        }
+        return nil
     }
 
     /// The occurrence in the place of one that was planned when the zone had other rules, and that offset; see
     /// ``CalendarSchedule/replanned(_:)``. Nil when there is none within the horizon.
     func replanned(_ instant: Int64, offset: Int64) -> Int64? {
         // Without an hour the clock shows the time again within the hour, whatever its offset.
-        guard pattern.period == GregorianCalendar.secondsOfDay else { return next(after: instant - 1) }
-        let local = instant + offset
-        let day = GregorianCalendar.floor(local, by: GregorianCalendar.secondsOfDay)
-        let limit = day + Self.horizon / GregorianCalendar.secondsOfDay
-        // A policy for gaps may have moved the time away from the one that was asked for, by less than half a day, or by
-        // a day that the zone lacks, which is then the next one's time.
-        let before = pattern.previous(from: day, through: day - 2)
-        var date = pattern.next(from: before.map { $0 + 1 } ?? day - 2, through: limit)
-        if let before {
-            let distance = { abs(wall(on: $0) - local) }
-            if date.map({ distance(before) <= distance($0) }) ?? true { date = before }
-        }
-        while let candidate = date {
-            let found = Array(instants(of: wall(on: candidate)))
-            if let same = found.last(where: { zone.span(at: $0).offset == offset }) ?? found.first { return same }
-            date = pattern.next(from: candidate + 1, through: limit)
-        }
-        return nil
-    }
-
-    private func wall(on date: Int64) -> Int64 {
-        date * GregorianCalendar.secondsOfDay + pattern.secondOfPeriod
+        guard !pattern.isOfAnyHour else { return next(after: instant - 1) }
+        let time = time(of: instant, plannedWith: offset)
+        return occurrence(atTime: time ?? instant + offset, preferring: offset)
     }
 
     // MARK: - Instants of a wall-clock time
@@ -199,7 +202,7 @@ extension CalendarOccurrences {
         var from = start + 1
         while from <= limit {
             let span = zone.span(at: from)
-            let wait = GregorianCalendar.remainder(pattern.secondOfPeriod - from - span.offset, by: pattern.period)
+            let wait = GregorianCalendar.remainder(pattern.second - from - span.offset, by: pattern.period)
             if from + wait < span.end { return bounded(from + wait, limit) }
             from = span.end
         }
@@ -210,7 +213,7 @@ extension CalendarOccurrences {
         var through = end
         while through >= floor {
             let span = zone.span(at: through)
-            let passed = GregorianCalendar.remainder(through + span.offset - pattern.secondOfPeriod, by: pattern.period)
+            let passed = GregorianCalendar.remainder(through + span.offset - pattern.second, by: pattern.period)
             let found = through - passed
             if found >= span.start { return found >= floor ? found : nil }
             through = span.start - 1

@@ -9,9 +9,14 @@ extension CalendarPattern {
             throw Self.refused(nil, "must have at least one component")
         }
         for field in CalendarField.allCases {
-            guard let value = components[keyPath: field.place], !field.range.contains(Int64(value)) else { continue }
             let range = field.range
-            throw Self.refused(field, "is \(value), must be from \(range.lowerBound) to \(range.upperBound)")
+            let isWithin =
+                switch field.place {
+                case .one(let place): components[keyPath: place].map { range.contains(Int64($0)) }
+                case .several(let place): components[keyPath: place].map { $0.isWithin(range) }
+                }
+            guard isWithin == false else { continue }
+            throw Self.refused(field, "must be from \(range.lowerBound) to \(range.upperBound)")
         }
         if components.era == 0 { throw Self.refused(.era, "is 0: all years before year 1 are past") }
         if let (field, detail) = Self.hole(in: components) {
@@ -89,13 +94,19 @@ extension CalendarPattern {
 
     private static func checkDate(_ components: CalendarComponents, _ policy: MissingDayPolicy) throws(ModelError) {
         guard let month = components.month else { return }
-        if let quarter = components.quarter, (month + 2) / 3 != quarter {
-            throw refused(.month, "month \(month) is not in quarter \(quarter)")
+        let name = month.isSeveral ? "none of the months \(month)" : "month \(month)"
+        if let quarter = components.quarter, !month.values.contains(where: { ($0 + 2) / 3 == quarter }) {
+            throw refused(
+                .month,
+                month.isSeveral ? "\(name) is in quarter \(quarter)" : "\(name) is not in quarter \(quarter)"
+            )
         }
-        guard policy == .skip, let day = components.day else { return }
+        guard policy == .skip, let day = components.day, let least = day.values.first else { return }
         // Year 4 is a leap year.
-        guard Int64(day) > Timestamp.days(in: Int64(month), of: Int64(components.year ?? 4)) else { return }
-        let place = components.year.map { "month \(month) of \($0)" } ?? "month \(month)"
-        throw refused(.day, "\(place) has no day \(day), and missingDay is skip")
+        let longest = month.values.map { Timestamp.days(in: Int64($0), of: Int64(components.year ?? 4)) }.max()
+        guard let longest, Int64(least) > longest else { return }
+        let place = components.year.map { "\(name) of \($0)" } ?? name
+        let has = month.isSeveral ? "has a day" : "has no day"
+        throw refused(.day, "\(place) \(has) \(day), and missingDay is skip")
     }
 }

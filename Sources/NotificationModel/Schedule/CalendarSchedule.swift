@@ -98,15 +98,16 @@ public struct CalendarSchedule: Sendable {
         let start = start(anchor: instant, notBefore: trigger.notBefore)
         guard let zone else {
             let pattern = try CalendarPattern(trigger.dateComponents, missingDay: trigger.missingDay)
-            guard let wall = pattern.onlyWall, wall + TimeZoneRules.reach <= start else { return }
+            guard let wall = pattern.lastTime, wall + TimeZoneRules.reach <= start else { return }
             let time = LocalDateTime(seconds: wall)
-            throw ModelError(.invalid, field: "dateComponents", "are past: their only date and time is \(time)")
+            throw ModelError(.invalid, field: "dateComponents", "are past: their last date and time is \(time)")
         }
         let occurrences = try CalendarOccurrences(trigger, zone: zone)
-        guard let wall = occurrences.pattern.onlyWall else { return }
-        guard occurrences.instants(of: wall).contains(where: { $0 > start }) else {
-            throw never(occurrences, after: start)
-        }
+        guard let wall = occurrences.pattern.lastTime else { return }
+        // The last one may be in a gap that is skipped, and an earlier one not be past.
+        guard
+            occurrences.instants(of: wall).contains(where: { $0 > start }) || occurrences.next(after: start) != nil
+        else { throw never(occurrences, after: start) }
     }
 
     /// The last second that is before all occurrences: an occurrence at `notBefore` counts, one at the anchor does not.
@@ -118,7 +119,7 @@ public struct CalendarSchedule: Sendable {
     private static func never(_ occurrences: CalendarOccurrences, after start: Int64) -> ModelError {
         let start = min(start, CalendarOccurrences.bounds.upperBound)
         let zone = occurrences.zone
-        if let wall = occurrences.pattern.onlyWall {
+        if let wall = occurrences.pattern.lastTime {
             switch zone.instants(of: wall) {
             case .gap(let before, _) where occurrences.gap == .skip && wall - before > start:
                 let time = LocalDateTime(seconds: wall)
@@ -132,7 +133,7 @@ public struct CalendarSchedule: Sendable {
                     return ModelError(
                         .invalid,
                         field: "dateComponents",
-                        "are past: their only date and time in \(zone.name) is \(LocalDateTime(seconds: wall))"
+                        "are past: their last date and time in \(zone.name) is \(LocalDateTime(seconds: wall))"
                     )
                 }
             }
@@ -228,7 +229,12 @@ extension CalendarSchedule {
             }
             found = there.next(after: max(start, last))
         } else {
-            found = there.replanned(occurrence.seconds, offset: Int64(offset(of: occurrence)))
+            let offset = Int64(offset(of: occurrence))
+            // Its time on this clock, whose rules say what a gap did.
+            let time = occurrences.time(of: occurrence.seconds, plannedWith: offset)
+            found =
+                time.map { there.occurrence(atTime: $0, preferring: offset) }
+                ?? there.replanned(occurrence.seconds, offset: offset)
             if let date = found, let notBefore = trigger.notBefore, Timestamp(seconds: date) < notBefore {
                 found = there.next(after: start)
             }

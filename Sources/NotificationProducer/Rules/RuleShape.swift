@@ -35,7 +35,7 @@ indirect enum RuleShape: Sendable {
     static let trigger: [String: RuleShape] = [
         "type": .text, "timeInterval": .number, "repeats": .boolean, "misfire": .text, "jitter": .number,
         "dateComponents": .any, "timeZone": .text, "notBefore": .text, "gap": .text, "overlap": .text,
-        "region": .object(["latitude": .number, "longitude": .number, "radius": .number]),
+        "missingDay": .text, "region": .object(["latitude": .number, "longitude": .number, "radius": .number]),
         "notifyOnEntry": .boolean, "notifyOnExit": .boolean,
     ]
 

@@ -39,7 +39,8 @@ extension StateEntry.Timer: StatePart, JSONWritable {
         case .held, .turn: 1
         case .digest: StateForm.devices
         case .scheduled(.interval, _): 1
-        case .scheduled(.calendar, _): StateForm.calendar
+        case .scheduled(.calendar(let schedule), _):
+            schedule.trigger.dateComponents.hasLists ? StateForm.calendarLists : StateForm.calendar
         case .region: StateForm.location
         }
     }

@@ -108,6 +108,29 @@ struct DeviceTests {
         #expect(events.summary == ["suppressed a!"] && events[0].reason == .noDevice)
     }
 
+    @Test
+    func `a list says how to reach a device, and what it is not given has that too, unless the settings leave it out`()
+        throws
+    {
+        for lists in [true, false] {
+            var rules = LifecycleRules(retention: 1_000_000)
+            rules.listsRegistrations = lists
+            var bench = Bench(rules)
+            bench.apply(try Self.device("phone"))
+            bench.apply(try Self.device("tablet", token: String(repeating: "b2", count: 32), status: .denied))
+            let delivered = try Self.devices(bench.apply(Self.request("a", #"{"title":"T"}"#)).last)
+            let removed = try Self.devices(
+                bench.apply(removal("r", key("order"), .delivered)).first { $0.name == .removed }
+            )
+            for (list, count) in [(delivered, 2), (removed, 1)] {
+                #expect(list.count == count)
+                for device in list {
+                    #expect((device["platform"] == .string("apns")) == lists && (device["token"] != nil) == lists)
+                }
+            }
+        }
+    }
+
     @Test func `each active device is listed with what it is given, or why it is left out`() throws {
         var bench = Bench()
         bench.apply(try Self.device("phone", settings: [.sound: .disabled]))

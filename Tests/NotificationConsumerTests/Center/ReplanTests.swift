@@ -37,7 +37,7 @@ struct ReplanTests {
 
     private static func daily(_ hour: Int = 9, repeats: Bool = true, misfire: MisfirePolicy? = nil) -> CalendarTrigger {
         CalendarTrigger(
-            dateComponents: .init(hour: hour),
+            dateComponents: .init(hour: CalendarValues(hour)),
             timeZone: "Test/Zone",
             repeats: repeats,
             misfire: misfire

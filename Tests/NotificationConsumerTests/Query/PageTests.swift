@@ -109,7 +109,7 @@ struct PageTests {
         let head = #"{"application":"shop","recipient":"ana","identifier":"order""#
         let (second, third) = (at(120_000).rfc3339, at(180_000).rfc3339)
         let name = id("p").description
-        let pending = #""pending":{"requestId":"\#(name)","nextTriggerDate":"\#(second)""#
+        let pending = #""pending":{"requestId":"\#(name)","waitsFor":"time","nextTriggerDate":"\#(second)""#
         let delivered = """
             "delivered":{"requestId":"\(name)","occurrence":"\(at(60_000).rfc3339)","deliveredAt":"\(at(60_000).rfc3339)"}
             """
@@ -129,7 +129,8 @@ struct PageTests {
         )
         let waiting = key("near")
         bench.apply(request("w", waiting, .region(entry), expiration: at(900_000)))
-        let near = #"{"application":"shop","recipient":"ana","identifier":"near","pending":{"requestId":"\#(id("w"))","#
+        let near =
+            #"{"application":"shop","recipient":"ana","identifier":"near","pending":{"requestId":"\#(id("w"))","waitsFor":"region","#
         let expiration = #""expiration":"\#(at(900_000).rfc3339)","content":{"title":"T"}"#
         #expect(try text(waiting) { $0.occurrences = 2 } == "\(near)\(expiration)}}")
 
@@ -142,5 +143,54 @@ struct PageTests {
         let attempt = #""sending":{"requestId":"\#(id("s"))","attempt":1,"nextAttempt":"\#(at(pause).rfc3339)""#
         #expect(try text() == #"\#(head),\#(attempt),"content":{"title":"T"}}}"#)
         #expect(try text { $0.states = [.delivered] } == nil)
+    }
+
+    /// What the notifications of a bench wait for, by identifier; with `sending.` before what a channel has.
+    private func waits(_ bench: Bench, _ names: String...) throws -> [String?] {
+        try names.map { name in
+            guard let found = try bench.center.notification(for: NotificationQuery(key: key(name))) else { return nil }
+            var json: [UInt8] = []
+            found.write(to: &json)
+            let value = try JSONValue.parse(json)
+            return value.value(at: "pending.waitsFor")?.stringValue
+                ?? value.value(at: "sending.waitsFor")?.stringValue.map { "sending.\($0)" }
+        }
+    }
+
+    @Test("a query says what a notification waits for")
+    func waitsFor() throws {
+        var rules = LimitTests.exactlyOnce
+        rules.channels = ChannelRules(.test)
+        var bench = Bench(rules)
+        bench.apply(request("i", key("interval"), interval(3600)))
+        bench.apply(request("w", key("window"), .immediate(collapseWindow: 10_000)))
+        bench.apply(try LimitTests.request("quiet", quiet: LimitTests.quiet))
+        bench.apply(try LimitTests.request("expiring", quiet: LimitTests.quiet, expiration: at(600_000)))
+        bench.apply(
+            try LimitTests.request("repeat", LimitTests.ofThread, interval(60, repeats: true), quiet: LimitTests.quiet)
+        )
+        bench.apply(try LimitTests.request("digest", digest: LimitTests.digest))
+        #expect(
+            try waits(bench, "interval", "window", "quiet", "expiring", "repeat", "digest")
+                == ["time", "collapse-window", "quiet-hours", "quiet-hours", "time", "digest"]
+        )
+        bench.fire(60_000)
+        #expect(try waits(bench, "repeat", "quiet") == ["quiet-hours", "quiet-hours"])
+        bench.apply(request("first", key("busy")))
+        bench.apply(request("second", key("busy")))
+        #expect(try waits(bench, "busy") == ["sending"])
+    }
+
+    @Test("a query says that quiet hours hold back an attempt")
+    func heldAttempt() throws {
+        var rules = LimitTests.exactlyOnce
+        rules.channels = ChannelRules(.test)
+        var bench = Bench(rules)
+        // The clock begins at 08:00.
+        bench.apply(try LimitTests.request("late", quiet: #"{"start":"08:01","end":"09:00"}"#))
+        try bench.answer(.failed(retryAfter: 120_000))
+        #expect(try waits(bench, "late") == [nil])
+        bench.fire(200_000)
+        #expect(try waits(bench, "late") == ["sending.quiet-hours"])
     }
 }

@@ -71,6 +71,12 @@ enum RandomRequest {
         )
     }
 
+    private static func values(in range: ClosedRange<Int>, _ generator: inout SeededGenerator) -> CalendarValues {
+        CalendarValues(
+            (0...Int.random(in: 0...2, using: &generator)).map { _ in Int.random(in: range, using: &generator) }
+        )
+    }
+
     private static func unit(_ generator: inout SeededGenerator) -> Double {
         Double.random(in: 0...1, using: &generator)
     }
@@ -142,13 +148,13 @@ enum RandomRequest {
                 )
             )
         case 2:
-            let day = chance(&generator) ? Int.random(in: 1...31, using: &generator) : nil
+            let day = chance(&generator) ? values(in: 1...31, &generator) : nil
             return .calendar(
                 CalendarTrigger(
                     dateComponents: CalendarComponents(
-                        weekday: day == nil && chance(&generator) ? Int.random(in: 1...7, using: &generator) : nil,
+                        weekday: day == nil && chance(&generator) ? values(in: 1...7, &generator) : nil,
                         day: day,
-                        hour: Int.random(in: 0...23, using: &generator),
+                        hour: values(in: 0...23, &generator),
                         minute: chance(&generator) ? Int.random(in: 0...59, using: &generator) : nil
                     ),
                     timeZone: ["UTC", "Asia/Shanghai", "America/New_York", nil].randomElement(using: &generator) ?? nil,

@@ -14,6 +14,8 @@ struct CalendarReplanTests {
     }
 
     private static let winter = "CET-1"
+    /// Nuuk: on 27 March 2027 at 23:00 the clock goes to 00:00.
+    private static let nuuk = "<-02>2<-01>,M3.5.0/-1,M10.5.0/0"
     private static let summer = "CET-1CEST,M3.5.0,M10.5.0/3"
 
     private static func trigger(
@@ -119,6 +121,56 @@ struct CalendarReplanTests {
                 expected: ["2026-07-02T10:30:00+01:15", "2026-07-02T11:30:00+01:15"]
             ),
             Row(
+                name: "a time that a gap pushed past midnight belongs to the day before: nothing changed",
+                components: .init(hour: 23, minute: 30),
+                before: nuuk,
+                after: nuuk,
+                planned: "2027-03-28T01:30:00Z",
+                expected: ["2027-03-28T00:30:00-01:00", "2027-03-28T23:30:00-01:00"]
+            ),
+            Row(
+                name: "a time that a gap pushed past midnight belongs to the day before: the gap is no more",
+                components: .init(hour: 23, minute: 30),
+                repeats: false,
+                before: nuuk,
+                after: "<-02>2",
+                planned: "2027-03-28T01:30:00Z",
+                expected: ["2027-03-27T23:30:00-02:00"]
+            ),
+            Row(
+                name: "a time that a gap pushed past midnight, of a weekday",
+                components: .init(weekday: 7, hour: 23, minute: 30),
+                before: nuuk,
+                after: "<-03>3",
+                planned: "2027-03-28T01:30:00Z",
+                expected: ["2027-03-27T23:30:00-03:00", "2027-04-03T23:30:00-03:00"]
+            ),
+            Row(
+                name: "a time that a gap put back before midnight belongs to the day after",
+                components: .init(hour: 0, minute: 30),
+                gap: .previous,
+                before: "<-02>2<-01>,M3.5.0/0,M10.5.0/0",
+                after: "<-02>2",
+                planned: "2027-03-28T01:30:00Z",
+                expected: ["2027-03-28T00:30:00-02:00", "2027-03-29T00:30:00-02:00"]
+            ),
+            Row(
+                name: "two hours a day: the one that was planned",
+                components: .init(weekday: [5, 6], hour: [9, 10]),
+                before: winter,
+                after: summer,
+                planned: "2026-07-02T08:00:00Z",
+                expected: ["2026-07-02T09:00:00+02:00", "2026-07-02T10:00:00+02:00", "2026-07-03T09:00:00+02:00"]
+            ),
+            Row(
+                name: "two hours a day of which one was in a gap that is longer than the time between them",
+                components: .init(hour: [1, 2], minute: 30),
+                before: "<+00>0<+02>-2,M3.5.0/1,M10.5.0/3",
+                after: "<+00>0<+02>-2,M3.5.0/1,M10.5.0/3",
+                planned: "2027-03-28T01:30:00Z",
+                expected: ["2027-03-28T03:30:00+02:00", "2027-03-28T04:30:00+02:00", "2027-03-29T01:30:00+02:00"]
+            ),
+            Row(
                 name: "nothing changed",
                 components: .init(month: 2, day: 29, hour: 9),
                 before: summer,
@@ -184,5 +236,20 @@ struct CalendarReplanTests {
             offset: without.offset(of: next)
         )
         #expect(try with.replanned(next).occurrence == at("2026-03-29T07:00:00Z"))
+    }
+
+    @Test("a one-shot that a gap pushed past midnight keeps its date when the device moves")
+    func moved() throws {
+        let (nuuk, reykjavik) = (try zone("America/Nuuk"), try zone("Atlantic/Reykjavik"))
+        for components in [
+            CalendarComponents(hour: 23, minute: 30), .init(year: 2027, month: 3, day: 27, hour: 23, minute: 30),
+        ] {
+            let trigger = CalendarTrigger(dateComponents: components)
+            let anchor = try at("2027-03-27T12:00:00Z")
+            let schedule = try CalendarSchedule(trigger, anchor: anchor, zone: nuuk)
+            #expect(try schedule.first == at("2027-03-28T01:30:00Z"))
+            let moved = try #require(schedule.moved(to: reykjavik, from: schedule.first, at: anchor))
+            #expect(try moved.occurrence == at("2027-03-27T23:30:00Z"))
+        }
     }
 }

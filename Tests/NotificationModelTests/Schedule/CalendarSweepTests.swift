@@ -42,7 +42,7 @@ struct CalendarSweepTests {
         -> CalendarOccurrences
     {
         let time = LocalDateTime(seconds: wall)
-        let components = CalendarComponents(hour: time.hour, minute: time.minute, second: time.second)
+        let components = CalendarComponents(hour: CalendarValues(time.hour), minute: time.minute, second: time.second)
         let pattern = CalendarPattern(unchecked: components, missingDay: .skip)
         return CalendarOccurrences(pattern: pattern, zone: change.zone, gap: gap, overlap: overlap)
     }

@@ -167,9 +167,9 @@ enum RandomState {
     private static func calendar(_ generator: inout SeededGenerator) throws -> StateEntry.Timer {
         let zones = ["UTC", "Asia/Shanghai", "America/New_York", "Australia/Lord_Howe"]
         let zone = zones.randomElement(using: &generator) ?? "UTC"
-        let day = maybe(&generator) { Int.random(in: 1...31, using: &$0) }
+        let day = maybe(&generator) { CalendarValues(1...Int.random(in: 1...31, using: &$0)) }
         let trigger = CalendarTrigger(
-            dateComponents: .init(day: day, hour: Int.random(in: 0...23, using: &generator)),
+            dateComponents: .init(day: day, hour: CalendarValues(Int.random(in: 0...23, using: &generator))),
             timeZone: zone,
             repeats: chance(&generator),
             notBefore: maybe(&generator, instant),

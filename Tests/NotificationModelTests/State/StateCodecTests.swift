@@ -175,6 +175,25 @@ struct StateCodecTests {
         #expect(try StateEntry(json: bytes(later)) == entry)
     }
 
+    @Test("a calendar trigger with a list is written in a form that older versions refuse")
+    func calendarLists() throws {
+        let zone = try TimeZoneDatabase.system.get().rules(named: "Asia/Shanghai")
+        let rows: [(CalendarComponents, form: Int, text: String)] = [
+            (.init(weekday: [6, 2, 6], hour: 9), 8, #"{"weekday":[2,6],"hour":9}"#),
+            (.init(weekday: [2], hour: [9]), 3, #"{"weekday":2,"hour":9}"#),
+        ]
+        for (components, form, written) in rows {
+            let trigger = CalendarTrigger(dateComponents: components, timeZone: "Asia/Shanghai")
+            let schedule = try CalendarSchedule(trigger, anchor: StateSamples.now, zone: zone)
+            let entry = StateSamples.entry {
+                $0.pending = StateSamples.pending(.scheduled(.calendar(schedule), occurrence: schedule.first))
+            }
+            #expect(text(entry.json).hasPrefix(#"{"form":\#(form),"#))
+            #expect(text(entry.json).contains(#""dateComponents":\#(written)"#))
+            #expect(try StateEntry(json: entry.json) == entry)
+        }
+    }
+
     @Test("a calendar trigger that floats says so in a member that an older version may ignore")
     func floatingCalendar() throws {
         let trigger = CalendarTrigger(dateComponents: .init(hour: 9), repeats: true)

@@ -172,9 +172,9 @@ extension RecipientRecord.RegisteredDevice {
 
     /// Appends how a gateway reaches it.
     func writeAddress(to json: inout [UInt8], _ rules: LifecycleRules) {
+        guard rules.listsRegistrations else { return }
         JSONWriter.append(",\"platform\":", to: &json)
         JSONWriter.append(string: registration.platform, to: &json)
-        guard rules.listsRegistrations else { return }
         JSONWriter.append(",\"token\":", to: &json)
         JSONWriter.append(string: registration.token, to: &json)
         if let environment = registration.environment {

@@ -121,10 +121,7 @@ extension Turn {
 
     /// - Returns: nil when it is not quiet at an instant.
     func quietEnd(of quiet: QuietHours, at instant: Timestamp) -> Timestamp? {
-        guard let zones = rules.zones else { return nil }
-        let named = quiet.timeZone ?? recipient.timeZone
-        let zone = named.flatMap { try? zones.database.rules(named: $0) } ?? zones.standard
-        return quiet.end(containing: instant, in: zone)
+        rules.zones.flatMap { quiet.end(containing: instant, in: $0, local: recipient.timeZone) }
     }
 
     // MARK: - Digests

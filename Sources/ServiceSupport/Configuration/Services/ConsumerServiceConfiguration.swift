@@ -104,6 +104,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var regionsPerRecipient = 100
     /// Active devices of a recipient in an application.
     public var devicesPerRecipient = 16
+    /// Whether events list how a gateway reaches each device: platform, token, environment and bundle identifier.
+    public var listsRegistrations = true
     /// Whether a recipient without a registered device gets nothing.
     public var requiresDevice = false
     /// How long an app counts as being in the foreground after it said so.
@@ -278,6 +280,14 @@ extension ConsumerServiceConfiguration {
             about: """
                 Devices of a recipient in an application; at the limit a new one retires the one that was registered longest \
                 ago. Each change of one rewrites what is kept of its recipient, about 400 bytes a device.
+                """
+        )
+        listsRegistrations = settings.bool(
+            "deliveries.registrations",
+            default: defaults.listsRegistrations,
+            about: """
+                Whether events list the platform, token, environment and bundle identifier of each device, as a gateway \
+                needs them. Without them who reads `deliveries` sees no tokens, and the gateway has its own table.
                 """
         )
         requiresDevice = settings.bool(

@@ -65,7 +65,7 @@ def changes(tz, start, end, step=86400):
 
 SHAPES = [
     ("hour",), ("hour", "minute"), ("hour", "minute", "second"), ("minute",), ("minute", "second"), ("second",),
-    ("weekday",), ("weekday", "hour", "minute"), ("day",), ("day", "hour", "minute"), ("month", "day", "hour"),
+    ("weekday",), ("weekday", "hour", "minute"), ("weekday", "hour"), ("month", "day", "hour", "minute"), ("day",), ("day", "hour", "minute"), ("month", "day", "hour"),
     ("month",), ("quarter",), ("year",), ("year", "month"), ("year", "quarter"), ("year", "month", "day"),
     ("year", "month", "day", "hour", "minute"), ("era", "year", "month", "day", "hour"),
     ("weekday", "weekdayOrdinal", "hour"), ("month", "weekday", "weekdayOrdinal"),
@@ -79,6 +79,14 @@ SHAPES = [
 
 
 def value(random_, name, now):
+    if name in oracle.LISTS and random_.random() < 0.35:
+        # Also empty and of one value; each value once.
+        values = {one_value(random_, name, now) for _ in range(random_.randint(0, 6))}
+        return random_.sample(sorted(values), len(values))
+    return one_value(random_, name, now)
+
+
+def one_value(random_, name, now):
     if name in ("year", "yearForWeekOfYear"):
         return now.year + random_.choice([-1, 0, 0, 0, 1, 1, 2, 7, 59, 61])
     if name == "era":
@@ -113,7 +121,12 @@ def random_query(random_, zones, number):
     if wall and random_.random() < 0.7:
         for field in components:
             if field in ("year", "month", "day", "hour", "minute", "second"):
-                components[field] = getattr(wall, field)
+                near = getattr(wall, field)
+                if isinstance(components[field], list) and components[field]:
+                    components[field][0] = near
+                    components[field] = list(set(components[field]))
+                else:
+                    components[field] = near
     query = {"id": number, "zone": name, "components": components, "repeats": random_.random() < 0.85,
              "after": after, "count": random_.randint(1, 6)}
     for field, values in (("gap", GAPS), ("overlap", OVERLAPS)):

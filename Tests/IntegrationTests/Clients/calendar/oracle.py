@@ -52,12 +52,21 @@ RANGES = {"era": (0, 1), "year": (1, 9999), "quarter": (1, 4), "month": (1, 12),
           "day": (1, 31), "dayOfYear": (1, 366), "hour": (0, 23), "minute": (0, 59), "second": (0, 59)}
 
 
+# The components that may have several values.
+LISTS = ("month", "weekday", "day", "hour")
+
+
+def several(value):
+    return value if isinstance(value, list) else [value]
+
+
 def check(components, missing_day):
     if not components:
         raise Refused("empty")
     for name, value in components.items():
         low, high = RANGES[name]
-        if not low <= value <= high:
+        values = several(value)
+        if not values or not all(low <= one <= high for one in values) or isinstance(value, list) and name not in LISTS:
             raise Refused(name)
     dates = frozenset(components) - set(TIME)
     time = tuple(name for name in TIME if name in components)
@@ -105,15 +114,15 @@ def _monday(day):
 
 def dates(components, missing_day, start, searches=1):
     """Matching dates from `start` on, ascending, for the horizon of so many searches."""
-    wanted = {name: value for name, value in components.items() if name not in TIME}
+    wanted = {name: several(value) for name, value in components.items() if name not in TIME}
     if wanted and not {"day", "dayOfYear", "weekday"} & set(wanted):
-        wanted["day"] = 1
+        wanted["day"] = [1]
         if "month" not in wanted:
-            wanted["month"] = wanted["quarter"] * 3 - 2 if "quarter" in wanted else 1
+            wanted["month"] = [wanted["quarter"][0] * 3 - 2 if "quarter" in wanted else 1]
     years = range(start.year - 1, min(start.year + 61 * searches + 1, 9990))
     for name, slack in (("year", 0), ("yearForWeekOfYear", 1)):
         if name in wanted:
-            years = [year for year in years if abs(year - wanted[name]) <= slack]
+            years = [year for year in years if abs(year - wanted[name][0]) <= slack]
     if missing_day in ("previous", "nextTime"):
         yield from (day for day in _moved(wanted, missing_day, years) if day >= start)
         return
@@ -121,30 +130,42 @@ def dates(components, missing_day, start, searches=1):
     for year in years:
         if year < start.year:
             continue
-        # Only the days that can count: from the start on, and in the month.
+        # Only the days that can count: from the start on, and in the months.
         low, high = 0, 366
         if year == start.year:
             low = start.timetuple().tm_yday - 1
         if "month" in wanted:
-            first = date(year, wanted["month"], 1).timetuple().tm_yday - 1
-            low, high = max(low, first), first + 31
+            first = date(year, min(wanted["month"]), 1).timetuple().tm_yday - 1
+            last = date(year, max(wanted["month"]), 1).timetuple().tm_yday - 1
+            low, high = max(low, first), last + 31
         for day, fields in _fields(year)[low:high]:
-            if all(fields[name] == value for name, value in items):
+            if all(fields[name] in values for name, values in items):
                 yield day
 
 
 def _moved(wanted, missing_day, years):
+    found = set()
     for year, month in itertools.product(years, range(1, 13)):
-        if wanted.get("month", month) != month or wanted.get("quarter", (month + 2) // 3) != (month + 2) // 3:
+        # Days of a month move into the next one at most.
+        yield from sorted(day for day in found if (day.year, day.month) < (year, month))
+        found = {day for day in found if (day.year, day.month) >= (year, month)}
+        quarter = (month + 2) // 3
+        if month not in wanted.get("month", [month]) or quarter not in wanted.get("quarter", [quarter]):
             continue
-        try:
-            yield date(year, month, wanted["day"])
-        except ValueError:
-            after = date(year + month // 12, month % 12 + 1, 1)
-            yield after if missing_day == "nextTime" else after - timedelta(days=1)
+        for day in wanted["day"]:
+            try:
+                found.add(date(year, month, day))
+            except ValueError:
+                after = date(year + month // 12, month % 12 + 1, 1)
+                found.add(after if missing_day == "nextTime" else after - timedelta(days=1))
+    yield from sorted(found)
 
 
 WEEKDAYS = [None, rrule.SU, rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA]
+
+
+def weekdays(components):
+    return [WEEKDAYS[value] for value in several(components["weekday"])]
 
 
 def rule(components, start, end):
@@ -154,20 +175,20 @@ def rule(components, start, end):
     if not names:
         return rrule.rrule(rrule.DAILY, **options)
     if names == {"weekday"}:
-        return rrule.rrule(rrule.WEEKLY, byweekday=WEEKDAYS[components["weekday"]], **options)
+        return rrule.rrule(rrule.WEEKLY, byweekday=weekdays(components), **options)
     if names <= {"month", "day", "weekday"} and "day" in names:
         if "weekday" in names:
-            options["byweekday"] = WEEKDAYS[components["weekday"]]
+            options["byweekday"] = weekdays(components)
         return rrule.rrule(rrule.MONTHLY, bymonth=components.get("month"), bymonthday=components["day"], **options)
     if names in ({"weekday", "weekdayOrdinal"}, {"month", "weekday", "weekdayOrdinal"}):
-        nth = WEEKDAYS[components["weekday"]](components["weekdayOrdinal"])
+        nth = [day(components["weekdayOrdinal"]) for day in weekdays(components)]
         return rrule.rrule(rrule.MONTHLY, bymonth=components.get("month"), byweekday=nth, **options)
     if names == {"dayOfYear"}:
         return rrule.rrule(rrule.YEARLY, byyearday=components["dayOfYear"], **options)
     # dateutil 2.9.0 counts Sunday 2 January 2011 and 2022 to week 53; ISO 8601 (and `isocalendar`) to week 52.
     if names == {"weekday", "weekOfYear"} and components["weekOfYear"] < 52:
         return rrule.rrule(rrule.YEARLY, byweekno=components["weekOfYear"],
-                           byweekday=WEEKDAYS[components["weekday"]], **options)
+                           byweekday=weekdays(components), **options)
     return None
 
 
@@ -217,9 +238,11 @@ def occurrences(query):
     if wild:
         found = _any_hour(components, tz, least, count)
     else:
-        clock = timedelta(hours=hour or 0, minutes=components.get("minute", 0), seconds=components.get("second", 0))
+        rest = timedelta(minutes=components.get("minute", 0), seconds=components.get("second", 0))
+        clocks = [timedelta(hours=value) + rest for value in sorted(several(hour or 0))]
         start = local(tz, least).date() - timedelta(days=4)
-        walls = (datetime.combine(day, datetime.min.time()) + clock for day in dates(components, missing_day, start, count))
+        walls = (datetime.combine(day, datetime.min.time()) + clock
+                 for day in dates(components, missing_day, start, count) for clock in clocks)
         found, stop = set(), None
         for wall in walls:
             if stop and wall > stop:
