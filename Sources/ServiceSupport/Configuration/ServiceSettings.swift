@@ -32,6 +32,8 @@ public struct ServiceSettings: Sendable {
     private var declaredByKey: [String: Int] = [:]
     /// Keys of another service that reads the same file.
     private var foreign: [String] = []
+    /// Variables of another program, which are no keys.
+    private var foreignVariables: Set<String> = []
     private var problems: [ServiceSettingsError.Problem] = []
 
     /// Reads the settings file and the variables.
@@ -83,6 +85,11 @@ public struct ServiceSettings: Sendable {
     /// - Parameter keys: With dots; they may include keys that this service reads too.
     mutating func passOver(_ keys: [String]) {
         foreign += keys
+    }
+
+    /// Ignores variables that another program reads.
+    mutating func passOver(variables names: [String]) {
+        foreignVariables.formUnion(names)
     }
 
     /// Ends reading. Do not use any value before this returns.
@@ -191,7 +198,7 @@ public struct ServiceSettings: Sendable {
     }
 
     private func unknownVariables() -> [ServiceSettingsError.Problem] {
-        let known = knownKeys.map(Self.variableName)
+        let known = knownKeys.map(Self.variableName) + foreignVariables.sorted()
         return variables.filter { !known.contains($0) }.map { name in
             .init(key: name, source: .environment, message: Self.unknown(name, among: known, what: "variable"))
         }
