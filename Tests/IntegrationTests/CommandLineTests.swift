@@ -44,6 +44,19 @@ struct CommandLineTests {
         #expect(child.errorText.contains("line 3: ") && child.errorText.contains("dateComponents"))
     }
 
+    // MARK: The simulation
+
+    @Test("a simulation that keeps going lists every seed that breaks a rule, by rule, and how to run one again")
+    func simulation() async throws {
+        let arguments = ["simulate", "--seeds", "3", "--mode", "at-least-once", "--bug", "forgets-early", "--keep-going"]
+        let child = try ChildProcess(try Tools.product("carillon"), arguments)
+        #expect(try await child.ended() == 1, "\(child.lastWords)")
+        let text = child.outputText
+        #expect(text.hasPrefix("3 seeds, "), "\(text)")
+        let again = "again   carillon simulate --seeds 1 --first-seed 1 --mode at-least-once --bug forgets-early"
+        #expect(text.contains("broken ") && text.contains(again), "\(text)")
+    }
+
     // MARK: Media
 
     @Test("URLs on standard input: a line of JSON for each, the reason of a refusal, and the number of a bad line")
