@@ -48,7 +48,9 @@ struct CommandLineTests {
 
     @Test("a simulation that keeps going lists every seed that breaks a rule, by rule, and how to run one again")
     func simulation() async throws {
-        let arguments = ["simulate", "--seeds", "3", "--mode", "at-least-once", "--bug", "forgets-early", "--keep-going"]
+        let arguments = [
+            "simulate", "--seeds", "3", "--mode", "at-least-once", "--bug", "forgets-early", "--keep-going",
+        ]
         let child = try ChildProcess(try Tools.product("carillon"), arguments)
         #expect(try await child.ended() == 1, "\(child.lastWords)")
         let text = child.outputText

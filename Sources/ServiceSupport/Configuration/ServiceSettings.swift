@@ -101,7 +101,7 @@ public struct ServiceSettings: Sendable {
 
     /// The same for a reader of some sections: the other keys and variables are not checked.
     ///
-    /// - Parameter sections: The first words of keys: `egress`.
+    /// - Parameter sections: Keys, or their first words: `egress`.
     /// - Throws: As ``finish()``.
     package func finish(sections: [String]) throws(ServiceSettingsError) {
         let variables = sections.map(Self.variableName)

@@ -19,7 +19,10 @@ struct ServiceOptions: ParsableArguments {
     var url: String?
 
     @Option(
-        help: ArgumentHelp("A file with the token for the calls. Default: \(Variable.httpToken.rawValue).", valueName: "file"),
+        help: ArgumentHelp(
+            "A file with the token for the calls. Default: \(Variable.httpToken.rawValue).",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var tokenFile: String?
