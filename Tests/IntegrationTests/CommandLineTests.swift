@@ -149,7 +149,28 @@ struct CommandLineTests {
             names: "ops.port",
             "70000"
         )
-        try await expectRefusal(service, ["CARILLON_OPS_PORT": "0"], names: "kafka.bootstrap.servers")
+        for servers in [nil, "", " , ", ":9092", "kafka:port", "kafka:70000", "kafka:9092;other:9092", "kafka 9092"] {
+            let given = servers.map { ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": $0] } ?? [:]
+            try await expectRefusal(
+                service,
+                ["CARILLON_OPS_PORT": "0"].merging(given) { $1 },
+                names: "kafka.bootstrap.servers"
+            )
+        }
+    }
+
+    @Test("a store.directory that cannot be used stops the start")
+    func wrongStore() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("", to: "file")
+        for path in [file, "\(file)/store", "/proc/store"] {
+            try await expectRefusal(
+                "carillon-consumer",
+                Self.base.merging(["CARILLON_STORE_DIRECTORY": path]) { $1 },
+                names: "store.directory",
+                path
+            )
+        }
     }
 
     @Test("an error in the settings file is named with its line", arguments: services)

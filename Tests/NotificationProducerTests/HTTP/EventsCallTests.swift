@@ -116,6 +116,12 @@ struct EventsCallTests {
                 #expect(answer["reason"] == entry.reason, "\(entry): \(answer.text)")
                 #expect(answer["field"] == entry.field, "\(entry): \(answer.text)")
             }
+            // The most frequent mistake: a structured event with the content type of other JSON.
+            let mistaken = try await post(harness, "application/json", good)
+            #expect(mistaken.status == 400 && mistaken["field"] == "specversion", "\(mistaken.text)")
+            for words in [#"content-type \"application/json\""#, "has the content-type application/cloudevents+json"] {
+                #expect(mistaken.text.contains(words), "\(mistaken.text)")
+            }
             let deep = NotificationInputTests.nested(10_000)
             let nested = try await post(
                 harness,
