@@ -189,8 +189,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "carillon", "Kafka", "LocalBroker", "NotificationEnrichment", "NotificationModel", "NotificationState",
-                "NotificationPublisher", "ServiceHTTP", "ServiceSupport", log, argumentParser,
+                "carillon", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationEnrichment", "NotificationModel",
+                "NotificationState", "NotificationPublisher", "ServiceHTTP", "ServiceSupport", log, argumentParser,
             ]
         ),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),

@@ -16,6 +16,7 @@ public struct BenchCommand: AsyncParsableCommand {
               carillon-bench pipeline --json >>runs.jsonl   keep a result
               carillon-bench compare runs.jsonl             is it worse than the baseline?
               carillon-bench baseline runs.jsonl            make it the baseline
+              carillon-bench builds old.jsonl new.jsonl     what has changed between two builds?
 
             Exit status:
               0    done
@@ -29,10 +30,11 @@ public struct BenchCommand: AsyncParsableCommand {
                 subcommands: [
                     PipelineCommand.self, IngestCommand.self, TimersCommand.self, DeviationCommand.self,
                     RestoreCommand.self, StoreCommand.self, CalendarCommand.self, LocationCommand.self,
+                    RecipientCommand.self,
                     WebhookCommand.self, EnrichmentCommand.self, BareRouteCommand.self, ImageServerCommand.self,
                 ]
             ),
-            CommandGroup(name: "Result", subcommands: [CompareCommand.self, BaselineCommand.self]),
+            CommandGroup(name: "Result", subcommands: [CompareCommand.self, BaselineCommand.self, BuildsCommand.self]),
         ]
     )
 

@@ -43,6 +43,8 @@ public struct KafkaError: Error, Sendable, Hashable, CustomStringConvertible {
         public static let purgedInFlight = Code(rawValue: -151)
         /// librdkafka reported success without an offset: the record may or may not have been written.
         public static let unconfirmed = Code(rawValue: -149)
+        /// The name of a broker's host has no address; librdkafka tries again.
+        static let resolve = Code(rawValue: -193)
         /// The reader reached the end of the partition; only with `enable.partition.eof`.
         static let partitionEnd = Code(rawValue: -191)
         /// The state of the client or its group does not allow the call.

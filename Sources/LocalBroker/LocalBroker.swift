@@ -13,7 +13,9 @@ import Synchronization
 /// - All data is lost when its process exits.
 /// - It ignores isolation levels and stores no transactional offsets: it cannot demonstrate `exactly-once`. It does not
 ///   de-duplicate an idempotent producer after a lost acknowledgement.
-/// - The first member joins a group in 3 s; a later one waits for the session timeout: keep that short.
+/// - The first member joins a group in 3 s; a later one waits for the session timeout: keep that short. The services do so by
+///   themselves.
+/// - A topic that a client asks for and that does not exist is created, with 4 partitions.
 /// - During a rebalance it refuses commits, also from revoke hooks: records not committed before are read again. A hook
 ///   that runs because its consumer closes can commit.
 /// - Two members of a group with different first assignors crash the whole process: keep to `range`, this package's
@@ -55,11 +57,7 @@ public final class LocalBroker: Sendable {
     }
 
     /// Properties that make a consumer fast on this broker.
-    public static let recommendedConsumerProperties = [
-        "fetch.wait.max.ms": "10",
-        "session.timeout.ms": "6000",
-        "heartbeat.interval.ms": "500",
-    ]
+    public static let recommendedConsumerProperties = KafkaMockCluster.consumerProperties
 
     /// The mock cluster, and the client that carries it and has no other purpose.
     private struct Cluster: @unchecked Sendable {

@@ -16,7 +16,7 @@ import Synchronization
 /// `at-least-once`, a crash repeats the work since the last checkpoint, with the same event ids. Pending notifications
 /// are in the topic `state`: they survive the process and follow the partition to its next owner.
 public struct ConsumerService: Service {
-    private let configuration: ConsumerServiceConfiguration
+    private var configuration: ConsumerServiceConfiguration
     private let health: Health
     private let metrics: any MetricsFactory
     private let clock: @Sendable () -> Timestamp
@@ -74,7 +74,7 @@ public struct ConsumerService: Service {
     ///   - registry: receives gauges and counters.
     ///   - logger: labelled for the service.
     ///   - clock: the owner's wall clock; no timer fires earlier by this clock.
-    /// - Throws: as above, and `ChannelMismatch` for others.
+    /// - Throws: as above, `ChannelMismatch` for others, and `EntryStoreError` when `store.directory` cannot be used.
     package init(
         configuration: ConsumerServiceConfiguration,
         channels: [any DeliveryChannel & Sendable],
@@ -88,6 +88,7 @@ public struct ConsumerService: Service {
         let (wanted, given) = (configuration.channels.subtracting([.events]), Set(channels.map(\.name)))
         guard wanted == given else { throw ChannelMismatch(wanted: wanted, given: given) }
         (self.channels, self.enrichment) = (channels, enrichment)
+        try Self.checkStore(configuration)
         try configuration.groupConsumer(lane: 0).check()
         let producer = configuration.laneProducer(configuration.guarantee ?? .exactlyOnce, lane: 0)
         try producer.check(leastRecordBytes: RecordBound.least)
@@ -118,6 +119,13 @@ public struct ConsumerService: Service {
         Self.describeLanes(statuses, topics: configuration.topics, in: registry)
         Self.describeStores(storeWriters, parkedStores, in: registry)
         if queries != nil { QueryService.describe(registry) }
+    }
+
+    /// A disk that is full or fails may recover, and until then entries are kept in memory; a wrong setting does not.
+    private static func checkStore(_ configuration: ConsumerServiceConfiguration) throws {
+        do {
+            if let directory = configuration.storeDirectory { try StoreFile.prepare(directory) }
+        } catch let error as EntryStoreError where !error.isOfConfiguration {}
     }
 
     /// The port of the API for queries, once it listens; nil without one.
@@ -184,9 +192,11 @@ public struct ConsumerService: Service {
                     return cluster
                 }
                 guard let cluster = asked else { return }
+                var adapted = self
+                adapted.configuration.shared.adapt(toCluster: cluster.id)
                 let stores = makeStores(cluster)
                 do {
-                    try await runLanes(cluster, stores, stop, laneHealth)
+                    try await adapted.runLanes(cluster, stores, stop, laneHealth)
                 } catch {
                     await closeChannels()
                     try? await KafkaThread.run(name: "stores") { stores.closeAll() }

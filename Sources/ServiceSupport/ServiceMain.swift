@@ -25,7 +25,8 @@ public struct ServiceEnvironment: Sendable {
 ///
 /// `--help-settings` lists the settings, including those of ``OpsConfiguration`` and ``LoggingConfiguration``.
 ///
-/// It ignores the other service's keys, so that one file serves both (``ServiceConfiguration``).
+/// It ignores the other service's keys, so that one file serves both (``ServiceConfiguration``), and the variables of the
+/// command line.
 public struct ServiceMain: Sendable {
     /// The exit status for invalid settings, EX_CONFIG of sysexits.h: a supervisor should not retry.
     public static let configurationStatus: Int32 = 78
@@ -118,6 +119,7 @@ public struct ServiceMain: Sendable {
             let own = readOwn(&settings)
             let launch = try configure(&settings)
             settings.passOver(SettingsCatalogue.all)
+            settings.passOver(variables: SettingsCatalogue.CommandVariable.allCases.map(\.rawValue))
             try settings.finish()
 
             bootstrapLogging(own.logging)
@@ -183,9 +185,9 @@ public struct ServiceMain: Sendable {
         let stallTimeout = settings.duration(
             "process.stall.timeout",
             default: Health.defaultStallTimeout,
-            in: .seconds(60) ... .seconds(3_600),
+            in: .seconds(5) ... .seconds(3_600),
             about: """
-                /health/live answers 503 when a thread has made no progress for this time; not below the \
+                /health/live answers 503 when a thread has made no progress for this time; in production not below the \
                 longest wait for the broker, a minute.
                 """
         )

@@ -12,7 +12,10 @@ struct BrokerCommand: AsyncParsableCommand {
         abstract: "Run the embedded broker for development and tests.",
         discussion: """
             It speaks the Kafka protocol to any client on this machine, on a free port. It is not Kafka: everything is \
-            in memory and lost when it ends, a partition keeps its latest 5 MiB, and transactions isolate nothing.
+            in memory and lost when it ends, a partition keeps its latest 5 MiB, and transactions isolate nothing. A topic \
+            that a client asks for and that does not exist is created, with 4 partitions. A member that joins a group again \
+            waits until its former session ends: the services use sessions of 6 s here, other clients should set \
+            session.timeout.ms.
 
             Example:
 

@@ -41,8 +41,31 @@ struct Carillon: AsyncParsableCommand {
     ///
     /// - Parameter arguments: Nil for those of the process.
     static func understood(_ arguments: [String]? = nil) throws -> any ParsableCommand {
+        if let problem = misspelt(arguments ?? Array(CommandLine.arguments.dropFirst())) {
+            throw ValidationError(problem)
+        }
         _ = try Validation.$isLater.withValue(true) { try parseAsRoot(arguments) }
         return try parseAsRoot(arguments)
+    }
+}
+
+extension Carillon {
+    /// What is wrong with the name of a command, with the nearest one; nil when the names are right.
+    static func misspelt(_ arguments: [String]) -> String? {
+        var command: any ParsableCommand.Type = Carillon.self
+        var path = ["carillon"]
+        for argument in arguments where argument != "help" {
+            let commands = command.configuration.subcommands
+            guard !commands.isEmpty, !argument.hasPrefix("-") else { return nil }
+            guard let next = commands.first(where: { $0.configuration.commandName == argument }) else {
+                let names = commands.compactMap { $0.configuration.commandName }
+                let hint = Spelling.nearest(to: argument, among: names).map { "; did you mean '\($0)'?" } ?? "."
+                return "'\(path.joined(separator: " "))' has no command '\(argument.prefix(40))'\(hint) Its commands: "
+                    + names.joined(separator: ", ")
+            }
+            (command, path) = (next, path + [argument])
+        }
+        return nil
     }
 }
 

@@ -146,7 +146,7 @@ struct LocalCommand: AsyncParsableCommand {
     private func environment() -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
         // The services require a broker; its port is known only once it runs.
-        variables["CARILLON_KAFKA_BOOTSTRAP_SERVERS"] = "localhost:0"
+        variables["CARILLON_KAFKA_BOOTSTRAP_SERVERS"] = "localhost:9092"
         variables["CARILLON_HTTP_HOST"] = http.host
         variables["CARILLON_HTTP_PORT"] = "\(http.port)"
         variables["CARILLON_OPS_HOST"] = ops.host

@@ -37,6 +37,35 @@ struct DeviceCommandTests {
         )
     }
 
+    @Test func `every setting of a device can be given`() throws {
+        let settings = [
+            "alert=enabled", "directMessages=notSupported", "alertStyle=none", "showPreviews=whenAuthenticated",
+            "providesAppNotificationSettings=true",
+        ]
+        let base = ["add", "--recipient", "a", "--device", "d", "--platform", "fcm", "--token", "t"]
+        let add = try command(DeviceAddCommand.self, base + settings.flatMap { ["--setting", $0] })
+        let json = String(decoding: try add.registration().json, as: UTF8.self)
+        #expect(
+            json.contains(
+                #""settings":{"alert":"enabled","directMessages":"notSupported","alertStyle":"none","#
+                    + #""showPreviews":"whenAuthenticated","providesAppNotificationSettings":true}"#
+            ),
+            "\(json)"
+        )
+    }
+
+    @Test(arguments: [
+        ("sound=off", #""off" is no value of sound; its values: notSupported, disabled, enabled"#),
+        ("alertStyle=enabled", "its values: none, banner, alert"), ("sond=disabled", "did you mean sound?"),
+        ("providesAppNotificationSettings=yes", "its values: true, false"), ("sound", "must be name=value"),
+        ("volume=1", "the settings: alert, sound, badge"),
+    ])
+    func `a wrong setting is told with those that there are`(_ setting: String, _ said: String) throws {
+        let base = ["device", "add", "--recipient", "a", "--device", "d", "--platform", "fcm", "--token", "t"]
+        let refused = try #require(refusal(base + ["--setting", setting]))
+        #expect(refused.status == 64 && refused.message.contains(said), "\(refused.message)")
+    }
+
     @Test func `a removal is a DELETE without a body`() async throws {
         let remove = try command(DeviceRemoveCommand.self, ["remove", "--recipient", "ana", "--device", "phone"])
         let server = try LoopbackServer(["/v1/recipients/ana/devices/phone": LoopbackServer.answer(202)])

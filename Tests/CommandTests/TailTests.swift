@@ -71,7 +71,7 @@ struct TailTests {
     // MARK: Lines
 
     private func line(_ record: KafkaConsumerRecord) -> String {
-        RecordLine.text(record, colours: false)
+        RecordLine.text(record, colours: false, now: Timestamp(rawValue: 1_795_000_000_000))
     }
 
     private func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {
@@ -128,6 +128,106 @@ struct TailTests {
             )
         )
         #expect(response.contains(#"response  reply "Thank you" on phone, "T""#), "\(response)")
+    }
+
+    @Test func `an instant of another day has its date, in the time of the record and in its value`() throws {
+        let event = record(
+            value: #"{"requestId":"r","closes":false,"nextTriggerDate":"2026-11-19T09:00:00.000Z"}"#,
+            headers: [("ce_type", Array("carillon.notification.scheduled.v1".utf8))],
+            timestamp: try #require(Timestamp(rfc3339: "2026-11-18T23:59:59.999Z")).rawValue
+        )
+        func line(at now: String) throws -> String {
+            RecordLine.text(event, colours: false, now: try #require(Timestamp(rfc3339: now)))
+        }
+        let sameDay = try line(at: "2026-11-18T00:00:00Z")
+        #expect(sameDay.hasPrefix("23:59:59.999  3/17  ") && sameDay.contains("due 2026-11-19 09:00:00.000, request r"))
+        let next = try line(at: "2026-11-19T00:00:00Z")
+        #expect(next.hasPrefix("2026-11-18 23:59:59.999  3/17  ") && next.contains("due 09:00:00.000, request r"))
+    }
+
+    @Test(arguments: [
+        (
+            "carillon.notification.device.attempted.v1",
+            #"{"requestId":"a","application":"s","recipient":"r","identifier":"i","closes":false,"device":"phone","outcome":"rejected","detail":"BadTopic","late":true}"#,
+            "device.attempted  phone rejected: BadTopic, late, request a"
+        ),
+        (
+            "carillon.notification.device.attempted.v1",
+            #"{"requestId":"a","closes":false,"device":"pad","outcome":"accepted"}"#,
+            "device.attempted  pad accepted, request a"
+        ),
+        (
+            "carillon.notification.removed.v1",
+            #"{"requestId":"a","closes":true,"devices":[{"device":"phone","platform":"apns","token":"x","outcome":"revoked"}]}"#,
+            "removed  revoked phone, request a"
+        ),
+        (
+            "carillon.signal.report.v1",
+            #"{"identifier":"order-1","requestId":"a","device":"phone","outcome":"unregistered"}"#,
+            "report  phone unregistered, request a"
+        ),
+        (
+            "carillon.signal.location.v1",
+            #"{"device":"phone","latitude":31.23,"longitude":121.47,"accuracy":15,"at":"2026-11-18T06:26:39.000Z"}"#,
+            "location  31.23, 121.47, accuracy 15 m, device phone, at "
+        ),
+    ])
+    func `what happened to a device is told with the device and the outcome`(
+        _ type: String,
+        _ json: String,
+        _ text: String
+    ) {
+        let told = line(record(value: json, headers: [("ce_type", Array(type.utf8))]))
+        #expect(told.contains(text), "\(told)")
+    }
+
+    private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
+        .appendingPathComponent("NotificationModelTests/Fixtures/valid")
+
+    /// Another value of the same kind.
+    private func changed(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .string(let text) where Timestamp(rfc3339: text) != nil: .string("2031-01-01T00:00:00.000Z")
+        case .string: .string("other")
+        case .number: .number("123456")
+        case .bool(let flag): .bool(!flag)
+        case .array: .array([.string("other")])
+        case .object, .null: .object([.init("other", .number("1"))])
+        }
+    }
+
+    @Test(arguments: ["request-", "event-", "signal-", "device-event-", "response-event", "removal-"])
+    func `records that differ in one member have different lines`(_ prefix: String) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.fixtures.path).filter {
+            $0.hasPrefix(prefix)
+        }
+        var count = 0
+        for name in names {
+            let bytes = Array(try Data(contentsOf: Self.fixtures.appendingPathComponent(name)))
+            guard let value = try? JSONValue.parse(bytes), let members = value.objectValue else { continue }
+            let before = RecordLine.summary(of: value.json)
+            for (index, member) in members.enumerated() {
+                // These are in the key, secret, or the same for an event of this name.
+                guard !["application", "recipient", "identifier", "token", "closes"].contains(member.name) else {
+                    continue
+                }
+                var others = members
+                others[index] = .init(member.name, changed(member.value))
+                count += 1
+                #expect(
+                    RecordLine.summary(of: JSONValue.object(others).json) != before,
+                    "\(name) \(member.name): \(before)"
+                )
+            }
+        }
+        #expect(count > 3)
+    }
+
+    @Test func `a token is in no line`() {
+        let registration = #"{"platform":"apns","token":"a1b2c3","environment":"production","locale":"de"}"#
+        let told = line(record(topic: "carillon.devices", value: registration))
+        #expect(told.contains("apns production, locale de") && !told.contains("a1b2c3"), "\(told)")
     }
 
     @Test func `a dead letter shows its reason, origin and original`() {

@@ -44,6 +44,21 @@ struct CommandLineTests {
         #expect(child.errorText.contains("line 3: ") && child.errorText.contains("dateComponents"))
     }
 
+    // MARK: The simulation
+
+    @Test("a simulation that keeps going lists every seed that breaks a rule, by rule, and how to run one again")
+    func simulation() async throws {
+        let arguments = [
+            "simulate", "--seeds", "3", "--mode", "at-least-once", "--bug", "forgets-early", "--keep-going",
+        ]
+        let child = try ChildProcess(try Tools.product("carillon"), arguments)
+        #expect(try await child.ended() == 1, "\(child.lastWords)")
+        let text = child.outputText
+        #expect(text.hasPrefix("3 seeds, "), "\(text)")
+        let again = "again   carillon simulate --seeds 1 --first-seed 1 --mode at-least-once --bug forgets-early"
+        #expect(text.contains("broken ") && text.contains(again), "\(text)")
+    }
+
     // MARK: Media
 
     @Test("URLs on standard input: a line of JSON for each, the reason of a refusal, and the number of a bad line")
@@ -134,7 +149,28 @@ struct CommandLineTests {
             names: "ops.port",
             "70000"
         )
-        try await expectRefusal(service, ["CARILLON_OPS_PORT": "0"], names: "kafka.bootstrap.servers")
+        for servers in [nil, "", " , ", ":9092", "kafka:port", "kafka:70000", "kafka:9092;other:9092", "kafka 9092"] {
+            let given = servers.map { ["CARILLON_KAFKA_BOOTSTRAP_SERVERS": $0] } ?? [:]
+            try await expectRefusal(
+                service,
+                ["CARILLON_OPS_PORT": "0"].merging(given) { $1 },
+                names: "kafka.bootstrap.servers"
+            )
+        }
+    }
+
+    @Test("a store.directory that cannot be used stops the start")
+    func wrongStore() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("", to: "file")
+        for path in [file, "\(file)/store", "/proc/store"] {
+            try await expectRefusal(
+                "carillon-consumer",
+                Self.base.merging(["CARILLON_STORE_DIRECTORY": path]) { $1 },
+                names: "store.directory",
+                path
+            )
+        }
     }
 
     @Test("an error in the settings file is named with its line", arguments: services)

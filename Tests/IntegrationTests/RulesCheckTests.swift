@@ -209,6 +209,50 @@ struct RulesCheckTests {
         #expect(text.child.outputText.contains(reason ?? "skipped"), "\(text.child.outputText)")
     }
 
+    @Test("what a file probably does not mean is a warning, in text and in JSON")
+    func warnings() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            Self.rules.replacingOccurrences(of: "com.example.a", with: "com.example.*"),
+            to: "rules.yaml"
+        )
+        let text = try await check([path])
+        #expect(text.status == 0)
+        #expect(text.child.outputText.contains("warning: \(path):3:"), "\(text.child.outputText)")
+        let json = try #require(JSONText.object(try await check([path, "--json"]).child.standardOutput))
+        #expect((json["warnings"] as? [[String: Any]])?.map { $0["line"] as? Int } == [3, 9])
+        let event = try await check([path, "--event", "-"], input: event("{}"))
+        #expect(event.child.errorText.contains("warning: \(path):3:"), "\(event.child.lastWords)")
+    }
+
+    @Test("events that are ignored by the file, the variable or the settings file give status 0")
+    func ignored() async throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("ignore: [com.example.seen.*]\n\(Self.rules)", to: "rules.yaml")
+        let settings = try folder.write("rules: {unmatched: ignore}\n", to: "carillon.yaml")
+        func outcome(_ type: String, _ arguments: [String] = [], _ environment: [String: String] = [:]) async throws
+            -> String?
+        {
+            let answer = try await check(
+                [path, "--event", "-", "--json"] + arguments,
+                environment: environment,
+                input: event("{}", type: type)
+            )
+            let outcome = JSONText.object(answer.child.standardOutput)?["outcome"] as? String
+            #expect(answer.status == (outcome == "ignored" ? 0 : 1), "\(answer.child.lastWords)")
+            return outcome
+        }
+        #expect(try await outcome("com.example.seen.page") == "ignored")
+        #expect(try await outcome("com.example.b") == "dead-lettered")
+        #expect(try await outcome("com.example.b", ["--config", settings]) == "ignored")
+        #expect(try await outcome("com.example.b", [], ["CARILLON_RULES_UNMATCHED": "ignore"]) == "ignored")
+        let wrong = try await check([path], environment: ["CARILLON_RULES_UNMATCHED": "drop"])
+        #expect(
+            wrong.status == 64 && wrong.child.errorText.contains("one of dead-letter, ignore"),
+            "\(wrong.child.lastWords)"
+        )
+    }
+
     @Test("a wrong command line is status 64, an event that is not there status 66")
     func usage() async throws {
         let folder = try TemporaryFolder()

@@ -4,7 +4,7 @@ import Testing
 @Suite("One settings file for both services", .timeLimit(.minutes(10)))
 struct SharedSettingsTests {
     @Test(
-        "the file of the page of settings starts both",
+        "the file of the page of settings starts both, also beside the variables of the command line",
         .disabled(if: Cluster.isReal, "it would need the file's security")
     )
     func file() async throws {
@@ -31,10 +31,11 @@ struct SharedSettingsTests {
             yaml = yaml.replacingOccurrences(of: written, with: here)
         }
         let file = try folder.write(yaml, to: "carillon.yaml")
-        let environment = [
+        var environment = [
             "CARILLON_KAFKA_PROPERTIES": "security.protocol=plaintext,fetch.wait.max.ms=10", "CARILLON_OPS_PORT": "0",
             "CARILLON_HTTP_PORT": "0", "CARILLON_LOG_FORMAT": "json",
         ]
+        for variable in ["HTTP_URL", "HTTP_TOKEN", "QUERIES_URL"] { environment["CARILLON_\(variable)"] = "x" }
         let services = try ["carillon-consumer", "carillon-producer"].map { name in
             ServiceProcess(
                 try ChildProcess(try Tools.product(name), ["--config", file], environment: environment)

@@ -5,6 +5,7 @@ import Logging
 import NotificationModel
 import NotificationState
 import ServiceSupport
+import Synchronization
 import Testing
 
 @testable import NotificationConsumer
@@ -341,6 +342,20 @@ struct ConsumerServiceTests {
         try await Self.publish([record("bank")], on: broker)
         while consumer.service.categories.set(of: "bank") != set { try await Task.sleep(for: .milliseconds(5)) }
         await consumer.stop()
+        await broker.shutDown()
+    }
+
+    @Test func `every component goes on beating or rests, however much time passes`() async throws {
+        let broker = try Self.broker()
+        let ahead = Atomic<Int64>(0)
+        let health = Health { .now + .seconds(ahead.load(ordering: .relaxed)) }
+        try await Self.serving(Self.configuration(broker), health: health) {
+            while !health.notReady.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            for _ in 0..<3 {
+                ahead.add(3_600, ordering: .relaxed)
+                while !health.notLive.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            }
+        }
         await broker.shutDown()
     }
 

@@ -137,7 +137,15 @@ struct OpsServerTests {
     @Test func `live ignores components that are not ready, and fails only for a stalled thread`() async throws {
         health.component("kafka").notReady("no broker answers")
         let lane = health.component("lane")
-        lane.beat()
+        let (stop, hasBegun) = (StopSignal(), StopSignal())
+        Thread.detachNewThread {
+            lane.supervised {
+                hasBegun.request()
+                stop.wait(.seconds(600))
+            }
+        }
+        defer { stop.request() }
+        while !hasBegun.isRequested { try await Task.sleep(for: .milliseconds(1)) }
         try await withServer { base in
             var answer = try await get("\(base)/health/live")
             #expect(answer.status == 200)
@@ -195,7 +203,8 @@ struct OpsServerTests {
             let port = try #require(URL(string: base)?.port)
             let second = OpsServer(configuration: .init(port: port), health: health, registry: registry, logger: logger)
             let error = await #expect(throws: ListenError.self) { try await second.run() }
-            #expect(error?.description == "ops endpoint cannot listen on 127.0.0.1:\(port): Address already in use")
+            let said = "another program uses the port; end it, or set another one (ops.port)"
+            #expect(error?.description == "ops endpoint cannot listen on 127.0.0.1:\(port): \(said)")
             await #expect(throws: ListenError.self) { try await second.port }
         }
     }

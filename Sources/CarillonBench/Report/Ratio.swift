@@ -28,6 +28,12 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
 
     case fetchesVersusCurl = "throughput_vs_curl"
 
+    case registrationOfManyEntries = "register_vs_few_entries"
+    case deliveryOfManyEntries = "deliver_vs_few_entries"
+    case recountOfManyEntries = "recount_vs_few_entries"
+    case pageOfManyEntries = "page_vs_few_entries"
+    case removalOfManyEntries = "remove_vs_few_entries"
+
     /// The title in tables.
     var title: String {
         switch self {
@@ -52,6 +58,11 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .webhookServiceVersusWrk: "notifications of the consumer service, times wrk"
         case .fixesVersusFewRegions: "locations, times those without the regions of others"
         case .fetchesVersusCurl: "images fetched and stored, times curl"
+        case .registrationOfManyEntries: "registrations with many entries, times with few"
+        case .deliveryOfManyEntries: "deliveries in a thread with many entries, times with few"
+        case .recountOfManyEntries: "the same, counted anew"
+        case .pageOfManyEntries: "first pages with many entries, times with few"
+        case .removalOfManyEntries: "an entry removed with many others, times with few"
         }
     }
 
@@ -64,7 +75,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
             .fetchesVersusCurl, .responsesVersusPipeline:
             true
         case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .cpuVersusWithoutDevices, .memoryVersusRedis,
-            .memoryVersusAPScheduler, .memoryVersusJemalloc:
+            .memoryVersusAPScheduler, .memoryVersusJemalloc, .registrationOfManyEntries, .deliveryOfManyEntries,
+            .recountOfManyEntries, .pageOfManyEntries, .removalOfManyEntries:
             false
         }
     }

@@ -43,7 +43,7 @@ package struct Violation: Error, Equatable, CustomStringConvertible {
     package var rule: Rule
     package var detail: String
 
-    init(_ rule: Rule, _ detail: String) {
+    package init(_ rule: Rule, _ detail: String) {
         (self.rule, self.detail) = (rule, detail)
     }
 

@@ -208,6 +208,10 @@ final class RDKafkaHandle: Sendable {
 
 /// The object behind the configuration's opaque pointer, for librdkafka's callbacks.
 class RDKafkaContext {
+    /// librdkafka says it at each attempt, of each client.
+    private static let unresolvable = "Failed to resolve"
+    private static let resolution = RepeatedLines()
+
     let logger: Logger
     private let lastTrouble = Mutex<[KafkaError.Code: ContinuousClock.Instant]>([:])
 
@@ -224,7 +228,12 @@ class RDKafkaContext {
         }
         guard isNews else { return }
         // librdkafka raises these for planned and idle disconnects too, and logs the actual failure itself.
-        let level: Logger.Level = error.code == .allBrokersDown || error.code == .transport ? .info : .warning
+        let level: Logger.Level =
+            switch error.code {
+            case .resolve: .debug
+            case .allBrokersDown, .transport: .info
+            default: .warning
+            }
         logger.log(level: level, "kafka trouble", metadata: ["error": "\(error)"])
     }
 
@@ -244,9 +253,11 @@ class RDKafkaContext {
             case 6: .info
             default: .debug
             }
+        let line = text.map { String(cString: $0) } ?? ""
+        if line.contains(Self.unresolvable), !Self.resolution.isDue(line, at: .now) { return }
         logger.log(
             level: swiftLevel,
-            "librdkafka: \(text.map { String(cString: $0) } ?? "")",
+            "librdkafka: \(line)",
             metadata: ["facility": "\(facility.map { String(cString: $0) } ?? "")"]
         )
     }

@@ -297,6 +297,7 @@ extension Lane {
         cancelSideWork()
         for number in owned.numbers { release(number, isStoreSound: isStoreSound) }
         queries?.close()
+        letters.end(logger)
         context.metrics.flush()
         context.health.remark(nil)
         context.status.update { $0 = .init() }

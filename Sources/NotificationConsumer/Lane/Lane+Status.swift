@@ -24,6 +24,7 @@ extension Lane {
         nextStatus = link.now.advanced(by: .milliseconds(500))
         let now = context.clock()
         context.stores.tend(at: link.now)
+        letters.flush(at: link.now, logger)
         context.health.remark(owned.storeTrouble.map { "\($0); entries are kept in memory" })
         context.status.update { status in
             status = LaneStatus.Snapshot()

@@ -2,6 +2,7 @@ import Kafka
 import Logging
 import NotificationDelivery
 import NotificationModel
+import NotificationState
 import ServiceSupport
 
 /// One consumer, one producer and the centers of their partitions on one thread, as a stream thread of Kafka Streams: no
@@ -63,6 +64,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     /// Records applied and timers fired so far.
     private(set) var work = 0
     private var nextCheckpoint: ContinuousClock.Instant
+    /// The dead letters that are logged.
+    var letters = DeadLetterLog()
     /// When the oldest work was done that is not committed; nil when all is.
     var uncommittedSince: ContinuousClock.Instant?
     var nextStatus: ContinuousClock.Instant
@@ -272,13 +275,12 @@ package final class Lane<Link: LaneLink>: LoopWorker {
 
     /// Publishes a record that cannot be used to the dead letters, unchanged.
     private func bury(_ record: Intake.Record, _ copy: () -> KafkaConsumerRecord, because error: ModelError) throws {
-        logger.warning(
-            "dead letter",
-            metadata: [
-                LogMetadata.reason: "\(error.reason.rawValue)", "field": "\(error.field ?? "")",
-                LogMetadata.partition: "\(record.partition)", LogMetadata.offset: "\(record.offset)",
-            ]
+        let place = DeadLetterLog.Place(
+            topic: configuration.topics[record.input],
+            partition: record.partition,
+            offset: record.offset
         )
+        letters.note(error, at: place, link.now, logger)
         context.metrics.count(deadLetter: error.reason)
         try transactions?.beginIfNeeded()
         try emission.publishDeadLetter(copy(), because: error, group: configuration.groupID)

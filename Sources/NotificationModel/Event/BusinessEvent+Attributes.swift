@@ -30,6 +30,8 @@ struct BusinessEventBuilder {
     private var extensions: [String: String] = [:]
     var dataContentType: String?
     var data: [UInt8] = []
+    /// Whether the attributes come from headers.
+    var isBinary = false
 
     /// Sets an attribute by its CloudEvents name. Throws when it repeats or has an invalid name.
     mutating func set(_ name: String, _ value: String) throws(ModelError) {
@@ -68,15 +70,29 @@ struct BusinessEventBuilder {
         field = value
     }
 
-    /// The event, validated.
-    func event() throws(ModelError) -> BusinessEvent {
-        guard let specversion else {
-            throw ModelError(
+    /// Without any attribute in headers the event is probably in the body, with the content type of other JSON.
+    private var missingVersion: ModelError {
+        let hasNone = id == nil && source == nil && type == nil
+        guard isBinary, hasNone, data.first(where: { $0 > 0x20 }).map({ [0x7B, 0x5B].contains($0) }) == true else {
+            return ModelError(
                 .invalid,
                 field: "specversion",
                 "is missing: CloudEvents 1.0 requires specversion, id, source and type"
             )
         }
+        return ModelError(
+            .invalid,
+            field: "specversion",
+            """
+            is missing: with the content-type \(dataContentType.map { "\"\($0.prefix(64))\"" } ?? "(none)") the attributes are \
+            headers; an event that is the whole JSON body has the content-type application/cloudevents+json
+            """
+        )
+    }
+
+    /// The event, validated.
+    func event() throws(ModelError) -> BusinessEvent {
+        guard let specversion else { throw missingVersion }
         guard specversion == "1.0" else {
             throw ModelError(.invalid, field: "specversion", "must be 1.0, found \"\(specversion.prefix(16))\"")
         }

@@ -47,6 +47,7 @@ extension BusinessEvent {
         var builder = BusinessEventBuilder()
         builder.dataContentType = contentType
         builder.data = body
+        builder.isBinary = true
         for header in headers {
             let name = header.name.lowercased()
             guard name.hasPrefix("ce-") else { continue }

@@ -73,6 +73,7 @@ public struct BusinessEventReader {
             if let failure { throw failure }
             builder.dataContentType = contentType ?? dataContentType
             builder.data = value ?? []
+            builder.isBinary = true
             event = try builder.event()
         }
         TraceContext(traceparent: traceparent, tracestate: tracestate)?.apply(to: &event)

@@ -94,6 +94,17 @@ struct BrokerGateway: Sendable {
         try bound.check(size, "the request with its key")
     }
 
+    /// What fits of the records of an event.
+    func effects(
+        _ outputs: [RuleEngine.Output],
+        failures: [RuleEngine.Failure],
+        trace: TraceContext?
+    ) -> EventEffects {
+        EventEffects(outputs, failures: failures, within: bound) { output in
+            publisher.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace)
+        }
+    }
+
     /// Publishes all events, or none if one is too large: with several events the error's field is the index. Events
     /// with the same key keep their order. After a failure other events may be on the broker: the caller repeats all,
     /// and repeats are recognized by their source and id.

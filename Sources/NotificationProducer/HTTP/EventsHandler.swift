@@ -11,9 +11,13 @@ import ServiceHTTP
 /// id.
 struct EventsHandler: Sendable {
     let broker: BrokerGateway
-    /// The rules of this process, to report which ones match; nil if it has none.
+    /// The rules of this process, to report what they make of an event; nil if it has none.
     let rules: RuleStore?
     let bodyLimit: Int
+    let now: @Sendable () -> Timestamp
+
+    /// Bytes of records that a call may make to find out what becomes of its events.
+    private static let verdictBytes = 4 << 20
 
     private static let batch = "application/cloudevents-batch+json"
     private static let mediaTypes =
@@ -50,6 +54,7 @@ struct EventsHandler: Sendable {
     /// One object, or a list for a batch.
     private func answer(_ events: [BusinessEvent], _ places: [KafkaAcknowledgement], isBatch: Bool) -> [UInt8] {
         let engine = rules?.engine
+        var room = Self.verdictBytes
         var json: [UInt8] = []
         json.reserveCapacity(160 * events.count)
         if isBatch { JSONWriter.append("[", to: &json) }
@@ -62,24 +67,41 @@ struct EventsHandler: Sendable {
             JSONWriter.append(number: place.partition, to: &json)
             JSONWriter.append(",\"offset\":", to: &json)
             JSONWriter.append(number: place.offset, to: &json)
-            if let engine { append(engine.matching(event), to: &json) }
+            if let engine {
+                let trace = TraceContext(
+                    traceparent: event.extensions["traceparent"],
+                    tracestate: event.extensions["tracestate"]
+                )
+                let verdict = EventVerdict(of: event, by: engine, at: now(), within: &room) { outputs, failures in
+                    broker.effects(outputs, failures: failures, trace: trace)
+                }
+                append(verdict, to: &json)
+            }
             JSONWriter.append("}", to: &json)
         }
         if isBatch { JSONWriter.append("]", to: &json) }
         return json
     }
 
-    /// The rules that match now; the rules in force when the event is read decide.
-    private func append(_ matching: (rules: [String], error: ModelError?), to json: inout [UInt8]) {
+    /// What the rules make of it now; the rules in force when the event is read decide.
+    private func append(_ verdict: EventVerdict, to json: inout [UInt8]) {
         JSONWriter.append(",\"rules\":[", to: &json)
-        for (index, rule) in matching.rules.enumerated() {
+        for (index, rule) in verdict.rules.enumerated() {
             if index > 0 { JSONWriter.append(",", to: &json) }
             JSONWriter.append(string: rule, to: &json)
         }
         JSONWriter.append("]", to: &json)
-        guard let error = matching.error else { return }
+        if let outcome = verdict.outcome {
+            JSONWriter.append(",\"outcome\":", to: &json)
+            JSONWriter.append(string: outcome.rawValue, to: &json)
+        }
+        guard let error = verdict.error else { return }
         JSONWriter.append(",\"reason\":", to: &json)
         JSONWriter.append(string: error.reason.rawValue, to: &json)
+        if let field = error.field {
+            JSONWriter.append(",\"field\":", to: &json)
+            JSONWriter.append(string: field, to: &json)
+        }
         JSONWriter.append(",\"detail\":", to: &json)
         JSONWriter.append(string: error.detail, to: &json)
     }

@@ -175,6 +175,7 @@ extension IngestSession {
             commitNow(until: link.now + .seconds(2))
         }
         isClosing = true
+        letters.end(logger)
         lag.removeAll()
         link.close(within: .seconds(5))
     }

@@ -14,9 +14,8 @@ extension IngestSession {
             switch context.rules().apply(to: event, arrived: arrived) {
             case .noRule where record.partition.input == .businessEvents:
                 throw RuleEngine.noRule(for: event)
-            case .noRule, .skipped:
-                metrics.count(.skipped)
-                tracker.finish(record.partition, offset: record.offset)
+            case .noRule, .skipped: pass(over: record, .skipped)
+            case .ignored: pass(over: record, record.partition.input == .businessEvents ? .ignored : .skipped)
             case .applied(let outputs, let failures):
                 publish(outputs, failures, event, record, copy)
             }
@@ -25,6 +24,11 @@ extension IngestSession {
             let slot = tracker.begin(record.partition, offset: record.offset, records: 1)
             send(deadLetter: copy(), of: record.partition, error, slot)
         }
+    }
+
+    private func pass(over record: IngestRecord, _ outcome: EventOutcome) {
+        metrics.count(outcome)
+        tracker.finish(record.partition, offset: record.offset)
     }
 
     private func publish(
@@ -38,17 +42,13 @@ extension IngestSession {
             traceparent: event.extensions["traceparent"],
             tracestate: event.extensions["tracestate"]
         )
-        var (outputs, errors) = (outputs, failures.map(\.described))
-        if !outputs.allSatisfy({ fits($0, trace) }) {
-            errors += outputs.filter { !fits($0, trace) }.map { output in
-                ModelError(.tooLarge, "the request \(output.key) exceeds the record size limit of \(bound.bytes) bytes")
-            }
-            outputs.removeAll { !fits($0, trace) }
+        let effects = EventEffects(outputs, failures: failures, within: bound) { output in
+            requestHeaders.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace)
         }
-        let records = outputs.count + (errors.isEmpty ? 0 : 1)
+        let records = effects.outputs.count + (effects.error == nil ? 0 : 1)
         let slot = tracker.begin(record.partition, offset: record.offset, records: records)
         let time = context.now()
-        for output in outputs {
+        for output in effects.outputs {
             requestHeaders.write(
                 key: output.key,
                 requestID: output.requestID,
@@ -69,20 +69,8 @@ extension IngestSession {
             )
             send(OutgoingRecord(record: request, source: record.partition))
         }
-        metrics.count(errors.isEmpty ? .published : .deadLettered)
-        if let first = errors.first {
-            let detail = errors.map(\.detail).joined(separator: "; ")
-            send(
-                deadLetter: copy(),
-                of: record.partition,
-                ModelError(first.reason, field: first.field, detail),
-                slot
-            )
-        }
-    }
-
-    private func fits(_ output: RuleEngine.Output, _ trace: TraceContext?) -> Bool {
-        requestHeaders.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace) <= bound.bytes
+        metrics.count(effects.error == nil ? .published : .deadLettered)
+        if let error = effects.error { send(deadLetter: copy(), of: record.partition, error, slot) }
     }
 
     private func send(
@@ -91,6 +79,8 @@ extension IngestSession {
         _ error: ModelError,
         _ slot: UInt
     ) {
+        let place = DeadLetterLog.Place(topic: read.topic, partition: read.partition, offset: read.offset)
+        letters.note(error, at: place, link.now, logger)
         let letter = DeadLetter.record(
             of: read,
             because: error,
@@ -101,12 +91,5 @@ extension IngestSession {
             tag: OutgoingRecord.tag(of: .deadLetter(error.reason), in: slot)
         )
         send(OutgoingRecord(record: letter, source: partition))
-    }
-}
-
-extension RuleEngine.Failure {
-    /// The error with its rule's name.
-    fileprivate var described: ModelError {
-        ModelError(error.reason, field: error.field, "rule \(rule): \(error.detail)")
     }
 }

@@ -33,6 +33,8 @@ package final class IngestSession<Link: IngestLink>: LoopWorker {
     /// The headers of the current record; the buffer is reused.
     var scratch = KafkaHeaderBuffer()
     var lag: LagGauges
+    /// The dead letters that are logged.
+    var letters = DeadLetterLog()
     /// Why the previous session was fenced, if another process may use the instance's id. The session reports ready
     /// only after a commit, or after a while without another fencing.
     private(set) var fenced: String?
@@ -258,6 +260,7 @@ package final class IngestSession<Link: IngestLink>: LoopWorker {
     private func updateGauges() {
         guard link.now - lastGauges >= .seconds(1) else { return }
         lastGauges = link.now
+        letters.flush(at: link.now, logger)
         metrics.record(ingestWaiting: tracker.uncommittable)
         for (partition, position) in tracker.positions {
             guard let records = link.lag(of: partition, after: position) else { continue }

@@ -37,15 +37,19 @@ final class KafkaIngestLink: IngestLink, ClientLink {
     ) throws {
         (topics, self.inputs, self.health) = (configuration.topics, inputs, health)
         let wait = BrokerWait(health: health, stop: stop, logger: logger)
-        consumer = try KafkaConsumer(configuration: configuration.consumer, logger: logger)
+        guard let chosen = try choice.choose(on: configuration.consumer.client, wait, logger) else { return nil }
+        guarantee = chosen.guarantee
+        var settings = configuration.consumer
+        settings.client.adapt(toCluster: chosen.clusterID)
+        consumer = try KafkaConsumer(configuration: settings, logger: logger)
         var made: KafkaLaneProducer?
         do {
-            let clients = try Self.connect(configuration, inputs, choice, ceiling, consumer, &made, wait, logger)
-            guard let clients, let made else {
+            let found = try Self.connect(configuration, inputs, guarantee, ceiling, consumer, &made, wait, logger)
+            guard let found, let made else {
                 Self.close(consumer, made)
                 return nil
             }
-            (guarantee, targets, producer) = (clients.guarantee, clients.targets, made)
+            (targets, producer) = (found, made)
         } catch {
             Self.close(consumer, made)
             throw error
@@ -55,22 +59,21 @@ final class KafkaIngestLink: IngestLink, ClientLink {
     private static func connect(
         _ configuration: IngestConfiguration,
         _ inputs: [IngestInput],
-        _ choice: GuaranteeChoice,
+        _ guarantee: DeliveryGuarantee,
         _ ceiling: KafkaRecordCeiling,
         _ consumer: KafkaConsumer,
         _ producer: inout KafkaLaneProducer?,
         _ wait: BrokerWait,
         _ logger: Logger
-    ) throws -> (guarantee: DeliveryGuarantee, targets: [Target])? {
+    ) throws -> [Target]? {
         let names = IngestTopic.allCases.map { $0.name(in: configuration.topics) }
         let found = try wait.until {
             for input in inputs {
                 _ = try consumer.partitionCount(of: input.name(in: configuration.topics), within: .seconds(2))
             }
-            let counts = try names.map { try consumer.partitionCount(of: $0, within: .seconds(2)) }
-            return (counts, try choice.choose(for: consumer, logger))
+            return try names.map { try consumer.partitionCount(of: $0, within: .seconds(2)) }
         }
-        guard let (counts, guarantee) = found else { return nil }
+        guard let counts = found else { return nil }
         var settings = configuration.producer
         if guarantee == .exactlyOnce { settings.transactionalID = configuration.transactionalID }
         let made = try KafkaLaneProducer(configuration: settings, ceiling: ceiling, logger: logger)
@@ -80,8 +83,7 @@ final class KafkaIngestLink: IngestLink, ClientLink {
             for name in names { _ = try made.partitionCount(of: name, within: .seconds(2)) }
         }
         guard isKnown != nil else { return nil }
-        let targets = try zip(names, counts).map { Target(handle: try made.topic($0), partitions: $1) }
-        return (guarantee, targets)
+        return try zip(names, counts).map { Target(handle: try made.topic($0), partitions: $1) }
     }
 
     private static func close(_ consumer: KafkaConsumer, _ producer: KafkaLaneProducer?) {

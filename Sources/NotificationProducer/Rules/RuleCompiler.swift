@@ -8,6 +8,10 @@ struct RuleCompiler {
 
     let source: SourceText
     var problems: [RuleFileError.Problem] = []
+    /// What is allowed, and probably not meant.
+    var warnings: [RuleFileError.Problem] = []
+    /// The types without a rule that have no effect.
+    private(set) var ignored: [EventPattern] = []
     /// The positions of the current rule's parts, by dotted path, for errors of the model.
     var marks: [String: Mark] = [:]
     /// Whether `{{item}}` is available: the rule has a list of recipients.
@@ -20,7 +24,7 @@ struct RuleCompiler {
         self.source = source
     }
 
-    static let fileKeys: Set<String> = ["rules", "defaults"]
+    static let fileKeys: Set<String> = ["rules", "defaults", "ignore"]
 
     static let ruleKeys: Set<String> = notificationKeys.union([
         "name", "event", "when", "application", "recipient", "recipients", "version", "cancel", "state",
@@ -35,6 +39,7 @@ struct RuleCompiler {
     mutating func compile(_ root: Node) -> [WrittenRule] {
         guard let file = members(of: root, at: "the file", allowed: Self.fileKeys) else { return [] }
         if let node = file["defaults"] { defaults = compileDefaults(node) }
+        if let node = file["ignore"] { ignored = compileIgnored(node) }
         guard let list = file["rules"] else {
             note(root.mark, "the file is missing a list `rules:`")
             return []
@@ -74,6 +79,7 @@ struct RuleCompiler {
         for (key, value) in fields { marks[key] = value.mark }
 
         let event = required("event", in: fields, of: node).flatMap { constantText($0, "event") }
+        if let event { warnOfPattern(event, marks["event"] ?? node.mark) }
         let name = fields["name"].flatMap { constantText($0, "name") }
         let when = fields["when"].flatMap { condition($0) }
         let recipients = compileRecipients(fields, of: node)
@@ -100,6 +106,37 @@ struct RuleCompiler {
             version: version,
             action: action
         )
+    }
+
+    private mutating func warnOfPattern(_ event: String, _ mark: Mark?) {
+        guard event.utf8.contains(UInt8(ascii: "*")), warnings.count < RuleFile.maximumProblems else { return }
+        warnings.append(
+            .init(
+                line: mark?.line ?? 0,
+                column: mark?.column ?? 0,
+                message: """
+                    `event: \(event.prefix(60))` is one type of events, and its `*` a character of it: a rule needs the whole \
+                    type; `ignore:` takes patterns
+                    """
+            )
+        )
+    }
+
+    private mutating func compileIgnored(_ node: Node) -> [EventPattern] {
+        guard case .sequence(let sequence) = node, sequence.count <= EventPattern.maximumCount else {
+            note(node.mark, "`ignore` must be a list of at most \(EventPattern.maximumCount) types of events")
+            return []
+        }
+        var patterns: [EventPattern] = []
+        for node in sequence {
+            guard let text = constantText(node, "ignore") else { continue }
+            guard text.utf8.count <= EventPattern.maximumBytes else {
+                note(node.mark, "`ignore`: a type or pattern has at most \(EventPattern.maximumBytes) bytes")
+                continue
+            }
+            patterns.append(EventPattern(text))
+        }
+        return patterns
     }
 
     private mutating func cancellation(_ fields: [String: Node]) -> WrittenRule.Action? {

@@ -1,4 +1,5 @@
 import NotificationModel
+import ServiceSupport
 
 /// Applies the rules to one event: a pure function.
 package struct RuleEngine: Sendable {
@@ -12,8 +13,10 @@ package struct RuleEngine: Sendable {
     }
 
     enum Outcome: Sendable {
-        /// No rule matches this event type.
+        /// No rule matches this event type: a dead letter.
         case noRule
+        /// No rule matches this event type, which has no effect by the file or the setting.
+        case ignored
         /// Rules match the type but give no record: no `when` holds, or the lists of recipients are empty.
         case skipped
         /// The records and failures of the rules. Both can be present: a failure of one rule does not suppress
@@ -32,9 +35,11 @@ package struct RuleEngine: Sendable {
     let rules: RuleSet
     /// The application of rules without one.
     let defaultApplication: String
+    /// What happens to events that neither rules nor `ignore:` are for.
+    let unmatched: UnmatchedEvents
 
-    init(rules: RuleSet, defaultApplication: String) {
-        (self.rules, self.defaultApplication) = (rules, defaultApplication)
+    init(rules: RuleSet, defaultApplication: String, unmatched: UnmatchedEvents = .deadLetter) {
+        (self.rules, self.defaultApplication, self.unmatched) = (rules, defaultApplication, unmatched)
     }
 
     /// An engine for the text of a rule file.
@@ -50,40 +55,25 @@ package struct RuleEngine: Sendable {
     /// The type of the events on `responses`.
     static let responseType = "carillon.notification.response.v1"
 
-    /// - Parameter arrived: The base of an expiration when the event has no time: the record's timestamp, so that the
-    ///   same record always gives the same request.
-    func apply(to event: BusinessEvent, arrived: Timestamp) -> Outcome {
-        guard let plan = rules.plan(for: event.type) else { return .noRule }
+    /// - Parameters:
+    ///   - arrived: The base of an expiration when the event has no time: the record's timestamp, so that the same record
+    ///     always gives the same request.
+    ///   - room: The maximum total size of the records.
+    ///   - noteMatch: Called with each rule whose `when` holds.
+    func apply(
+        to event: BusinessEvent,
+        arrived: Timestamp,
+        within room: Int = maximumBytes,
+        noteMatch: (Rule<BoundVariable>) -> Void = { _ in }
+    ) -> Outcome {
+        guard let plan = rules.plan(for: event.type) else {
+            return unmatched == .ignore || rules.ignores(event.type) ? .ignored : .noRule
+        }
         return withValues(of: event, for: plan) { values in
             switch values {
-            case .success(let data): apply(plan, to: event, arrived, data)
+            case .success(let data): apply(plan, to: event, arrived, data, within: room, noteMatch)
             case .failure(let error): .applied([], failures: [Failure(rule: plan.rules[0].name, error: error)])
             }
-        }
-    }
-
-    /// The names of the rules whose `when` holds for an event, and why there may be none: `no-rule`, or the error that
-    /// prevents the evaluation of a `when`. It does not render the records.
-    func matching(_ event: BusinessEvent) -> (rules: [String], error: ModelError?) {
-        guard let plan = rules.plan(for: event.type) else { return ([], Self.noRule(for: event)) }
-        return withValues(of: event, for: plan) { values in
-            let data: FoundValues
-            switch values {
-            case .success(let found): data = found
-            case .failure(let error): return ([], error)
-            }
-            let context = RuleContext(event: event, names: plan.names, data: data)
-            var names: [String] = []
-            var failure: ModelError?
-            for rule in plan.rules {
-                do throws(ModelError) {
-                    if let condition = rule.when, try !context.holds(condition) { continue }
-                    names.append(rule.name)
-                } catch {
-                    failure = failure ?? error
-                }
-            }
-            return (names, failure)
         }
     }
 
@@ -111,15 +101,22 @@ package struct RuleEngine: Sendable {
         }
     }
 
-    private func apply(_ plan: EventPlan, to event: BusinessEvent, _ arrived: Timestamp, _ data: FoundValues) -> Outcome
-    {
+    private func apply(
+        _ plan: EventPlan,
+        to event: BusinessEvent,
+        _ arrived: Timestamp,
+        _ data: FoundValues,
+        within most: Int,
+        _ noteMatch: (Rule<BoundVariable>) -> Void
+    ) -> Outcome {
         let context = RuleContext(event: event, arrived: arrived, names: plan.names, data: data)
         var outputs: [Output] = []
         var failures: [Failure] = []
-        var room = Self.maximumBytes
+        var room = most
         for rule in plan.rules {
             do throws(ModelError) {
                 if let condition = rule.when, try !context.holds(condition) { continue }
+                noteMatch(rule)
                 switch rule.recipients {
                 case .one(let recipient):
                     let output = try output(of: rule, recipient, context)

@@ -80,7 +80,7 @@ enum RuleFile {
             }
             throw RuleFileError(file: file, problems: listed)
         }
-        return RuleSet(rules)
+        return RuleSet(rules, ignored: compiler.ignored, warnings: compiler.warnings)
     }
 
     private static func problem(of error: any Error) -> RuleFileError.Problem {

@@ -1,4 +1,5 @@
 public import NotificationModel
+public import ServiceSupport
 
 /// The rules of a file, to preview their effect on an event without Kafka.
 public struct RulePreview: Sendable {
@@ -43,8 +44,11 @@ public struct RulePreview: Sendable {
         /// The event's key, which determines the order of events; nil if it cannot be read.
         public var eventKey: [UInt8]?
 
+        /// Whether no rule is for its type, and it has no effect by the file or the setting.
+        public var isIgnored = false
+
         /// Whether the event has no effect without an error: no `when` holds.
-        public var isSkipped: Bool { records.isEmpty && failures.isEmpty }
+        public var isSkipped: Bool { records.isEmpty && failures.isEmpty && !isIgnored }
     }
 
     private let engine: RuleEngine
@@ -54,10 +58,22 @@ public struct RulePreview: Sendable {
     /// - Parameters:
     ///   - path: The YAML file.
     ///   - defaultApplication: For rules that name no application, as the setting `application.default`.
+    ///   - unmatched: What happens to other events, as the setting `rules.unmatched`.
     /// - Throws: Every problem of the file.
-    public init(file path: String, defaultApplication: String) throws(RuleFileError) {
-        engine = RuleEngine(rules: try RuleFile.load(path: path), defaultApplication: defaultApplication)
+    public init(
+        file path: String,
+        defaultApplication: String,
+        unmatched: UnmatchedEvents = .deadLetter
+    ) throws(RuleFileError) {
+        engine = RuleEngine(
+            rules: try RuleFile.load(path: path),
+            defaultApplication: defaultApplication,
+            unmatched: unmatched
+        )
     }
+
+    /// What the file may say, and probably does not mean.
+    public var warnings: [RuleFileError.Problem] { engine.rules.warnings }
 
     /// The rules in the order of the file.
     public var rules: [Summary] {
@@ -94,6 +110,8 @@ public struct RulePreview: Sendable {
         switch engine.apply(to: event, arrived: SystemClock.now()) {
         case .noRule:
             return Result(records: [], failures: [Failure(rule: nil, error: RuleEngine.noRule(for: event))])
+        case .ignored:
+            return Result(records: [], failures: [], isIgnored: true)
         case .skipped:
             return Result(records: [], failures: [])
         case .applied(let outputs, let failures):

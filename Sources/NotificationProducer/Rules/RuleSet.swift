@@ -50,10 +50,20 @@ final class EventPlan: Sendable {
 struct RuleSet: Sendable {
     private let plans: [String: EventPlan]
     let count: Int
+    /// `ignore:`, of the types without a rule.
+    private let ignored: [EventPattern]
+    /// What is allowed, and probably not meant.
+    let warnings: [RuleFileError.Problem]
 
-    init(_ rules: [Rule<VariablePath>]) {
+    init(_ rules: [Rule<VariablePath>], ignored: [EventPattern] = [], warnings: [RuleFileError.Problem] = []) {
         plans = Dictionary(grouping: rules, by: \.event).mapValues { EventPlan($0) }
         count = rules.count
+        (self.ignored, self.warnings) = (ignored, warnings)
+    }
+
+    /// Whether the file says that events of a type without a rule have no effect.
+    func ignores(_ eventType: String) -> Bool {
+        ignored.contains { $0.matches(eventType) }
     }
 
     /// The rules for events of a type; nil when there are none.

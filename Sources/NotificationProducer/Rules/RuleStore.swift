@@ -9,6 +9,7 @@ import Synchronization
 final class RuleStore: Sendable {
     private let path: String
     private let defaultApplication: String
+    private let unmatched: UnmatchedEvents
     private let now: @Sendable () -> Timestamp
     private let current: Mutex<RuleEngine>
     /// One reload at a time, so that the last file read is in force.
@@ -28,12 +29,22 @@ final class RuleStore: Sendable {
     }
 
     /// Reads the file for the first time.
-    init(path: String, defaultApplication: String, now: @escaping @Sendable () -> Timestamp) throws(RuleFileError) {
+    init(
+        path: String,
+        defaultApplication: String,
+        unmatched: UnmatchedEvents = .deadLetter,
+        now: @escaping @Sendable () -> Timestamp
+    ) throws(RuleFileError) {
         self.path = path
         self.defaultApplication = defaultApplication
+        self.unmatched = unmatched
         self.now = now
         current = Mutex(
-            RuleEngine(rules: try RuleFile.load(path: path), defaultApplication: defaultApplication)
+            RuleEngine(
+                rules: try RuleFile.load(path: path),
+                defaultApplication: defaultApplication,
+                unmatched: unmatched
+            )
         )
         metrics.noteSuccess(now())
     }
@@ -51,17 +62,30 @@ final class RuleStore: Sendable {
         (try? await KafkaThread.run(name: "carillon-rules") { self.reloadNow(logger) }) ?? false
     }
 
+    /// Logs what the file probably does not mean.
+    func logWarnings(_ logger: Logger) {
+        for warning in engine.rules.warnings {
+            logger.warning(
+                "doubt about the rule file",
+                metadata: [LogMetadata.file: "\(path)", LogMetadata.reason: "\(warning)"]
+            )
+        }
+    }
+
     private func reloadNow(_ logger: Logger) -> Bool {
         reloading.withLock { _ in
             do throws(RuleFileError) {
                 let rules = try RuleFile.load(path: path)
-                current.withLock { $0 = RuleEngine(rules: rules, defaultApplication: defaultApplication) }
+                current.withLock {
+                    $0 = RuleEngine(rules: rules, defaultApplication: defaultApplication, unmatched: unmatched)
+                }
                 metrics.succeeded.increment()
                 metrics.noteSuccess(now())
                 logger.info(
                     "rules reloaded",
                     metadata: [LogMetadata.file: "\(path)", LogMetadata.count: "\(rules.count)"]
                 )
+                logWarnings(logger)
                 return true
             } catch {
                 metrics.failed.increment()

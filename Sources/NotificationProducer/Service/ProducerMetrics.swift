@@ -6,12 +6,6 @@ import ServiceSupport
 
 /// The metrics of the producer service. Created once: creating a handle takes a lock.
 package struct ProducerMetrics: Sendable {
-    /// The outcome of a business event, counted when it was handled.
-    enum Outcome: String, CaseIterable {
-        case published, skipped
-        case deadLettered = "dead-lettered"
-    }
-
     /// A change of this process's partitions.
     enum Rebalance: String, CaseIterable {
         case assigned, revoked, lost
@@ -21,7 +15,8 @@ package struct ProducerMetrics: Sendable {
     private let ingestRestarts = Counter(label: "carillon_ingest_restarts_total")
     private let ingestWaiting = Gauge(label: "carillon_ingest_waiting_events")
     private let lastCommit = Gauge(label: "carillon_ingest_commit_success_timestamp_seconds")
-    private let events: [Outcome: Counter]
+    /// Counted when the event was handled.
+    private let events: [EventOutcome: Counter]
     private let rebalances: [Rebalance: Counter]
     private let deadLetters: [ReasonCode: Counter]
     /// The API's connections and responses.
@@ -43,7 +38,7 @@ package struct ProducerMetrics: Sendable {
     ]
 
     package init() {
-        events = Self.counters("carillon_business_events_total", "outcome", Outcome.allCases) { $0.rawValue }
+        events = Self.counters("carillon_business_events_total", "outcome", EventOutcome.allCases) { $0.rawValue }
         rebalances = Self.counters("carillon_consumer_rebalances_total", "event", Rebalance.allCases) { $0.rawValue }
         deadLetters = Self.counters("carillon_dead_letters_total", "reason", Self.deadLetterReasons) { $0.rawValue }
     }
@@ -111,7 +106,7 @@ package struct ProducerMetrics: Sendable {
         ingestRestarts.increment()
     }
 
-    func count(_ outcome: Outcome) {
+    func count(_ outcome: EventOutcome) {
         events[outcome]?.increment()
     }
 

@@ -25,7 +25,12 @@ extension ProducerService {
             metrics: metrics,
             logger: logger
         )
-        let events = EventsHandler(broker: broker, rules: rules, bodyLimit: configuration.eventsBodyBytes)
+        let events = EventsHandler(
+            broker: broker,
+            rules: rules,
+            bodyLimit: configuration.eventsBodyBytes,
+            now: now
+        )
         let notifications = NotificationsHandler(
             broker: broker,
             defaultApplication: configuration.defaultApplication,

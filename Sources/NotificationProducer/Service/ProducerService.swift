@@ -69,7 +69,12 @@ public struct ProducerService: Service {
         try configuration.ingest.consumer.check()
         zones = try TimeZoneDatabase.loaded(logger: logger)
         rules = try configuration.rulesFile.map { [now = self.now] path throws(RuleFileError) in
-            try RuleStore(path: path, defaultApplication: configuration.defaultApplication, now: now)
+            try RuleStore(
+                path: path,
+                defaultApplication: configuration.defaultApplication,
+                unmatched: configuration.unmatchedEvents,
+                now: now
+            )
         }
         categoryReader = CategoryReader(
             table: categories,
@@ -157,6 +162,7 @@ public struct ProducerService: Service {
             group.addTask { try await categoryReader.run() }
             if let ingest {
                 logger.info("rules loaded", metadata: [LogMetadata.count: "\(rules?.engine.rules.count ?? 0)"])
+                rules?.logWarnings(logger)
                 group.addTask { await ingest.run() }
             } else {
                 logger.warning(

@@ -32,6 +32,8 @@ public struct ServiceSettings: Sendable {
     private var declaredByKey: [String: Int] = [:]
     /// Keys of another service that reads the same file.
     private var foreign: [String] = []
+    /// Variables of another program, which are no keys.
+    private var foreignVariables: Set<String> = []
     private var problems: [ServiceSettingsError.Problem] = []
 
     /// Reads the settings file and the variables.
@@ -85,6 +87,11 @@ public struct ServiceSettings: Sendable {
         foreign += keys
     }
 
+    /// Ignores variables that another program reads.
+    mutating func passOver(variables names: [String]) {
+        foreignVariables.formUnion(names)
+    }
+
     /// Ends reading. Do not use any value before this returns.
     ///
     /// - Throws: One ``ServiceSettingsError`` with every unknown key, unknown variable and invalid value.
@@ -94,7 +101,7 @@ public struct ServiceSettings: Sendable {
 
     /// The same for a reader of some sections: the other keys and variables are not checked.
     ///
-    /// - Parameter sections: The first words of keys: `egress`.
+    /// - Parameter sections: Keys, or their first words: `egress`.
     /// - Throws: As ``finish()``.
     package func finish(sections: [String]) throws(ServiceSettingsError) {
         let variables = sections.map(Self.variableName)
@@ -191,7 +198,7 @@ public struct ServiceSettings: Sendable {
     }
 
     private func unknownVariables() -> [ServiceSettingsError.Problem] {
-        let known = knownKeys.map(Self.variableName)
+        let known = knownKeys.map(Self.variableName) + foreignVariables.sorted()
         return variables.filter { !known.contains($0) }.map { name in
             .init(key: name, source: .environment, message: Self.unknown(name, among: known, what: "variable"))
         }

@@ -29,7 +29,8 @@ public struct HTTPConfiguration: Sendable {
 
     /// Its key with dots: `http.host`. Both services share the other settings, and never their address.
     package var hostKey: String { "\(prefix).host" }
-    private let prefix: String
+    /// Before `.host` and `.port`.
+    let prefix: String
 
     /// All settings at their defaults.
     ///

@@ -89,7 +89,8 @@ package struct HTTPInterface: Sendable {
                         what: name,
                         host: configuration.host,
                         port: configuration.port,
-                        reason: "\(error)"
+                        code: error.errnoCode,
+                        setting: configuration.prefix
                     )
                 }
             }

@@ -17,7 +17,7 @@ public final class Health: Sendable {
         var components: [HealthComponent] = []
     }
 
-    /// The default time without a beat after which a thread counts as stalled.
+    /// The default time without a beat after which a supervised thread counts as stalled.
     public static let defaultStallTimeout = Duration.seconds(120)
 
     private let state = Mutex(State())
@@ -27,7 +27,7 @@ public final class Health: Sendable {
     /// Without components it is ready and live.
     ///
     /// - Parameters:
-    ///   - stallTimeout: How long a component with beats may go without one before it is not live.
+    ///   - stallTimeout: How long a supervised component may go without a beat before it is not live.
     ///   - now: The clock of the beats.
     public init(
         stallTimeout: Duration = defaultStallTimeout,
@@ -94,8 +94,10 @@ public final class HealthComponent: Sendable {
     private let beside = Mutex<String?>(nil)
     private let now: @Sendable () -> ContinuousClock.Instant
     private let made: ContinuousClock.Instant
-    /// Nanoseconds since its creation; negative while it is not watched.
-    private let lastBeat = Atomic<Int64>(-1)
+    /// Nanoseconds since its creation.
+    private let lastBeat = Atomic<Int64>(0)
+    /// How many bodies of ``supervised(_:)`` run, one within the other.
+    private let supervisions = Atomic<Int>(0)
 
     init(name: String, now: @escaping @Sendable () -> ContinuousClock.Instant) {
         self.name = name
@@ -105,24 +107,31 @@ public final class HealthComponent: Sendable {
 
     // MARK: - Liveness
 
-    /// Reports progress of the component's thread. The first beat starts the supervision: from then on the thread must
-    /// beat even while it waits.
+    /// Runs work under supervision: from now on until its end the thread must beat, even while it waits. Supervision always
+    /// ends with the work, so that a thread that has ended never counts as stalled.
+    ///
+    /// - Parameter work: Runs on the calling thread; may be supervised itself.
+    public func supervised<Result>(_ work: () throws -> Result) rethrows -> Result {
+        beat()
+        supervisions.add(1, ordering: .releasing)
+        defer {
+            beat()
+            supervisions.subtract(1, ordering: .releasing)
+        }
+        return try work()
+    }
+
+    /// Reports progress of the component's thread; without effect outside of ``supervised(_:)``.
     public func beat() {
         let (seconds, attoseconds) = (now() - made).components
         lastBeat.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
     }
 
-    /// Ends the supervision: the thread has ended normally.
-    public func rest() {
-        lastBeat.store(-1, ordering: .relaxed)
-    }
-
-    /// Time since the last beat; nil while it is not watched.
+    /// Time since the last beat; nil while it is not supervised.
     var silence: Duration? {
-        let last = lastBeat.load(ordering: .relaxed)
-        guard last >= 0 else { return nil }
+        guard supervisions.load(ordering: .acquiring) > 0 else { return nil }
         let age: Duration = now() - made
-        return age - Duration.nanoseconds(last)
+        return age - Duration.nanoseconds(lastBeat.load(ordering: .relaxed))
     }
 
     // MARK: - Readiness

@@ -113,7 +113,8 @@ public struct OpsServer: Service {
                     what: "ops endpoint",
                     host: configuration.host,
                     port: configuration.port,
-                    reason: String(cString: strerror(error.errnoCode))
+                    code: error.errnoCode,
+                    setting: "ops"
                 )
             )
         } catch {

@@ -23,6 +23,14 @@ package struct BrokerWait {
         _ ask: () throws -> Result,
         isWorthIt: (KafkaError) -> Bool = { !$0.isFatal }
     ) throws -> Result? {
+        // Who only waits for the broker is supervised no longer than that.
+        try health.supervised { try repeatedly(ask, isWorthIt) }
+    }
+
+    private func repeatedly<Result>(
+        _ ask: () throws -> Result,
+        _ isWorthIt: (KafkaError) -> Bool
+    ) throws -> Result? {
         var said = ""
         while !stop.isRequested {
             health.beat()

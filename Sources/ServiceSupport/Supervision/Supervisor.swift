@@ -46,7 +46,15 @@ package struct Supervisor {
         fencing: (any Error) -> InstanceFencedError?,
         onRestart: () -> Void
     ) throws {
-        defer { health.rest() }
+        try health.supervised { try repeatedly(work, isFinal, fencing, onRestart) }
+    }
+
+    private mutating func repeatedly(
+        _ work: (_ fenced: String?, _ hasWorked: () -> Void) throws -> Void,
+        _ isFinal: (any Error) -> Bool,
+        _ fencing: (any Error) -> InstanceFencedError?,
+        _ onRestart: () -> Void
+    ) throws {
         while !stop.isRequested {
             health.beat()
             let began = ContinuousClock.now

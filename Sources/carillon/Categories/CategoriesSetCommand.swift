@@ -13,7 +13,9 @@ struct CategoriesSetCommand: AsyncParsableCommand {
             Examples:
 
               carillon categories set categories.json --application shop
-              carillon categories show | jq '.categories |= map(select(.identifier != "OLD"))' | carillon categories set -
+              carillon categories show |
+                jq '.categories |= map(select(.identifier != "OLD"))' |
+                carillon categories set -
             """
     )
 

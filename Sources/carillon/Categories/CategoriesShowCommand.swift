@@ -8,6 +8,10 @@ struct CategoriesShowCommand: AsyncParsableCommand {
         abstract: "Show the categories of an application, in JSON.",
         discussion: """
             The output is what 'carillon categories set' reads. The status is 1 when none were set.
+
+            Example:
+
+              carillon categories show --application shop > categories.json
             """
     )
 

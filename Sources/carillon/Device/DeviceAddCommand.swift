@@ -9,9 +9,11 @@ struct DeviceAddCommand: AsyncParsableCommand {
         discussion: """
             Examples:
 
-              carillon device add --recipient ana --device phone --platform fcm --token 'cX:APA91b…'
-              carillon device add --recipient ana --device phone --platform apns --token "$token" --status provisional \\
-                --time-zone Asia/Shanghai --locale zh-Hans-CN --setting sound=disabled
+              carillon device add --recipient ana --device phone --platform fcm \\
+                --token "$token"
+              carillon device add --recipient ana --device phone --platform apns \\
+                --token "$token" --status provisional --time-zone Asia/Shanghai \\
+                --locale zh-Hans-CN --setting sound=disabled --setting alertStyle=banner
 
             A token belongs to one device: registered for another recipient, it moves there.
             """
@@ -45,8 +47,7 @@ struct DeviceAddCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A notification setting; repeatable. Names: \(DeviceSettings.Name.allCases.map(\.rawValue).joined(separator: ", "))."
-                + " Values: \(NotificationSetting.allCases.map(\.rawValue).joined(separator: ", ")).",
+            "A notification setting; repeatable. \(SettingArgument.help)",
             valueName: "name=value"
         )
     )
@@ -82,15 +83,7 @@ struct DeviceAddCommand: AsyncParsableCommand {
         (device.environment, device.bundleIdentifier, device.locale) = (environment, bundleIdentifier, locale)
         (device.timeZone, device.appVersion, device.registeredAt) = (timeZone, appVersion, registeredAt)
         device.authorizationStatus = status
-        for item in setting {
-            let parts = item.split(separator: "=", maxSplits: 1).map(String.init)
-            guard parts.count == 2, let name = DeviceSettings.Name(rawValue: parts[0]),
-                let value = NotificationSetting(rawValue: parts[1])
-            else {
-                throw ModelError(.invalid, field: "setting", "must be name=value, such as sound=disabled")
-            }
-            device.settings[name] = value
-        }
+        for item in setting { try SettingArgument.set(item, in: &device.settings) }
         return try DeviceRegistration(body: device.json)
     }
 }

@@ -19,8 +19,9 @@ struct ReceiveCommand: AsyncParsableCommand {
 
               echo "whsec_$(openssl rand -base64 32)" > keys
               carillon receive --keys-file keys &
-              CARILLON_CHANNEL=webhook CARILLON_WEBHOOK_URL=http://127.0.0.1:8090/ CARILLON_WEBHOOK_INTERNAL=true \\
-                CARILLON_WEBHOOK_KEYS_FILE=keys carillon local
+              CARILLON_CHANNEL=webhook CARILLON_WEBHOOK_URL=http://127.0.0.1:8090/ \\
+                CARILLON_WEBHOOK_INTERNAL=true CARILLON_WEBHOOK_KEYS_FILE=keys \\
+                carillon local
             """
     )
 

@@ -18,7 +18,9 @@ struct RulesCheckCommand: AsyncParsableCommand {
             the other requests. With several events, their keys are compared, and a warning names the events that can \
             overtake others.
 
-            The status is 0 without problems, also when no rule's condition holds; 1 when the file has problems, or \
+            Warnings name what a file may say and probably does not mean, such as a rule's event with a '*'.
+
+            The status is 0 without problems, also when no rule's condition holds or the event is ignored; 1 when the file has problems, or \
             when an event would go to dead letters; 66 when a file cannot be read.
 
             Examples:
@@ -74,21 +76,23 @@ struct RulesCheckCommand: AsyncParsableCommand {
         let report = RulesReport(file: file)
         let rules: RulePreview
         do {
-            rules = try RulePreview(file: file, defaultApplication: try defaultApplication())
+            let (application, unmatched) = try settings()
+            rules = try RulePreview(file: file, defaultApplication: application, unmatched: unmatched)
         } catch let error as RuleFileError {
             guard !error.isUnreadable else { throw CommandFailure("\(error)", status: ExitStatus.noInput) }
             if json { Terminal.write(json: report.json(of: error)) } else { Terminal.writeError("\(error)\n") }
             throw ExitCode(ExitStatus.failed)
         }
         guard !event.isEmpty else {
-            let (list, notes) = (rules.rules, rules.overtakings)
+            let (list, notes, warnings) = (rules.rules, rules.overtakings, rules.warnings)
             if json {
-                Terminal.write(json: report.json(of: list, notes))
+                Terminal.write(json: report.json(of: list, notes, warnings))
             } else {
-                Terminal.write(report.text(of: list, notes))
+                Terminal.write(report.text(of: list, notes, warnings))
             }
             return
         }
+        Terminal.writeError(report.text(of: rules.warnings))
         var results: [RulesReport.Checked] = []
         for path in event {
             let checked = RulesReport.Checked(
@@ -102,21 +106,28 @@ struct RulesCheckCommand: AsyncParsableCommand {
         if results.contains(where: { !$0.result.failures.isEmpty }) { throw ExitCode(ExitStatus.failed) }
     }
 
-    /// The default application as the producer service would determine it.
-    private func defaultApplication() throws -> String {
-        if let application { return application }
-        let name = "CARILLON_APPLICATION_DEFAULT"
-        let given = ProcessInfo.processInfo.environment[name].map { [name: $0] } ?? [:]
-        let key = "application.default"
+    /// The default application, and what happens to other events, as the producer service would determine them.
+    private func settings() throws -> (application: String, unmatched: UnmatchedEvents) {
+        let variables = ["CARILLON_APPLICATION_DEFAULT", "CARILLON_RULES_UNMATCHED"]
+        let given = ProcessInfo.processInfo.environment.filter { variables.contains($0.key) }
+        var settings: ServiceSettings
         do {
-            var settings = try ServiceSettings(environment: given, file: config)
-            // The other settings of the file do not matter here.
-            let application = settings.string(key, default: "default")
-            try Self.check(application) { CommandFailure("\(key): \($0)", status: ExitStatus.usage) }
-            return application
-        } catch let error as ServiceSettingsError {
+            settings = try ServiceSettings(environment: given, file: config)
+        } catch {
             throw CommandFailure("\(error)", status: ExitStatus.noInput)
         }
+        let key = "application.default"
+        let unmatched = ProducerServiceConfiguration.unmatchedEvents(&settings)
+        let named = settings.string(key, default: "default")
+        do {
+            // The other settings of the file do not matter here.
+            try settings.finish(sections: ["rules.unmatched"])
+        } catch {
+            throw CommandFailure("\(error)", status: ExitStatus.usage)
+        }
+        if let application { return (application, unmatched) }
+        try Self.check(named) { CommandFailure("\(key): \($0)", status: ExitStatus.usage) }
+        return (named, unmatched)
     }
 
     private static func check(_ application: String, _ failure: (String) -> any Error) throws {

@@ -34,7 +34,7 @@ struct RulesReport {
 
     // MARK: For people
 
-    func text(of rules: [RulePreview.Summary], _ notes: [Overtaking]) -> String {
+    func text(of rules: [RulePreview.Summary], _ notes: [Overtaking], _ warnings: [RuleFileError.Problem]) -> String {
         let events = Set(rules.map(\.event)).count
         var text =
             "\(RecordText.safe(file)): \(Self.count(rules.count, "rule")) for \(Self.count(events, "type")) of events\n"
@@ -43,12 +43,17 @@ struct RulesReport {
             text += "\(rule.isCancel ? "cancels" : "requests"), as \(RecordText.safe(rule.name))\n"
         }
         for note in notes { text += "note: \(RecordText.safe(note.description))\n" }
-        return text
+        return text + self.text(of: warnings)
+    }
+
+    func text(of warnings: [RuleFileError.Problem]) -> String {
+        warnings.map { "warning: \(RecordText.safe(file)):\($0)\n" }.joined()
     }
 
     func text(of checked: Checked) -> String {
         let result = checked.result
         var text = checked.name.map { "\(RecordText.safe($0)):\n" } ?? ""
+        if result.isIgnored { text += "ignored: no rule matches this type, and it is to be ignored\n" }
         if result.isSkipped { text += "skipped: rules match this type, but give no record for this event\n" }
         for record in result.records {
             text += "\(record.isRemoval ? "removal" : "request") \(record.key), id \(record.requestID)\n"
@@ -74,16 +79,21 @@ struct RulesReport {
     // MARK: For programs
 
     func json(of error: RuleFileError) -> [UInt8] {
-        let problems = error.problems.map { problem in
-            JSONValue.object([
-                .init("line", Self.place(problem.line)), .init("column", Self.place(problem.column)),
-                .init("message", .string(problem.message)),
-            ])
-        }
-        return line([.init("file", .string(file)), .init("problems", .array(problems))])
+        line([.init("file", .string(file)), .init("problems", Self.json(error.problems))])
     }
 
-    func json(of rules: [RulePreview.Summary], _ notes: [Overtaking]) -> [UInt8] {
+    private static func json(_ problems: [RuleFileError.Problem]) -> JSONValue {
+        .array(
+            problems.map { problem in
+                .object([
+                    .init("line", place(problem.line)), .init("column", place(problem.column)),
+                    .init("message", .string(problem.message)),
+                ])
+            }
+        )
+    }
+
+    func json(of rules: [RulePreview.Summary], _ notes: [Overtaking], _ warnings: [RuleFileError.Problem]) -> [UInt8] {
         let list = rules.map { rule in
             JSONValue.object([
                 .init("name", .string(rule.name)), .init("event", .string(rule.event)),
@@ -93,7 +103,7 @@ struct RulesReport {
         }
         return line([
             .init("file", .string(file)), .init("problems", .array([])), .init("rules", .array(list)),
-            .init("notes", .array(notes.map { .string($0.description) })),
+            .init("notes", .array(notes.map { .string($0.description) })), .init("warnings", Self.json(warnings)),
         ])
     }
 
@@ -115,7 +125,9 @@ struct RulesReport {
                 .init("detail", .string(failure.error.detail)),
             ])
         }
-        let outcome = !failures.isEmpty ? "dead-lettered" : records.isEmpty ? "skipped" : "published"
+        let outcome =
+            !failures.isEmpty
+            ? "dead-lettered" : result.isIgnored ? "ignored" : records.isEmpty ? "skipped" : "published"
         var members = checked.name.map { [JSONValue.Member("event", .string($0))] } ?? []
         members += [
             .init("outcome", .string(outcome)), .init("records", .array(records)),

@@ -10,7 +10,8 @@ struct SendAppState: SignalCommand {
             Examples:
 
               carillon send app-state --recipient ana --device phone --state foreground
-              carillon send app-state --recipient ana --device phone --state background --badge 0
+              carillon send app-state --recipient ana --device phone --state background \\
+                --badge 0
             """
     )
 

@@ -10,8 +10,8 @@ struct SendEvent: AsyncParsableCommand {
         discussion: """
             Examples:
 
-              carillon send event --type com.example.order.shipped --source /shop --subject order-1001 \\
-                --data '{"customer":"ana","order":"1001"}'
+              carillon send event --type com.example.order.shipped --source /shop \\
+                --subject order-1001 --data '{"customer":"ana","order":"1001"}'
               carillon send event --type com.example.match.minute --subject match-7 \\
                 --data '{"minute":{n}}' --count 90 --rate 1
               carillon send event --file events.jsonl

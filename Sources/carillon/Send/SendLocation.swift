@@ -9,8 +9,10 @@ struct SendLocation: SignalCommand {
         discussion: """
             Examples:
 
-              carillon send location --recipient ana --device phone --latitude 31.23 --longitude 121.47 --accuracy 15
-              carillon send location --recipient 'user-{n}' --device phone --latitude=-33.87 --longitude 151.21 --count 100
+              carillon send location --recipient ana --device phone --latitude 31.23 \\
+                --longitude 121.47 --accuracy 15
+              carillon send location --recipient 'user-{n}' --device phone \\
+                --latitude=-33.87 --longitude 151.21 --count 100
 
             The first location of a device sets the side of each region on which it is; from then on a crossing is \
             noticed. One that is not later than the last one of its device is ignored.

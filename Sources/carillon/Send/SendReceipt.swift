@@ -9,7 +9,8 @@ struct SendReceipt: SignalCommand {
         discussion: """
             Example:
 
-              carillon send receipt --recipient ana --identifier order-1 --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11 \
+              carillon send receipt --recipient ana --identifier order-1 \\
+                --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11 \\
                 --device phone --receipt presented
             """
     )

@@ -9,7 +9,8 @@ struct SendReport: SignalCommand {
         discussion: """
             Example:
 
-              carillon send report --recipient ana --identifier order-1 --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11 \
+              carillon send report --recipient ana --identifier order-1 \\
+                --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11 \\
                 --device phone --outcome rejected --reason PayloadTooLarge
 
             A device whose token is unregistered gets no more notifications until it registers again. One that is deferred \

@@ -9,8 +9,10 @@ struct SendResponse: SignalCommand {
         discussion: """
             Examples:
 
-              carillon send response --recipient ana --identifier order-1 --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11
-              carillon send response --recipient ana --identifier order-1 --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11 \
+              carillon send response --recipient ana --identifier order-1 \\
+                --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11
+              carillon send response --recipient ana --identifier order-1 \\
+                --request-id 0d8f4e6c-53a5-5f0e-9d0b-6a1f6f1c2a11 \\
                 --device phone --action reply --text 'Thank you'
 
             The answer to each response is one event on the topic responses, however often it is sent.

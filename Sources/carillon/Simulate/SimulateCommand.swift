@@ -18,12 +18,14 @@ struct SimulateCommand: AsyncParsableCommand {
             removals, crashes, lost replies, stalled processes, rebalances, compaction, clock jumps. Published records are \
             checked as they arrive, and once everything is quiet. The same seed gives the same run on every machine.
 
-            The status is 1 when a rule is broken; the output shows the command that repeats this run. With --bug one \
+            The status is 1 when a rule is broken; the output shows the command that repeats this run, or with --keep-going \
+            all seeds that break a rule. With --bug one \
             fault is planted in every run, to verify that it is found: the status is then 1 if it is.
 
             Examples:
 
               carillon simulate --seeds 1000
+              carillon simulate --seeds 20000 --first-seed 81000001 --keep-going
               carillon simulate --first-seed 4711 --seeds 1 --mode at-least-once --trace
             """
     )
@@ -42,6 +44,9 @@ struct SimulateCommand: AsyncParsableCommand {
 
     @Flag(help: "Show the whole trace of a run, not only its end; with one seed also if no rule is broken.")
     var trace = false
+
+    @Flag(help: "Run all seeds although a rule is broken, and list those that break one, by rule.")
+    var keepGoing = false
 
     func validate() throws {
         guard !Validation.isLater else { return }
@@ -62,14 +67,16 @@ struct SimulateCommand: AsyncParsableCommand {
         var bar = Terminal.isError ? ProgressBar(total: seeds, now: .now) : nil
         var done = SendSummary()
         var totals = (requests: 0, events: 0, time: Int64(0))
+        var failures = SimulationFailures()
         for seed in firstSeed..<firstSeed + UInt64(seeds) {
             if stop.isRequested { break }
             let result = try Simulation.run(.init(seed: seed, isExactlyOnce: mode == .exactlyOnce, bug: bug))
-            if result.violation != nil || trace && seeds == 1 {
+            if let violation = result.violation { failures.add(violation, of: seed) }
+            if result.violation == nil ? trace && seeds == 1 : trace || !keepGoing {
                 bar?.clear()
                 Terminal.write(SimulationReport.text(of: result, command: command(for: seed), isWhole: trace))
             }
-            if result.violation != nil { return true }
+            if result.violation != nil, !keepGoing { return true }
             done.acknowledged += 1
             totals.requests += result.requests
             totals.events += result.events
@@ -78,11 +85,13 @@ struct SimulateCommand: AsyncParsableCommand {
         }
         bar?.clear()
         let days = totals.time / 86_400_000_000
+        let outcome = failures.isEmpty ? "every rule held" : "\(SendSummary.grouped(failures.count)) broke a rule"
         Terminal.write(
             "\(SendSummary.grouped(done.acknowledged)) seeds, \(SendSummary.grouped(totals.requests)) requests, "
-                + "\(SendSummary.grouped(totals.events)) events, \(SendSummary.grouped(Int(days))) days: every rule held\n"
+                + "\(SendSummary.grouped(totals.events)) events, \(SendSummary.grouped(Int(days))) days: \(outcome)\n"
+                + failures.text(command: command(for:))
         )
-        return false
+        return !failures.isEmpty
     }
 
     /// The command that runs the seed again.

@@ -53,6 +53,10 @@ struct ConnectionOptions: ParsableArguments {
         guard (.milliseconds(100) ... .seconds(3_600)).contains(timeout.duration) else {
             throw ValidationError("--timeout must be from 100ms to 1h")
         }
+        let given = (bootstrapServers ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        if let problem = SharedConfiguration.problem(ofServers: given.filter { !$0.isEmpty }) {
+            throw ValidationError("--bootstrap-servers \(problem)")
+        }
         // Show the name only: a value may be a password.
         for item in property where !item.contains("=") || item.hasPrefix("=") {
             throw ValidationError("--property needs name=value, not '\(item.prefix { $0 != "=" })'")

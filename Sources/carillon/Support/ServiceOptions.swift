@@ -1,19 +1,28 @@
 import ArgumentParser
 import Foundation
 import NotificationModel
+import ServiceSupport
 
 /// A service's HTTP API: the options of every command that calls one.
 struct ServiceOptions: ParsableArguments {
+    private typealias Variable = SettingsCatalogue.CommandVariable
+
     @Option(
         help: ArgumentHelp(
-            "The service. Default: CARILLON_HTTP_URL, else \(defaultURL); for queries CARILLON_QUERIES_URL, else \(queriesURL).",
+            """
+            The service. Default: \(Variable.httpURL.rawValue), else \(defaultURL); for queries \(Variable.queriesURL.rawValue), \
+            else \(queriesURL).
+            """,
             valueName: "url"
         )
     )
     var url: String?
 
     @Option(
-        help: ArgumentHelp("A file with the token for the calls. Default: CARILLON_HTTP_TOKEN.", valueName: "file"),
+        help: ArgumentHelp(
+            "A file with the token for the calls. Default: \(Variable.httpToken.rawValue).",
+            valueName: "file"
+        ),
         completion: .file()
     )
     var tokenFile: String?
@@ -43,7 +52,7 @@ struct ServiceOptions: ParsableArguments {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> ServiceClient {
         let address =
-            url ?? environment[queries ? "CARILLON_QUERIES_URL" : "CARILLON_HTTP_URL"]
+            url ?? environment[(queries ? Variable.queriesURL : .httpURL).rawValue]
             ?? (queries ? Self.queriesURL : Self.defaultURL)
         guard let base = URLComponents(string: address), ["http", "https"].contains(base.scheme?.lowercased()),
             base.host?.isEmpty == false, ["", "/"].contains(base.path), base.query == nil, base.user == nil
@@ -58,7 +67,7 @@ struct ServiceOptions: ParsableArguments {
         }
         return ServiceClient(
             base: base,
-            token: (token ?? environment["CARILLON_HTTP_TOKEN"])?.trimmingCharacters(in: .whitespacesAndNewlines),
+            token: (token ?? environment[Variable.httpToken.rawValue])?.trimmingCharacters(in: .whitespacesAndNewlines),
             timeout: timeout
         )
     }

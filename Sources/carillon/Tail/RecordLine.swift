@@ -1,18 +1,21 @@
 import Kafka
 import NotificationModel
+import ServiceSupport
 
-/// A record as one line for people.
+/// A record as one line for people, with times in UTC.
 ///
 ///     08:00:01.234  3/17  shop/user-42/order-1001  scheduled  "On its way" Order 1001 has shipped., due 08:00:06.234
 enum RecordLine {
     private static let valueLength = 160
-    private static let devicesShown = 3
+    /// Of what is told in words: each of them has a limit of its own.
+    private static let summaryLength = 1_000
 
-    static func text(_ record: KafkaConsumerRecord, colours: Bool) -> String {
+    /// - Parameter now: Instants of another day are shown with their date.
+    static func text(_ record: KafkaConsumerRecord, colours: Bool, now: Timestamp = SystemClock.now()) -> String {
         func paint(_ text: String, _ code: String) -> String {
             colours ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
         }
-        let time = record.timestamp.map { timeOfDay(Timestamp(rawValue: $0).rfc3339) } ?? "--:--:--.---"
+        let time = record.timestamp.map { MomentText(now: now).text(Timestamp(rawValue: $0)) } ?? "--:--:--.---"
         let key = record.key.map { RecordText.safe(String(decoding: $0, as: UTF8.self)) } ?? "-"
         let name = RecordName(record).map { RecordText.safe($0.short) }
         var fields = [
@@ -26,7 +29,7 @@ enum RecordLine {
         } else {
             fields.append(name.map { paint($0, colour(of: $0)) } ?? "-")
         }
-        fields.append(summary(record))
+        fields.append(summary(record, now: now))
         return fields.joined(separator: "  ") + "\n"
     }
 
@@ -41,80 +44,34 @@ enum RecordLine {
 
     // MARK: - Summary of the value
 
-    private static func summary(_ record: KafkaConsumerRecord) -> String {
+    private static func summary(_ record: KafkaConsumerRecord, now: Timestamp) -> String {
         guard let bytes = record.value else { return "(no value: a tombstone)" }
         if let note = StateNote.pieces(record) { return RecordText.safe(note.joined(separator: ", ")) }
-        return summary(of: bytes)
+        let hasNames = record.key.flatMap { try? NotificationKey(encoded: $0) } != nil
+        return summary(of: bytes, now: now, keyHasNames: hasNames)
     }
 
-    /// What people want to know of a request, a removal or an event; the beginning of any other value.
-    static func summary(of bytes: [UInt8]) -> String {
+    /// What people want to know of a request, a removal, a signal or an event; the beginning of any other value.
+    ///
+    /// - Parameter keyHasNames: Whether application, recipient and identifier are shown already.
+    static func summary(of bytes: [UInt8], now: Timestamp = SystemClock.now(), keyHasNames: Bool = true) -> String {
         guard let value = try? JSONValue.parse(bytes) else {
             let text = RecordText.readable(Array(bytes.prefix(valueLength * 4)))
-            return text.map { shortened(RecordText.safe($0)) } ?? "(\(bytes.count) bytes)"
+            return text.map { shortened(RecordText.safe($0), valueLength) } ?? "(\(bytes.count) bytes)"
         }
-        let pieces = notification(value)
-        let text = pieces.isEmpty ? String(decoding: value.json, as: UTF8.self) : pieces.joined(separator: ", ")
-        return shortened(RecordText.safe(text))
+        if let pieces = RecordSummary.pieces(value, MomentText(now: now), keyHasNames: keyHasNames) {
+            return shortened(RecordText.safe(pieces.joined(separator: ", ")), summaryLength)
+        }
+        return shortened(RecordText.safe(String(decoding: value.json, as: UTF8.self)), valueLength)
     }
 
-    /// The fields of requests, removals and events; empty for any other JSON.
-    private static func notification(_ value: JSONValue) -> [String] {
-        var pieces: [String] = []
-        if let action = value["actionIdentifier"]?.stringValue {
-            let text = value["userText"]?.stringValue.map { " \"\($0)\"" } ?? ""
-            let device = value["device"]?.stringValue.map { " on \($0)" } ?? ""
-            pieces.append("\(action)\(text)\(device)")
-        }
-        if let content = value["content"] {
-            let title = content["title"]?.stringValue.map { "\"\($0)\"" }
-            let words = [title, content["body"]?.stringValue].compactMap(\.self)
-            if !words.isEmpty { pieces.append(words.joined(separator: " ")) }
-        }
-        pieces += (value["devices"]?.arrayValue ?? []).prefix(devicesShown).map(device)
-        if let actions = value["actions"]?.arrayValue, !actions.isEmpty {
-            pieces.append("actions \(actions.map { $0["identifier"]?.stringValue ?? "?" }.joined(separator: " "))")
-        }
-        if let trigger = value["trigger"], let type = trigger["type"]?.stringValue {
-            if case .number(let seconds)? = trigger["timeInterval"] {
-                pieces.append("in \(seconds) s")
-            } else {
-                pieces.append("trigger \(type)")
-            }
-        }
-        if let scope = value["remove"]?.stringValue { pieces.append("remove \(scope)") }
-        if let due = value["nextTriggerDate"]?.stringValue { pieces.append("due \(timeOfDay(due))") }
-        if let until = value["until"]?.stringValue { pieces.append("until \(timeOfDay(until))") }
-        if let reason = value["reason"]?.stringValue { pieces.append("reason \(reason)") }
-        if let known = value["known"]?.stringValue { pieces.append("\(known)") }
-        if let count = value["count"]?.integerValue { pieces.append("\(count) occurrences") }
-        if let old = value["replaces"]?.stringValue { pieces.append("replaces \(old.prefix(8))") }
-        if let new = value["by"]?.stringValue { pieces.append("by \(new.prefix(8))") }
-        if let other = value["into"]?.stringValue { pieces.append("into \(other.prefix(8))") }
-        if value["inDoubt"]?.boolValue == true { pieces.append("in doubt") }
-        // An event may have nothing else to say: one of a notification that waits for a region has no date.
-        if !pieces.isEmpty || value["closes"] != nil, let id = value["requestId"]?.stringValue {
-            pieces.append("request \(id.prefix(8))")
-        }
-        return pieces
-    }
-
-    /// `to phone (banner list badge 1)`, or `not to phone (denied)`.
-    private static func device(_ device: JSONValue) -> String {
-        let name = device["device"]?.stringValue ?? "?"
-        if let reason = device["reason"]?.stringValue { return "not to \(name) (\(reason))" }
-        let options = device["presentation"]?.arrayValue?.compactMap(\.stringValue) ?? []
-        let shown = options.filter { $0 != "badge" } + (device["badge"]?.integerValue.map { ["badge \($0)"] } ?? [])
-        return "to \(name) (\(shown.joined(separator: " ")))"
-    }
-
-    /// For an instant of today only the time is shown.
+    /// The time of an instant.
     static func timeOfDay(_ rfc3339: String) -> String {
         guard rfc3339.count == 24 else { return rfc3339 }
         return String(rfc3339.dropFirst(11).dropLast())
     }
 
-    private static func shortened(_ text: String) -> String {
-        text.count > valueLength ? text.prefix(valueLength) + "…" : text
+    private static func shortened(_ text: String, _ length: Int) -> String {
+        text.count > length ? text.prefix(length) + "…" : text
     }
 }

@@ -22,7 +22,8 @@ struct TailCommand: AsyncParsableCommand {
         commandName: "tail",
         abstract: "Show the records of a topic as they arrive.",
         discussion: """
-            One line per record: time, partition/offset, key, type, and a summary of the value. It reads without a \
+            One line per record: time in UTC, of another day with its date, partition/offset, key, type, and a summary of \
+            the value. It reads without a \
             consumer group and commits nothing, so it affects no other reader. It ends with Ctrl-C, after --count \
             records, or with --no-follow at the current end of the topic.
 

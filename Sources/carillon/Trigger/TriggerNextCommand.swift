@@ -18,9 +18,11 @@ struct TriggerNextCommand: AsyncParsableCommand {
 
             Examples:
 
-              carillon trigger next '{"type":"calendar","dateComponents":{"hour":2,"minute":30},
-                "timeZone":"Europe/Berlin","repeats":true}' --after 2026-03-28T00:00:00Z
-              carillon trigger next '{"type":"timeInterval","timeInterval":3600,"repeats":true}' --count 3
+              carillon trigger next --after 2026-03-28T00:00:00Z \\
+                '{"type":"calendar","timeZone":"Europe/Berlin","repeats":true,
+                  "dateComponents":{"hour":2,"minute":30}}'
+              carillon trigger next --count 3 \\
+                '{"type":"timeInterval","timeInterval":3600,"repeats":true}'
               carillon trigger next --json --count 1 < triggers.jsonl
             """
     )

@@ -116,6 +116,12 @@ struct EventsCallTests {
                 #expect(answer["reason"] == entry.reason, "\(entry): \(answer.text)")
                 #expect(answer["field"] == entry.field, "\(entry): \(answer.text)")
             }
+            // The most frequent mistake: a structured event with the content type of other JSON.
+            let mistaken = try await post(harness, "application/json", good)
+            #expect(mistaken.status == 400 && mistaken["field"] == "specversion", "\(mistaken.text)")
+            for words in [#"content-type \"application/json\""#, "has the content-type application/cloudevents+json"] {
+                #expect(mistaken.text.contains(words), "\(mistaken.text)")
+            }
             let deep = NotificationInputTests.nested(10_000)
             let nested = try await post(
                 harness,
@@ -139,9 +145,10 @@ struct EventsCallTests {
         }
     }
 
-    @Test("The answer lists the matching rules, or why there are none")
+    @Test("The answer lists the matching rules and what becomes of the event, with the reason of a dead letter")
     func answer() async throws {
         let rules = """
+            ignore: [com.example.audit.*]
             rules:
               - name: first
                 event: com.example.order
@@ -153,6 +160,7 @@ struct EventsCallTests {
                 when: "data.count > 1"
                 recipient: "{{data.customer}}"
                 cancel: b
+              - {event: com.example.many, recipients: "{{data.list}}", identifier: i, content: {body: "{{data.text}}"}}
             """
         try await ProducerHarness.with(rules: rules) { harness in
             func ask(_ type: String, _ data: String) async throws -> [String: Any]? {
@@ -161,15 +169,61 @@ struct EventsCallTests {
                 #expect(answer.status == 202, "\(answer.text)")
                 return try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any]
             }
-            let both = try await ask("com.example.order", #"{"notify":true,"count":2}"#)
-            #expect(both?["rules"] as? [String] == ["first", "com.example.order#1"] && both?["reason"] == nil)
-            let none = try await ask("com.example.order", #"{"notify":false,"count":1}"#)
-            #expect(none?["rules"] as? [String] == [] && none?["reason"] == nil)
-            let missing = try await ask("com.example.order", #"{"notify":true}"#)
-            #expect(missing?["rules"] as? [String] == ["first"] && missing?["reason"] as? String == "missing-variable")
-            let unknown = try await ask("com.example.ordre", "{}")
-            #expect(unknown?["rules"] as? [String] == [] && unknown?["reason"] as? String == "no-rule")
-            #expect((unknown?["detail"] as? String)?.contains("com.example.ordre") == true)
+            func expect(
+                _ type: String,
+                _ data: String,
+                rules: [String],
+                _ outcome: String?,
+                reason: String? = nil,
+                detail: String = ""
+            ) async throws {
+                let answer = try await ask(type, data)
+                let comment: Comment = "\(type) \(data.prefix(100)): \(answer ?? [:])"
+                #expect(answer?["rules"] as? [String] == rules && answer?["outcome"] as? String == outcome, comment)
+                #expect(answer?["reason"] as? String == reason, comment)
+                let said = answer?["detail"] as? String ?? ""
+                #expect(detail.isEmpty || said.contains(detail), comment)
+            }
+            let order = "com.example.order"
+            try await expect(
+                order,
+                #"{"notify":true,"count":2,"customer":"ana"}"#,
+                rules: ["first", "com.example.order#1"],
+                "published"
+            )
+            try await expect(order, #"{"notify":false,"count":1}"#, rules: [], "skipped")
+            // A `when` that cannot be evaluated, and a template that cannot be rendered.
+            for (data, variable) in [
+                (#"{"notify":true,"customer":"ana"}"#, "data.count"), (#"{"notify":true,"count":1}"#, "data.customer"),
+            ] {
+                try await expect(
+                    order,
+                    data,
+                    rules: ["first"],
+                    "dead-lettered",
+                    reason: "missing-variable",
+                    detail: variable
+                )
+            }
+            try await expect(
+                "com.example.ordre",
+                "{}",
+                rules: [],
+                "dead-lettered",
+                reason: "no-rule",
+                detail: "com.example.ordre"
+            )
+            try await expect("com.example.audit.login", "{}", rules: [], "ignored")
+            // More records than a call may make to find out: nothing is said of what becomes of it.
+            let list = (0..<1_000).map { "\"u\($0)\"" }.joined(separator: ",")
+            let text = String(repeating: "x", count: 8_000)
+            let many = ["com.example.many#0"]
+            try await expect("com.example.many", #"{"list":[\#(list)],"text":"x"}"#, rules: many, "published")
+            try await expect("com.example.many", #"{"list":[\#(list)],"text":"\#(text)"}"#, rules: many, nil)
+
+            let dead = try await harness.records(ProducerHarness.topics.deadLetters, count: 3)
+            let reasons = dead.compactMap { $0.header(DeadLetter.reasonHeader) }.sorted()
+            #expect(reasons == ["missing-variable", "missing-variable", "no-rule"])
         }
     }
 

@@ -175,6 +175,24 @@ struct IngestTests {
         }
     }
 
+    @Test("Ignored events have no effect, and of dead letters the first of a kind is logged, with its place")
+    func ignored() async throws {
+        let rules = "ignore: [com.example.audit.*]\n\(Self.rules)"
+        let types = ["com.example.audit.login", "com.example.other", "com.example.other"]
+        let events = types.map { BusinessEvent.sample(type: $0, data: "{}").record }
+        try await ProducerHarness.with(rules: rules) { harness in
+            try await harness.produce(events + [Self.shipped(5).record])
+            _ = try await harness.records(ProducerHarness.topics.requests, count: 1)
+            let dead = try await harness.records(ProducerHarness.topics.deadLetters, count: 2)
+            #expect(dead.allSatisfy { $0.header("ce_type") == "com.example.other" })
+            try await harness.stop()
+            let told = harness.log.all.filter { $0.contains("dead letter") && $0.contains("no-rule") }
+            #expect(told.count == 2, "\(harness.log.all)")
+            #expect(told.first?.hasPrefix("warning: dead letter ") == true, "\(told)")
+            #expect(told.last?.hasPrefix("warning: more dead letters") == true, "\(told)")
+        }
+    }
+
     @Test("Offsets are committed: a restarted service reads nothing twice")
     func offsets() async throws {
         let broker = try ProducerHarness.makeBroker()

@@ -23,7 +23,7 @@ struct ConditionTests {
         case .applied(_, let failures):
             #expect(failures.first?.error.reason == .missingVariable)
             return nil
-        case .noRule:
+        case .noRule, .ignored:
             Issue.record("no rule")
             return nil
         }

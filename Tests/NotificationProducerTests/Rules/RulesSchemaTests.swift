@@ -39,6 +39,9 @@ struct RulesSchemaTests {
 
     @Test("The schema has the limits of the rules")
     func bounds() throws {
+        let ignored = try #require(schema.value(at: ["properties", "ignore"]))
+        #expect(ignored["maxItems"]?.integerValue == Int64(EventPattern.maximumCount))
+        #expect(ignored.value(at: "items.maxLength")?.integerValue == Int64(EventPattern.maximumBytes))
         let rule = ["$defs", "rule", "properties"]
         let limit = try #require(schema.value(at: ["properties", "defaults", "properties", "recipients"]))
         #expect(limit.value(at: "properties.limit.maximum")?.integerValue == Int64(FanOut.maximumLimit))

@@ -1,5 +1,6 @@
 import Logging
 import ServiceSupport
+import Synchronization
 import Testing
 
 @testable import NotificationProducer
@@ -26,5 +27,19 @@ struct ProducerServiceTests {
             try ProducerService(configuration: configuration, health: Health(), logger: Logger(label: "test"))
         }
         #expect(error.map { "\($0)".contains("no.such.property") } == true)
+    }
+
+    @Test("Every component goes on beating or rests, however much time passes")
+    func liveness() async throws {
+        let ahead = Atomic<Int64>(0)
+        let rules = "rules:\n  - {event: a, recipient: ana, identifier: i, content: {title: T}}\n"
+        let health = Health { .now + .seconds(ahead.load(ordering: .relaxed)) }
+        try await ProducerHarness.with(rules: rules, health: health) { harness in
+            try await eventually("it is ready") { harness.isReady }
+            for _ in 0..<3 {
+                ahead.add(3_600, ordering: .relaxed)
+                try await eventually("it is live again") { health.notLive.isEmpty }
+            }
+        }
     }
 }

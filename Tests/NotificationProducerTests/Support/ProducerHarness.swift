@@ -64,6 +64,7 @@ final class ProducerHarness: Sendable {
         rules: String? = nil,
         tokens: String? = nil,
         broker: LocalBroker? = nil,
+        health: Health = Health(),
         configure: (inout ProducerServiceConfiguration) -> Void = { _ in },
         _ body: (ProducerHarness) async throws -> Void
     ) async throws {
@@ -92,7 +93,6 @@ final class ProducerHarness: Sendable {
             configuration.http.tokensFile = file.path
         }
         configure(&configuration)
-        let health = Health()
         let log = CollectedLog()
         let service = try ProducerService(
             configuration: configuration,

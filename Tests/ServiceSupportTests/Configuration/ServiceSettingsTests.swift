@@ -142,6 +142,21 @@ struct ServiceSettingsTests {
         )
     }
 
+    @Test func `the command line's variables are ignored as variables, and are no keys of the file`() throws {
+        let own = SettingsCatalogue.CommandVariable.allCases.map(\.rawValue)
+        var settings = try settings(
+            "http: {token: secret}\n",
+            Dictionary(uniqueKeysWithValues: (own + ["CARILLON_HTTP_URI"]).map { ($0, "x") })
+        )
+        settings.passOver(variables: own)
+        #expect(
+            problems(settings) == [
+                "carillon.yaml:1: http.token is not a known key",
+                "environment variable CARILLON_HTTP_URI is not a known variable; did you mean CARILLON_HTTP_URL?",
+            ]
+        )
+    }
+
     @Test func `an unknown variable with our prefix is reported, others are ignored`() throws {
         var settings = try settings("", ["CARILLON_HTTP_PROT": "1", "PATH": "/bin", "OTHER_HTTP_PROT": "1"])
         _ = settings.int("http.port", default: 1)

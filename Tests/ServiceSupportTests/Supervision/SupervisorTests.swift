@@ -96,6 +96,25 @@ struct SupervisorTests {
         #expect(reasons == [nil, fencing.description, fencing.description, nil])
     }
 
+    @Test("a worker is supervised while it works, and one that only waited for the broker no longer than that")
+    func supervised() throws {
+        let health = Health(stallTimeout: .zero)
+        let (worker, cluster) = (health.component("worker"), health.component("cluster"))
+        #expect(try BrokerWait(health: cluster, stop: stop, logger: logger).until { health.notLive.count } == 1)
+        #expect(health.notLive.isEmpty)
+        var supervisor = Supervisor(.init(name: "w", restartsFrom: "x"), stop: stop, health: worker, logger: logger)
+        try supervisor.run(
+            { _, _ in
+                _ = try BrokerWait(health: worker, stop: stop, logger: logger).until {}
+                #expect(health.notLive.map(\.component) == ["worker"])
+                stop.request()
+            },
+            fencing: { _ in nil },
+            onRestart: {}
+        )
+        #expect(health.notLive.isEmpty)
+    }
+
     @Test("the broker is asked until it answers; a permanent error ends it")
     func brokerWait() throws {
         var (asked, pauses) = (0, 0)

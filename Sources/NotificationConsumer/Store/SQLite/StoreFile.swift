@@ -33,13 +33,23 @@ struct StoreFile {
 
     private var damageNote: String { path + ".damaged" }
 
+    /// Creates the directory if necessary.
+    ///
+    /// - Throws: ``EntryStoreError`` when it cannot be used.
+    static func prepare(_ directory: String) throws {
+        if let code = makeDirectory(directory) {
+            throw EntryStoreError.failed("\(directory) cannot be created", errno: code)
+        }
+        if access(directory, W_OK | X_OK) != 0 {
+            throw EntryStoreError.failed("\(directory) cannot be written", errno: errno)
+        }
+    }
+
     /// Creates the directory if necessary, and locks the file.
     ///
     /// - Throws: ``EntryStoreError``.
     func lock() throws -> StoreLock {
-        if let code = Self.makeDirectory(directory) {
-            throw EntryStoreError.failed("\(directory) cannot be created", errno: code)
-        }
+        try Self.prepare(directory)
         return try StoreLock(path: path + ".lock")
     }
 

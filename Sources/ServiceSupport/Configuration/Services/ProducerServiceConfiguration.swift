@@ -12,6 +12,8 @@ public struct ProducerServiceConfiguration: ServiceConfiguration {
     public var defaultApplication: String
     /// The YAML file of rules; nil leaves business events on their topic.
     public var rulesFile: String?
+    /// What happens to business events that neither the rules nor `ignore:` of their file are for.
+    public var unmatchedEvents: UnmatchedEvents
     /// The consumer group that reads business events, and the responses that rules are for.
     public var groupID: String
     /// How often offsets are committed.
@@ -36,6 +38,7 @@ public struct ProducerServiceConfiguration: ServiceConfiguration {
         shared = SharedConfiguration(bootstrapServers: bootstrapServers)
         defaultApplication = "default"
         rulesFile = nil
+        unmatchedEvents = .deadLetter
         groupID = "carillon-producer"
         commitInterval = .milliseconds(100)
         ingestBufferRecords = 50_000
@@ -70,6 +73,7 @@ extension ProducerServiceConfiguration {
                 accepted over HTTP and left on their topic.
                 """
         )
+        unmatchedEvents = Self.unmatchedEvents(&settings)
         groupID = settings.string(
             "ingest.group",
             default: defaults.groupID,
@@ -119,4 +123,24 @@ extension ProducerServiceConfiguration {
             about: "Records of calls waiting for the broker; at the limit a call waits, then 503."
         )
     }
+
+    /// `rules.unmatched`, which the command line reads too.
+    package static func unmatchedEvents(_ settings: inout ServiceSettings) -> UnmatchedEvents {
+        settings.oneOf(
+            "rules.unmatched",
+            default: UnmatchedEvents.deadLetter,
+            about: """
+                What happens to business events of a type that has no rule, and that `ignore:` of the rule file does not name: \
+                `dead-letter`, as `no-rule`, or `ignore`.
+                """
+        )
+    }
+}
+
+/// What happens to business events of a type without a rule.
+public enum UnmatchedEvents: String, CaseIterable, Sendable {
+    /// They go to the dead letters, as `no-rule`.
+    case deadLetter = "dead-letter"
+    /// They have no effect, and are counted.
+    case ignore
 }

@@ -49,7 +49,22 @@ public struct SharedConfiguration: Sendable {
     }
 }
 
+extension KafkaClientConfiguration {
+    /// Adds what makes a consumer fast on the embedded broker, if it is one, and what is not set.
+    package mutating func adapt(toCluster id: String) {
+        guard KafkaMockCluster.isMock(clusterID: id) else { return }
+        properties.merge(KafkaMockCluster.consumerProperties) { own, _ in own }
+    }
+}
+
 extension SharedConfiguration {
+    /// The same for all clients of the service.
+    package mutating func adapt(toCluster id: String) {
+        var client = client("")
+        client.adapt(toCluster: id)
+        kafkaProperties = client.properties
+    }
+
     /// Reads the settings. Problems are recorded in `settings`: use the result only after `settings.finish()`.
     ///
     /// - Parameters:
@@ -99,8 +114,23 @@ extension SharedConfiguration {
         let servers = settings.list("kafka.bootstrap.servers", default: [], about: "Brokers as host:port. Required.")
         if servers.isEmpty {
             settings.reject("kafka.bootstrap.servers", "is required: the brokers as host:port, separated by commas")
+        } else if let problem = problem(ofServers: servers) {
+            settings.reject("kafka.bootstrap.servers", problem)
         }
         return servers
+    }
+
+    /// Why a list of brokers cannot be used; nil when it can.
+    package static func problem(ofServers servers: [String]) -> String? {
+        guard let number = servers.firstIndex(where: { !isServer($0) }) else { return nil }
+        // It is not quoted: it may be a URL with a password.
+        return "has an entry, number \(number + 1), that is not host:port; separate the brokers by commas"
+    }
+
+    /// `host`, `host:port`, `[::1]:port`, each also after a protocol such as `SSL://`, as librdkafka takes them.
+    private static func isServer(_ text: String) -> Bool {
+        text.wholeMatch(of: /(?:[A-Za-z_]+:\/\/)?(?:[A-Za-z0-9._\-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::([0-9]{1,5}))?/)
+            .map { match in match.1.map { (1...65_535).contains(Int($0) ?? 0) } ?? true } ?? false
     }
 
     /// `kafka.properties`.
