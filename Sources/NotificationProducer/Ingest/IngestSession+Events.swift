@@ -1,6 +1,7 @@
 import Kafka
 import NotificationModel
 import NotificationPublisher
+import ServiceHTTP
 import ServiceSupport
 
 /// From a record of an input to the resulting records.
@@ -9,14 +10,18 @@ extension IngestSession {
     func handle(_ record: IngestRecord, _ copy: () -> KafkaConsumerRecord) {
         do throws(ModelError) {
             let event = try record.event()
+            switch record.partition.input {
+            case .businessEvents: try event.checkTypeIsFree()
+            case .responses:
+                // What others write there is not for rules.
+                guard event.type == RuleEngine.responseType else { return skip(record) }
+            }
             // All supported brokers set a timestamp.
             let arrived = record.timestamp.map { Timestamp(rawValue: $0) } ?? context.now()
             switch context.rules().apply(to: event, arrived: arrived) {
             case .noRule where record.partition.input == .businessEvents:
                 throw RuleEngine.noRule(for: event)
-            case .noRule, .skipped:
-                metrics.count(.skipped)
-                tracker.finish(record.partition, offset: record.offset)
+            case .noRule, .skipped: skip(record)
             case .applied(let outputs, let failures):
                 publish(outputs, failures, event, record, copy)
             }
@@ -25,6 +30,11 @@ extension IngestSession {
             let slot = tracker.begin(record.partition, offset: record.offset, records: 1)
             send(deadLetter: copy(), of: record.partition, error, slot)
         }
+    }
+
+    private func skip(_ record: IngestRecord) {
+        metrics.count(.skipped)
+        tracker.finish(record.partition, offset: record.offset)
     }
 
     private func publish(
@@ -44,6 +54,11 @@ extension IngestSession {
                 ModelError(.tooLarge, "the request \(output.key) exceeds the record size limit of \(bound.bytes) bytes")
             }
             outputs.removeAll { !fits($0, trace) }
+        }
+        if let scope = record.scope {
+            let allowed = EventScope.applications(scope)
+            errors += outputs.map(\.key).filter { !allowed.contains($0.application) }.map(EventScope.refusal)
+            outputs.removeAll { !allowed.contains($0.key.application) }
         }
         let records = outputs.count + (errors.isEmpty ? 0 : 1)
         let slot = tracker.begin(record.partition, offset: record.offset, records: records)
