@@ -10,20 +10,13 @@ package protocol ReloadingChannel: Sendable {
 }
 
 extension HangupService {
-    /// On SIGHUP the channels that can do so read their files again, after the other action.
+    /// On SIGHUP the channels that can do so read their files again, after the other actions.
     package init(
         logger: Logger,
         channels: [any DeliveryChannel],
-        alsoRunning body: (@Sendable () async -> Void)? = nil
+        actions: [(@Sendable () async -> Void)?] = []
     ) {
         let reloading = channels.compactMap { $0 as? any ReloadingChannel }
-        guard body != nil || !reloading.isEmpty else {
-            self.init(logger: logger)
-            return
-        }
-        self.init(logger: logger) {
-            await body?()
-            for channel in reloading { await channel.reload() }
-        }
+        self.init(logger: logger, actions: actions + reloading.map { channel in { await channel.reload() } })
     }
 }

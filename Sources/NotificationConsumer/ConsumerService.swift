@@ -98,13 +98,15 @@ public struct ConsumerService: Service {
             logger: logger
         )
         zones = try TimeZones(TimeZoneDatabase.loaded(logger: logger), standard: configuration.timeZone)
+        let clock = clock ?? SystemClock.now
         queries =
             try configuration.answersQueries || !routes.isEmpty
-            ? QueryService(configuration, and: routes, health: health, metrics: registry, logger: logger) : nil
+            ? QueryService(configuration, and: routes, health: health, metrics: registry, clock: clock, logger: logger)
+            : nil
         self.configuration = configuration
         self.health = health
         self.metrics = registry
-        self.clock = clock ?? SystemClock.now
+        self.clock = clock
         self.logger = logger
         statuses = (0..<configuration.lanes).map { _ in LaneStatus() }
         laneHealth = statuses.indices.map { health.component("lane-\($0)") }
@@ -135,6 +137,9 @@ public struct ConsumerService: Service {
     public var queryPort: Int? {
         get async throws { try await queries?.port }
     }
+
+    /// Reads the tokens, keys and certificates of the API again, as SIGHUP does; nil where there are none.
+    package var reload: (@Sendable () async -> Void)? { queries?.reload }
 
     /// Whether every lane owns its partitions and processes them; none does before the categories are known.
     public var isReady: Bool { laneHealth.allSatisfy { $0.status == .ready } }

@@ -64,7 +64,8 @@ public enum ReasonCode: String, CaseIterable, Sendable, Hashable {
     case unsupportedMediaType = "unsupported-media-type"
     /// No token, or an unknown one, over HTTP.
     case unauthenticated = "unauthenticated"
-    /// The token's roles do not allow the call, over HTTP.
+    /// The token does not allow the call, over HTTP; the token of an event's sender is not good for the application of a
+    /// rule's request.
     case forbidden = "forbidden"
     /// The request did not arrive completely in time, over HTTP.
     case receiveTimeout = "receive-timeout"

@@ -19,6 +19,16 @@ public struct HangupService: Service {
         self.body = body
     }
 
+    /// Runs several actions in order, those that are there; without any it logs that there is nothing to reload.
+    public init(logger: Logger, actions: [(@Sendable () async -> Void)?]) {
+        let actions = actions.compactMap(\.self)
+        guard !actions.isEmpty else {
+            self.init(logger: logger)
+            return
+        }
+        self.init(logger: logger) { for action in actions { await action() } }
+    }
+
     /// For a service without anything to reload: it logs this.
     public init(logger: Logger) {
         self.init(logger: logger) {

@@ -38,7 +38,8 @@ let status = await service.run { settings in
             registry: here.registry,
             logger: here.logger
         )
-        return [HangupService(logger: here.logger, channels: channels), consumer]
+        let reloads = [consumer.reload, enrichment?.reload]
+        return [HangupService(logger: here.logger, channels: channels, actions: reloads), consumer]
     }
 }
 exit(status)

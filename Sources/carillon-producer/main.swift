@@ -23,7 +23,7 @@ let status = await service.run { settings in
             registry: here.registry,
             logger: here.logger
         )
-        return [HangupService(logger: here.logger) { await producer.reloadRules() }, producer]
+        return [HangupService(logger: here.logger) { await producer.reload() }, producer]
     }
 }
 exit(status)

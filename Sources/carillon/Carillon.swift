@@ -11,7 +11,8 @@ struct Carillon: AsyncParsableCommand {
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
             LocalCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
-            TailCommand.self, RulesCommand.self, StateCommand.self, TriggerCommand.self, MediaCommand.self,
+            TailCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self, TriggerCommand.self,
+            MediaCommand.self,
             ReceiveCommand.self,
             SimulateCommand.self,
         ]

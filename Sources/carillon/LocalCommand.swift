@@ -138,7 +138,11 @@ struct LocalCommand: AsyncParsableCommand {
             BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
             // Accept calls only when the consumer service is ready.
             StartingLater(producerService) { consumerService.isReady },
-            HangupService(logger: here.logger, channels: channels) { await producerService.reloadRules() }, ready,
+            HangupService(
+                logger: here.logger,
+                channels: channels,
+                actions: [{ await producerService.reload() }, consumerService.reload, enrichment?.reload]
+            ), ready,
         ]
     }
 

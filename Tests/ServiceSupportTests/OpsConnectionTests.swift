@@ -32,7 +32,7 @@ struct OpsConnectionTests {
     }
 
     private static func get(_ path: String, _ headers: String = "") -> String {
-        "GET \(path) HTTP/1.1\r\nhost: x\r\n\(headers)\r\n"
+        "GET \(path) HTTP/1.1\r\nhost: localhost\r\n\(headers)\r\n"
     }
 
     @Test("A dripping one gets an answer and is closed")

@@ -26,9 +26,11 @@ struct OpsServerTests {
     }
 
     /// Runs a server on a free port, and stops it gracefully after the body.
-    private func withServer(_ body: (_ base: String) async throws -> Void) async throws {
+    private func withServer(hosts: [String] = [], _ body: (_ base: String) async throws -> Void) async throws {
         let logger = LoggingConfiguration(level: .critical).logger(label: "test")
-        let server = OpsServer(configuration: .init(port: 0), health: health, registry: registry, logger: logger)
+        var configuration = OpsConfiguration(port: 0)
+        configuration.hosts = hosts
+        let server = OpsServer(configuration: configuration, health: health, registry: registry, logger: logger)
         let group = ServiceGroup(services: [server], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
@@ -189,8 +191,8 @@ struct OpsServerTests {
         try await withServer { base in
             let http = RawHTTP(port: try #require(URL(string: base)?.port))
             for (target, status) in [
-                ("http://any.example:8081/health/live", 200), ("http://any.example/nowhere", 404),
-                ("ftp://any.example/health/live", 400),
+                ("http://localhost:8081/health/live", 200), ("http://127.0.0.1/nowhere", 404),
+                ("ftp://localhost/health/live", 400),
             ] {
                 #expect(try await http.send("GET", target).status == status, "\(target)")
             }
@@ -217,5 +219,32 @@ struct OpsServerTests {
         bound.resolve(.success(1))
         bound.resolve(.success(2))
         #expect(try await bound.wait() == 1)
+    }
+
+    @Test("A caller names the port by an address or a known name; a page in a browser has a name of its own")
+    func hosts() async throws {
+        try await withServer(hosts: ["Consumer.internal"]) { base in
+            let port = try #require(base.split(separator: ":").last.flatMap { Int($0) })
+            func status(_ host: String?, _ target: String = "/health/live", version: String = "1.1") async throws -> Int
+            {
+                let field = host.map { "host: \($0)\r\n" } ?? ""
+                let head = "GET \(target) HTTP/\(version)\r\n\(field)connection: close\r\n\r\n"
+                return try await RawHTTP(port: port).exchange(Array(head.utf8)).status
+            }
+            for own in [
+                "localhost", "127.0.0.1:8081", "[::1]:1", "10.1.2.3:8081", "[fe80::1]", "consumer.INTERNAL:8081",
+                SharedConfiguration.hostName,
+            ] {
+                #expect(try await status(own) == 200, "\(own)")
+            }
+            for target in ["/metrics", "/health/ready", "/nowhere"] {
+                for foreign in ["example.com", "10.1.2.3.example.com", "consumer.internal.example.com", "", "a b"] {
+                    let expected = foreign == "a b" ? [400, 403] : [403]
+                    #expect(try await expected.contains(status(foreign, target)), "\(foreign)")
+                }
+            }
+            #expect(try await status(nil, version: "1.0") == 200, "no browser uses it")
+            #expect(try await status("localhost", "http://example.com/metrics") == 403, "the target counts")
+        }
     }
 }

@@ -5,7 +5,7 @@ import NotificationState
 /// The headers that decide what a signal is.
 package struct SignalHeaders: Sendable, Hashable {
     /// The header of a signal that was sent on, with the partition that it was in.
-    package static let forwarded: KafkaHeaderName = "carillon-forwarded"
+    package static let forwarded = KafkaHeaderName(SignalType.forwardedHeader)
     private static let typeName: KafkaHeaderName = "ce_type"
 
     package enum Kind: Sendable, Hashable {
@@ -32,7 +32,7 @@ package struct SignalHeaders: Sendable, Hashable {
         if let type = headers.last(where: { $0.name == SignalType.header })?.value {
             kind = type.withUnsafeBytes { Self.kind($0) }
         }
-        isForwarded = headers.contains { $0.name == "carillon-forwarded" && $0.value != nil }
+        isForwarded = headers.contains { $0.name == SignalType.forwardedHeader && $0.value != nil }
     }
 
     private static func kind(_ type: UnsafeRawBufferPointer?) -> Kind {

@@ -17,7 +17,6 @@ struct QueryHandler: Sendable {
     let router: QueryRouter
     /// The topic whose partitions count, for the answer that names one.
     let topic: String
-    let defaultApplication: String
 
     private static let collection = "/v1/recipients/{recipient}/notifications"
     private static let devices = "/v1/recipients/{recipient}/devices"
@@ -26,11 +25,21 @@ struct QueryHandler: Sendable {
 
     var routes: [Route] {
         [
-            Route(.get, Self.collection, role: .query) { call, _ in try await list(call) },
-            Route(.get, "\(Self.collection)/{identifier}", role: .query) { call, _ in try await show(call) },
-            Route(.get, Self.devices, role: .query) { call, _ in try await listDevices(call) },
-            Route(.get, "\(Self.devices)/{device}", role: .query) { call, _ in try await showDevice(call) },
+            route(Self.collection, allowsRecipients: true) { try await list($0) },
+            route("\(Self.collection)/{identifier}", allowsRecipients: true) { try await show($0) },
+            route(Self.devices) { try await listDevices($0) },
+            route("\(Self.devices)/{device}") { try await showDevice($0) },
         ]
+    }
+
+    private func route(
+        _ path: String,
+        allowsRecipients: Bool = false,
+        _ answer: @escaping @Sendable (Call) async throws -> Response
+    ) -> Route {
+        Route(.get, path, role: .query, scope: .hiddenApplication, allowsRecipients: allowsRecipients) { call, _ in
+            try await answer(call)
+        }
     }
 
     // MARK: - Devices
@@ -41,7 +50,7 @@ struct QueryHandler: Sendable {
             JSONWriter.append("{\"devices\":[", to: &json)
             for (index, device) in found.enumerated() {
                 if index > 0 { JSONWriter.append(",", to: &json) }
-                device.write(to: &json)
+                device.write(to: &json, showsToken: Self.showsTokens(call))
             }
             JSONWriter.append("]}", to: &json)
         }
@@ -51,19 +60,23 @@ struct QueryHandler: Sendable {
         let name = try call.parameter("device")
         guard !name.isEmpty else { throw ModelError(.invalid, field: "device", "must not be empty") }
         guard let device = try await devices(call, name).first else { throw Problem.noSuchDevice }
-        return Self.json { device.write(to: &$0) }
+        return Self.json { device.write(to: &$0, showsToken: Self.showsTokens(call)) }
     }
 
+    /// A push token lets its owner reach the device: it is for those who register devices or send to them.
+    private static func showsTokens(_ call: Call) -> Bool { call.caller.may(.signal) }
+
     private func devices(_ call: Call, _ name: String) async throws -> [ListedDevice] {
-        let parameters = try call.target.parameters(allowed: ["application"])
+        _ = try call.target.parameters(allowed: ["application"])
         var query = NotificationQuery(
             key: try NotificationKey(
-                application: parameters["application"] ?? defaultApplication,
+                application: call.application,
                 recipient: call.parameter("recipient"),
                 identifier: name
             )
         )
         query.isOfDevices = true
+        guard !call.isOfOtherApplication else { return [] }
         guard case .devices(let found) = try await answer(query) else { throw Problem.unanswered }
         return found
     }
@@ -78,7 +91,7 @@ struct QueryHandler: Sendable {
             query.limit = Int(limit)
         }
         query.after = try Self.number("after", parameters, in: 0...Int64.max)
-        guard case .page(let page) = try await answer(query) else { throw Problem.unanswered }
+        let page = call.isOfOtherApplication ? NotificationQuery.Page() : try await self.page(for: query)
         return Self.json { json in
             JSONWriter.append("{\"notifications\":[", to: &json)
             for (index, notification) in page.notifications.enumerated() {
@@ -95,11 +108,17 @@ struct QueryHandler: Sendable {
         }
     }
 
+    private func page(for query: NotificationQuery) async throws -> NotificationQuery.Page {
+        guard case .page(let page) = try await answer(query) else { throw Problem.unanswered }
+        return page
+    }
+
     /// What is under one identifier.
     private func show(_ call: Call) async throws -> Response {
         let identifier = try call.parameter("identifier")
         guard !identifier.isEmpty else { throw ModelError(.invalid, field: "identifier", "must not be empty") }
         let query = try query(call, call.target.parameters(allowed: Self.ofOne), identifier: identifier)
+        guard !call.isOfOtherApplication else { throw Problem.nothingUnderIdentifier }
         guard case .notification(let found) = try await answer(query) else { throw Problem.unanswered }
         guard let found else { throw Problem.nothingUnderIdentifier }
         return Self.json { found.write(to: &$0) }
@@ -112,7 +131,7 @@ struct QueryHandler: Sendable {
     ) throws -> NotificationQuery {
         var query = NotificationQuery(
             key: try NotificationKey(
-                application: parameters["application"] ?? defaultApplication,
+                application: call.application,
                 recipient: call.parameter("recipient"),
                 identifier: identifier
             )

@@ -18,6 +18,7 @@ struct QueryService: Sendable {
     ///   - further: Routes besides those of queries, which are there only if the settings enable them.
     ///   - health: Where it reports its readiness.
     ///   - factory: Receives its metrics.
+    ///   - clock: The wall clock, for tokens that end.
     ///   - logger: The service's logger.
     /// - Throws: `ListenerSettingsError` that names the problem of the address, the tokens or the certificate.
     init(
@@ -25,11 +26,14 @@ struct QueryService: Sendable {
         and further: [Route] = [],
         health: Health,
         metrics factory: any MetricsFactory,
+        clock: @escaping @Sendable () -> Timestamp,
         logger: Logger
     ) throws(ListenerSettingsError) {
         http = try HTTPInterface(
             name: "query API",
             configuration: configuration.queries,
+            defaultApplication: configuration.defaultApplication,
+            now: clock,
             health: health.component("queries"),
             logger: logger
         )
@@ -42,11 +46,7 @@ struct QueryService: Sendable {
             ],
             factory: factory
         )
-        let handler = QueryHandler(
-            router: router,
-            topic: configuration.topics.requests,
-            defaultApplication: configuration.defaultApplication
-        )
+        let handler = QueryHandler(router: router, topic: configuration.topics.requests)
         routes = (configuration.answersQueries ? handler.routes : []) + further
         drainTimeout = configuration.drainTimeout
     }
@@ -58,6 +58,12 @@ struct QueryService: Sendable {
     /// The port, once it listens.
     var port: Int {
         get async throws { try await http.port }
+    }
+
+    /// Reads its files again; nil without any.
+    var reload: (@Sendable () async -> Void)? {
+        guard http.hasFiles else { return nil }
+        return { [http] in await http.reload() }
     }
 
     /// Serves until the graceful shutdown.

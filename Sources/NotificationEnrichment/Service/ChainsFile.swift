@@ -51,11 +51,14 @@ struct ChainsFile {
 
     init(text: String, of path: String) throws(EnrichmentSettingsError) {
         let root: Node?
+        let excess: Mark?
         do {
-            root = try Parser(yaml: text).singleRoot()
+            excess = try YAMLBounds.excess(in: text)
+            root = excess == nil ? try Parser(yaml: text).singleRoot() : nil
         } catch {
             throw EnrichmentSettingsError(.chainsFile, "\(path) is not YAML: \(PrintableText.escaped("\(error)"))")
         }
+        if let excess { throw EnrichmentSettingsError(.chainsFile, "\(path):\(excess.line): \(YAMLBounds.message)") }
         let reader = Reader(path: path)
         for (name, value) in try reader.members(root, "the file") {
             switch name {
@@ -81,7 +84,11 @@ struct ChainsFile {
             let text = try reader.text(value, category)
             do throws(EnrichmentChainError) {
                 let chain = try EnrichmentChain(text: text)
-                if category == "default" { chains.standard = chain } else { chains.byCategory[category] = chain }
+                if category == "default" {
+                    chains.standard = chain
+                } else {
+                    chains.byCategory[ExactText(category)] = chain
+                }
             } catch {
                 throw reader.error(value, "the chain `\(PrintableText.escaped(category))`: \(error.message)")
             }

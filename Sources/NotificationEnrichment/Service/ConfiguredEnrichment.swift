@@ -10,6 +10,8 @@ package import ServiceSupport
 package struct ConfiguredEnrichment {
     package let worker: StagedEnrichment
     package let routes: [Route]
+    /// Reads the files of keys again, those of media and of enrichers, as SIGHUP does; nil where there are none.
+    package let reload: (@Sendable () async -> Void)?
 
     /// - Parameters:
     ///   - configuration: checked.
@@ -45,11 +47,15 @@ package struct ConfiguredEnrichment {
                 now: now
             )
         )
+        var keyFiles: [KeyFile] = []
+        if !media.keysFile.isEmpty {
+            keyFiles.append(KeyFile(path: media.keysFile, what: "media links") { links.use(keys: $0) })
+        }
         let stage: EnrichmentStage
         do {
             stage = try EnrichmentStage(
                 chains: file.chains,
-                enrichers: [attachments] + Self.enrichers(file, fetcher)
+                enrichers: [attachments] + Self.enrichers(file, fetcher, &keyFiles)
             )
         } catch let error as EnrichmentChainError {
             throw EnrichmentSettingsError(.chainsFile, error.message)
@@ -61,6 +67,7 @@ package struct ConfiguredEnrichment {
             logger: logger,
             whenClosed: { fetcher.close() }
         )
+        reload = KeyFile.reloading(keyFiles, logger)
         routes = MediaHandler(store: store, links: links, threads: .singleton, now: now).routes
     }
 
@@ -92,7 +99,8 @@ package struct ConfiguredEnrichment {
 
     private static func enrichers(
         _ file: ChainsFile,
-        _ fetcher: MediaFetcher
+        _ fetcher: MediaFetcher,
+        _ keyFiles: inout [KeyFile]
     ) throws -> [any Enricher] {
         var enrichers: [any Enricher] = []
         for (name, description) in file.enrichers.sorted(by: { $0.key < $1.key }) {
@@ -105,6 +113,11 @@ package struct ConfiguredEnrichment {
                 }
             case .webhook(let url, let keysFile):
                 let signer = RequestSigner(keys: try keys(path: keysFile, of: .chainsFile))
+                keyFiles.append(
+                    KeyFile(path: keysFile, what: "the enricher \(name)") {
+                        signer.use(keysOf: RequestSigner(keys: $0))
+                    }
+                )
                 let posting: any EnrichmentPosting
                 do throws(EgressRefusal) {
                     posting = try fetcher.posting(to: url, of: name)

@@ -1,4 +1,5 @@
 import COpenSSL
+import Synchronization
 
 /// The addresses under which clients get stored media:
 ///
@@ -7,7 +8,7 @@ import COpenSSL
 ///
 /// The second form where keys are configured: who does not have the link does not get the medium, and the link ends.
 /// The signature is the HMAC-SHA-256 of `<file name>\n<expires>`, in base64url without padding (RFC 4648, 5).
-package struct MediaLinks: Sendable {
+package final class MediaLinks: Sendable {
     /// The result of a check.
     package enum Verdict: Hashable, Sendable {
         /// No keys are configured: every link is valid.
@@ -21,7 +22,8 @@ package struct MediaLinks: Sendable {
 
     private let base: String
     /// Never shown.
-    private let keys: [[UInt8]]
+    private let current: Mutex<[[UInt8]]>
+    private var keys: [[UInt8]] { current.withLock { $0 } }
 
     /// - Parameters:
     ///   - base: The address of the service for clients, `https://media.example.com`; a slash at the end is dropped.
@@ -31,8 +33,11 @@ package struct MediaLinks: Sendable {
         var base = base
         while base.hasSuffix("/") { base.removeLast() }
         self.base = base
-        self.keys = keys
+        current = Mutex(keys)
     }
+
+    /// Signs and verifies with other keys from now on.
+    package func use(keys: [[UInt8]]) { current.withLock { $0 = keys } }
 
     /// The address of a medium.
     ///
@@ -57,6 +62,7 @@ package struct MediaLinks: Sendable {
     ///   - signature: The parameter of the query.
     ///   - now: Milliseconds since 1970.
     package func verify(_ fileName: String, expires: String?, signature: String?, at now: Int64) -> Verdict {
+        let keys = keys
         guard !keys.isEmpty else { return .open }
         // The signature covers the text, so only the text that `url` writes is valid.
         guard let expires, let signature, let end = Int64(expires), end >= 0, "\(end)" == expires else { return .wrong }

@@ -1,3 +1,5 @@
+package import NotificationModel
+
 /// Enrichers in the order in which they run, each with its time and what its failure means.
 package struct EnrichmentChain: Hashable, Sendable {
     /// One enricher of a chain.
@@ -53,10 +55,10 @@ package struct EnrichmentChains: Hashable, Sendable {
     /// For contents without a category, or with one that has no chain of its own.
     package var standard: EnrichmentChain
     /// By `categoryIdentifier`.
-    package var byCategory: [String: EnrichmentChain]
+    package var byCategory: [ExactText: EnrichmentChain]
 
     /// Chains; attachments only unless said otherwise.
-    package init(standard: EnrichmentChain = .attachments, byCategory: [String: EnrichmentChain] = [:]) {
+    package init(standard: EnrichmentChain = .attachments, byCategory: [ExactText: EnrichmentChain] = [:]) {
         (self.standard, self.byCategory) = (standard, byCategory)
     }
 
@@ -64,7 +66,7 @@ package struct EnrichmentChains: Hashable, Sendable {
     ///
     /// - Parameter category: Its `categoryIdentifier`.
     package func chain(forCategory category: String?) -> EnrichmentChain {
-        category.flatMap { byCategory[$0] } ?? standard
+        category.flatMap { byCategory[ExactText($0)] } ?? standard
     }
 }
 

@@ -59,7 +59,7 @@ package final class EnrichmentStage: Sendable {
         }
         let all =
             [("the default chain", chains.standard)]
-            + chains.byCategory.map { ("the chain of `\(PrintableText.escaped($0))`", $1) }
+            + chains.byCategory.map { ("the chain of `\(PrintableText.escaped($0.text))`", $1) }
         for (place, chain) in all {
             guard chain.steps.count <= EnrichmentChain.maximumSteps else {
                 throw EnrichmentChainError("\(place) has more than \(EnrichmentChain.maximumSteps) steps")

@@ -55,21 +55,32 @@ struct MediaDirectory: Sendable {
     func prepare() throws(MediaStoreError) {
         try Self.create(path)
         try Self.create(incoming)
+        restrictFolders()
     }
 
     private static func create(_ directory: String) throws(MediaStoreError) {
-        guard mkdir(directory, 0o755) == 0 || errno == EEXIST else {
+        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
             throw MediaStoreError(errno: errno, "\(directory) cannot be created")
         }
     }
 
+    /// Closes the folders that an older version created for everybody. The directory itself may be the operator's.
+    private func restrictFolders() {
+        for folder in [incoming] + folders { _ = chmod(folder, 0o700) }
+    }
+
+    /// The folders that media may be in.
+    private var folders: [String] {
+        Self.digits.flatMap { high in Self.digits.map { low in "\(path)/\(high)\(low)" } }
+    }
+
     private static func create(file: String) -> Int32 {
         #if canImport(Glibc)
-        Glibc.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        Glibc.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         #elseif canImport(Musl)
-        Musl.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        Musl.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         #elseif canImport(Darwin)
-        Darwin.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        Darwin.open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         #endif
     }
 
@@ -180,14 +191,12 @@ struct MediaDirectory: Sendable {
     /// - Throws: ``MediaStoreError``.
     func scan() throws(MediaStoreError) -> [MediaName: MediaIndex.Entry] {
         var found: [MediaName: MediaIndex.Entry] = [:]
-        for high in Self.digits {
-            for low in Self.digits {
-                for entry in try Self.list("\(path)/\(high)\(low)") {
-                    guard let name = MediaName(fileName: entry), entry.hasPrefix("\(high)\(low)"),
-                        let status = OwnedDescriptor.status(of: file(of: name)), status.isRegular
-                    else { continue }
-                    found[name] = MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified)
-                }
+        for folder in folders {
+            for entry in try Self.list(folder) {
+                guard let name = MediaName(fileName: entry), file(of: name) == "\(folder)/\(entry)",
+                    let status = OwnedDescriptor.status(of: file(of: name)), status.isRegular
+                else { continue }
+                found[name] = MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified)
             }
         }
         return found

@@ -64,8 +64,16 @@ extension DeviceRegistration: JSONWritable {
     /// Appends the JSON object.
     package func writeJSON(to out: inout [UInt8]) {
         var object = JSONObjectWriter()
+        writeMembers(to: &out, &object)
+        object.end(&out)
+    }
+
+    /// Appends its members to an object.
+    ///
+    /// - Parameter showsToken: Whether ``token`` is among them.
+    package func writeMembers(to out: inout [UInt8], _ object: inout JSONObjectWriter, showsToken: Bool = true) {
         object.member(Field.platform, platform, &out)
-        object.member(Field.token, token, &out)
+        if showsToken { object.member(Field.token, token, &out) }
         object.member(Field.environment, environment?.rawValue, &out)
         object.member(Field.bundleIdentifier, bundleIdentifier, &out)
         object.member(Field.locale, locale, &out)
@@ -74,7 +82,6 @@ extension DeviceRegistration: JSONWritable {
         object.member(Field.authorizationStatus, authorizationStatus.rawValue, &out)
         if !settings.isEmpty { object.member(Field.settings, settings, &out) }
         object.member(Field.registeredAt, registeredAt, &out)
-        object.end(&out)
     }
 }
 

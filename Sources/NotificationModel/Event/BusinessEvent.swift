@@ -45,6 +45,21 @@ public struct BusinessEvent: Sendable, Hashable {
         self.extensions = extensions
     }
 
+    /// True for a type of Carillon's own: `carillon.` and more. Its events are on its own topics; one from elsewhere is not
+    /// what it says.
+    public var hasReservedType: Bool { type.utf8.starts(with: "carillon.".utf8) }
+
+    /// Throws `invalid` at `type` for a type of Carillon's own.
+    package func checkTypeIsFree() throws(ModelError) {
+        guard !hasReservedType else {
+            throw ModelError(
+                .invalid,
+                field: "type",
+                "types that begin with carillon. are Carillon's own, and are read from their own topics only"
+            )
+        }
+    }
+
     /// True when ``dataContentType`` is a JSON type or nil.
     public var isJSON: Bool {
         dataContentType.map(Self.isJSON) ?? true

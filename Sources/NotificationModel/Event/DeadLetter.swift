@@ -157,6 +157,11 @@ public struct DeadLetter: Sendable {
         return headers
     }
 
+    /// The original's headers: all but those of this dead letter, and the mark of a signal that was sent on before.
+    package static func originalHeaders(_ headers: [Header]) -> [Header] {
+        headers.filter { !isOurs($0.name) && $0.name != SignalType.forwardedHeader }
+    }
+
     private static func isOurs(_ name: String) -> Bool {
         [reasonHeader, fieldHeader, omittedHeader, "kafka_dlt-exception-message"].contains(name)
             || name.hasPrefix("kafka_dlt-original-")

@@ -7,6 +7,9 @@ public enum SignalType: String, CaseIterable, Sendable {
     /// The header of a record's type.
     public static let header = "ce_type"
 
+    /// The header of a signal that was sent on to its recipient's partition, once.
+    package static let forwardedHeader = "carillon-forwarded"
+
     /// The type as CloudEvents writes it.
     public var eventType: String { "carillon.signal.\(rawValue).v1" }
 

@@ -14,19 +14,18 @@ struct CategoriesHandler: Sendable {
     let table: CategoryTable
     /// Whether the table has what the topic has; before that nothing is known of the former actions.
     let isLoaded: @Sendable () -> Bool
-    let defaultApplication: String
 
     private static let path = "/v1/categories"
 
     var routes: [Route] {
         [
             Route(.put, Self.path, role: .publish) { call, body in try await put(call, &body) },
-            Route(.get, Self.path, role: .query) { call, _ in try get(call) },
+            Route(.get, Self.path, role: .query, scope: .hiddenApplication) { call, _ in try get(call) },
         ]
     }
 
     private func put(_ call: Call, _ body: inout CallBody) async throws -> Response {
-        _ = try IdempotencyKey.read(call.request.headers)
+        _ = try IdempotencyKey.read(call)
         let application = try application(of: call)
         guard call.request.mediaType?.isJSONMediaType == true else {
             throw Problem.unsupportedMediaType("application/json")
@@ -50,7 +49,7 @@ struct CategoriesHandler: Sendable {
     private func get(_ call: Call) throws -> Response {
         let application = try application(of: call)
         guard isLoaded() else { throw Problem.unavailable }
-        guard let set = table.set(of: application) else {
+        guard !call.isOfOtherApplication, let set = table.set(of: application) else {
             throw Problem(.notFound, .notFound, "No categories were set for the application.")
         }
         return Response(
@@ -61,9 +60,8 @@ struct CategoriesHandler: Sendable {
     }
 
     private func application(of call: Call) throws -> String {
-        let parameters = try call.target.parameters(allowed: ["application"])
-        let application = parameters["application"] ?? defaultApplication
-        _ = try CategoryKey.bytes(application: application)
-        return application
+        _ = try call.target.parameters(allowed: ["application"])
+        _ = try CategoryKey.bytes(application: call.application)
+        return call.application
     }
 }

@@ -9,7 +9,6 @@ import ServiceHTTP
 /// effect.
 struct DevicesHandler: Sendable {
     let broker: BrokerGateway
-    let defaultApplication: String
     let now: @Sendable () -> Timestamp
     /// The time zones that devices may be in.
     let zones: TimeZoneDatabase
@@ -18,8 +17,8 @@ struct DevicesHandler: Sendable {
 
     var routes: [Route] {
         [
-            Route(.put, Self.path, role: .publish) { call, body in try await put(call, &body) },
-            Route(.delete, Self.path, role: .publish) { call, _ in try await delete(call) },
+            Route(.put, Self.path, role: .signal, allowsRecipients: true) { call, body in try await put(call, &body) },
+            Route(.delete, Self.path, role: .signal, allowsRecipients: true) { call, _ in try await delete(call) },
         ]
     }
 
@@ -43,12 +42,12 @@ struct DevicesHandler: Sendable {
     }
 
     private func key(of call: Call) throws -> NotificationKey {
-        _ = try IdempotencyKey.read(call.request.headers)
-        let parameters = try call.target.parameters(allowed: ["application"])
+        _ = try IdempotencyKey.read(call)
+        _ = try call.target.parameters(allowed: ["application"])
         return try .device(
             try call.parameter("device"),
             of: try call.parameter("recipient"),
-            in: parameters["application"] ?? defaultApplication
+            in: call.application
         )
     }
 }

@@ -24,21 +24,31 @@ struct EventsHandler: Sendable {
         "application/cloudevents+json, application/cloudevents-batch+json, or application/json with the attributes in ce- headers"
 
     var routes: [Route] {
-        [Route(.post, "/v1/events", role: .publish) { call, body in try await publish(call, &body) }]
+        [Route(.post, "/v1/events", role: .publish, scope: .handler) { call, body in try await publish(call, &body) }]
     }
 
     private func publish(_ call: Call, _ body: inout CallBody) async throws -> Response {
-        _ = try IdempotencyKey.read(call.request.headers)
+        _ = try IdempotencyKey.read(call)
         _ = try call.target.parameters(allowed: [])
         guard isAccepted(call.request.mediaType) else { throw Problem.unsupportedMediaType(Self.mediaTypes) }
         let bytes = try await body.read(upTo: bodyLimit)
         let events = try BusinessEvent.parse(httpHeaders: headers(of: call.request), body: bytes)
+        for (index, event) in events.enumerated() {
+            do throws(ModelError) {
+                try event.checkTypeIsFree()
+            } catch {
+                throw call.request.mediaType == Self.batch
+                    ? ModelError(error.reason, field: "\(index).type", error.detail) : error
+            }
+        }
+        try check(events, of: call.caller)
+        let scope = EventScope.headers(of: call.caller.applications)
         let places = try await broker.publish(
             events.map { event in
                 BrokerGateway.Event(
                     key: event.kafkaKey,
                     value: event.kafkaValue,
-                    headers: event.kafkaHeaders().map { KafkaHeader(name: $0.name, value: $0.value) }
+                    headers: event.kafkaHeaders().map { KafkaHeader(name: $0.name, value: $0.value) } + scope
                 )
             }
         )
@@ -49,6 +59,19 @@ struct EventsHandler: Sendable {
                 byteBuffer: ByteBuffer(bytes: answer(events, places, isBatch: call.request.mediaType == Self.batch))
             )
         )
+    }
+
+    /// Refuses what the rules of this process would send to an application that the caller's token is not good for. The
+    /// process that applies the rules decides again (``EventScope``).
+    private func check(_ events: [BusinessEvent], of caller: Caller) throws {
+        guard caller.applications != .all, let engine = rules?.engine else { return }
+        let time = now()
+        for event in events {
+            guard case .applied(let outputs, _) = engine.apply(to: event, arrived: time) else { continue }
+            guard outputs.allSatisfy({ caller.applications.contains($0.key.application) }) else {
+                throw Problem.otherApplication
+            }
+        }
     }
 
     /// One object, or a list for a batch.

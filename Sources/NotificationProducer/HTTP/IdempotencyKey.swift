@@ -1,5 +1,7 @@
 import HTTPTypes
+import Hummingbird
 import NotificationModel
+import ServiceHTTP
 
 /// The `Idempotency-Key` of a call (draft-ietf-httpapi-idempotency-key-header-07): a String of Structured Fields (RFC 8941
 /// section 3.3.3), `"8e03978e-40d5-43dd-bc93-6894a57f9324"` with its quotes.
@@ -15,17 +17,20 @@ struct IdempotencyKey: Sendable, Equatable {
 
     /// The text without quotes and escapes.
     let text: String
+    /// Who sent it: two callers that use one key do not get one id. Empty where no tokens are needed.
+    private let caller: String
 
     /// - Returns: Nil if the call has none.
     /// - Throws: `invalid` with the header's name as field.
-    static func read(_ headers: HTTPFields) throws(ModelError) -> IdempotencyKey? {
-        guard let name, let value = headers[name] else { return nil }
+    static func read(_ call: Call) throws(ModelError) -> IdempotencyKey? {
+        guard let name, let value = call.request.headers[name] else { return nil }
         // A repeated header arrives as one value with a comma, which is not a valid string.
-        return try IdempotencyKey(value)
+        return try IdempotencyKey(value, of: call.caller.identity)
     }
 
     /// Reads the header's value.
-    init(_ value: String) throws(ModelError) {
+    init(_ value: String, of caller: String = "") throws(ModelError) {
+        self.caller = caller.isEmpty ? "" : "\(caller) "
         func failure(_ why: String) -> ModelError { ModelError(.invalid, field: Self.fieldName, why) }
         var rest = Substring(value).utf8.drop { $0 == 0x20 }
         while rest.last == 0x20 { rest.removeLast() }
@@ -55,22 +60,23 @@ struct IdempotencyKey: Sendable, Equatable {
         throw failure("has no closing quote")
     }
 
-    /// The id of a call's request: derived from application, recipient, identifier, method and this key.
-    func requestID(_ method: HTTPRequest.Method, _ key: NotificationKey) -> RequestID {
-        .derive(caller: "\(method.rawValue) \(key)", idempotencyKey: text)
+    /// The id of a call's request: derived from caller, application, recipient, identifier, method and this key.
+    func requestID(_ method: HTTPRequest.Method, _ key: NotificationKey) -> NotificationModel.RequestID {
+        .derive(caller: "\(caller)\(method.rawValue) \(key)", idempotencyKey: text)
     }
 
     /// The id of a call's signal, which is also that of a response without one.
     ///
     /// - Parameter recipient: The key of the whole recipient.
-    func signalID(_ type: SignalType, _ recipient: NotificationKey) -> RequestID {
-        .derive(caller: "\(type.eventType) \(recipient)", idempotencyKey: text)
+    func signalID(_ type: SignalType, _ recipient: NotificationKey) -> NotificationModel.RequestID {
+        .derive(caller: "\(caller)\(type.eventType) \(recipient)", idempotencyKey: text)
     }
 
     /// The identifier of a notification posted without one.
     ///
     /// - Parameter recipient: The key of the whole recipient.
     func identifier(_ recipient: NotificationKey) -> String {
-        UUIDv5.make(namespace: UUIDv5.requestNamespace, pieces: ["identifier", "\(recipient)", text]).description
+        UUIDv5.make(namespace: UUIDv5.requestNamespace, pieces: ["identifier", "\(caller)\(recipient)", text])
+            .description
     }
 }

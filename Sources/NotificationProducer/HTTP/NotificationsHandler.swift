@@ -16,7 +16,6 @@ import ServiceHTTP
 /// All accept `?application=` and `Idempotency-Key`.
 struct NotificationsHandler: Sendable {
     let broker: BrokerGateway
-    let defaultApplication: String
     let bodyLimit: Int
     /// Maximum number of identifiers in one call.
     let removalLimit: Int
@@ -50,7 +49,7 @@ struct NotificationsHandler: Sendable {
 
         init(_ call: Call, allowed: [String], repeatable: String? = nil) throws(ModelError) {
             self.call = call
-            idempotencyKey = try IdempotencyKey.read(call.request.headers)
+            idempotencyKey = try IdempotencyKey.read(call)
             parameters = try call.target.parameters(allowed: allowed, repeatable: repeatable)
         }
     }
@@ -192,7 +191,7 @@ struct NotificationsHandler: Sendable {
 
     private func key(_ write: Write, _ identifier: String) throws -> NotificationKey {
         try NotificationKey(
-            application: write.parameters["application"] ?? defaultApplication,
+            application: write.call.application,
             recipient: try write.call.parameter("recipient"),
             identifier: identifier
         )

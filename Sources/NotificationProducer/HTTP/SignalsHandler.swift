@@ -11,7 +11,6 @@ import ServiceHTTP
 /// The others say how something is, and saying it again changes nothing.
 struct SignalsHandler: Sendable {
     let broker: BrokerGateway
-    let defaultApplication: String
     let source: String
     let now: @Sendable () -> Timestamp
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
@@ -25,17 +24,17 @@ struct SignalsHandler: Sendable {
 
     var routes: [Route] {
         Self.paths.map { path, type in
-            Route(.post, "/v1/recipients/{recipient}/\(path)", role: .publish) { call, body in
+            Route(.post, "/v1/recipients/{recipient}/\(path)", role: .signal, allowsRecipients: true) { call, body in
                 try await post(type, call, &body)
             }
         }
     }
 
     private func post(_ type: SignalType, _ call: Call, _ body: inout CallBody) async throws -> Response {
-        let idempotencyKey = try IdempotencyKey.read(call.request.headers)
-        let parameters = try call.target.parameters(allowed: ["application"])
+        let idempotencyKey = try IdempotencyKey.read(call)
+        _ = try call.target.parameters(allowed: ["application"])
         let recipient = try NotificationKey(
-            application: parameters["application"] ?? defaultApplication,
+            application: call.application,
             recipient: try call.parameter("recipient"),
             identifier: ""
         )

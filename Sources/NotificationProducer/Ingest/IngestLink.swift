@@ -42,28 +42,39 @@ package struct IngestRecord {
     package let timestamp: Int64?
     private let value: [UInt8]?
     private let reader: BusinessEventReader
+    /// The value of ``EventScope/header``; nil without it.
+    let scope: [UInt8]?
 
-    /// - Parameter reader: Has read the headers.
+    /// - Parameters:
+    ///   - reader: Has read the headers.
+    ///   - scope: The value of the header that names the applications of the sender.
     package init(
         partition: IngestPartition,
         offset: Int64,
         timestamp: Int64?,
         value: [UInt8]?,
-        reader: BusinessEventReader
+        reader: BusinessEventReader,
+        scope: [UInt8]? = nil
     ) {
+        self.scope = scope
         (self.partition, self.offset, self.timestamp) = (partition, offset, timestamp)
         (self.value, self.reader) = (value, reader)
     }
 
     init(_ message: borrowing KafkaMessage, of input: IngestInput) {
         var reader = BusinessEventReader()
-        message.forEachHeader { reader.add(name: $0, value: $1) }
+        var scope: [UInt8]?
+        message.forEachHeader { name, value in
+            if EventScope.isHeader(name) { scope = value.map(Array.init) ?? [] }
+            reader.add(name: name, value: value)
+        }
         self.init(
             partition: IngestPartition(input, message.partition),
             offset: message.offset,
             timestamp: message.timestamp,
             value: message.value(),
-            reader: reader
+            reader: reader,
+            scope: scope
         )
     }
 

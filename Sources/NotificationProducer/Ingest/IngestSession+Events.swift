@@ -1,6 +1,7 @@
 import Kafka
 import NotificationModel
 import NotificationPublisher
+import ServiceHTTP
 import ServiceSupport
 
 /// From a record of an input to the resulting records.
@@ -9,6 +10,12 @@ extension IngestSession {
     func handle(_ record: IngestRecord, _ copy: () -> KafkaConsumerRecord) {
         do throws(ModelError) {
             let event = try record.event()
+            switch record.partition.input {
+            case .businessEvents: try event.checkTypeIsFree()
+            case .responses:
+                // What others write there is not for rules.
+                guard event.type == RuleEngine.responseType else { return pass(over: record, .skipped) }
+            }
             // All supported brokers set a timestamp.
             let arrived = record.timestamp.map { Timestamp(rawValue: $0) } ?? context.now()
             switch context.rules().apply(to: event, arrived: arrived) {
@@ -42,7 +49,8 @@ extension IngestSession {
             traceparent: event.extensions["traceparent"],
             tracestate: event.extensions["tracestate"]
         )
-        let effects = EventEffects(outputs, failures: failures, within: bound) { output in
+        let allowed = EventScope.applications(record.scope)
+        let effects = EventEffects(outputs, failures: failures, to: allowed, within: bound) { output in
             requestHeaders.largestRecord(key: output.key, valueBytes: output.value.count, trace: trace)
         }
         let records = effects.outputs.count + (effects.error == nil ? 0 : 1)

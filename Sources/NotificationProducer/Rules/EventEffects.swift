@@ -1,4 +1,5 @@
 import NotificationModel
+import ServiceHTTP
 
 /// What the rules made of an event, within the record size limit.
 struct EventEffects {
@@ -8,20 +9,26 @@ struct EventEffects {
     var error: ModelError?
 
     /// - Parameters:
+    ///   - applications: Those that the sender of the event may send to.
     ///   - bound: The record size limit.
     ///   - size: The size of the record for a request.
     init(
         _ outputs: [RuleEngine.Output],
         failures: [RuleEngine.Failure],
+        to applications: ApplicationSet = .all,
         within bound: RecordBound,
         size: (RuleEngine.Output) -> Int
     ) {
-        self.outputs = outputs
+        let allowed = outputs.filter { applications.contains($0.key.application) }
+        self.outputs = allowed
         var errors = failures.map {
             ModelError($0.error.reason, field: $0.error.field, "rule \($0.rule): \($0.error.detail)")
         }
-        if !outputs.allSatisfy({ size($0) <= bound.bytes }) {
-            errors += outputs.filter { size($0) > bound.bytes }.map { output in
+        if allowed.count < outputs.count {
+            errors += outputs.map(\.key).filter { !applications.contains($0.application) }.map(EventScope.refusal)
+        }
+        if !allowed.allSatisfy({ size($0) <= bound.bytes }) {
+            errors += allowed.filter { size($0) > bound.bytes }.map { output in
                 ModelError(.tooLarge, "the request \(output.key) exceeds the record size limit of \(bound.bytes) bytes")
             }
             self.outputs.removeAll { size($0) > bound.bytes }

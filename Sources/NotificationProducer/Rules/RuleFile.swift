@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+import ServiceSupport
 import Yams
 
 /// Reads and validates a complete rule file before anything runs: either all rules are valid, or the error lists every
@@ -60,7 +61,10 @@ enum RuleFile {
         let text = text.hasPrefix("\u{FEFF}") ? String(text.dropFirst()) : text
         let root: Node?
         do {
-            if let problem = try YAMLBounds.problem(in: text) { throw RuleFileError(file: file, problems: [problem]) }
+            if let mark = try YAMLBounds.excess(in: text) {
+                let problem = RuleFileError.Problem(line: mark.line, column: mark.column, message: YAMLBounds.message)
+                throw RuleFileError(file: file, problems: [problem])
+            }
             root = try Parser(yaml: text).singleRoot()
         } catch let error as RuleFileError {
             throw error

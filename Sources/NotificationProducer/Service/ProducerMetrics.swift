@@ -34,7 +34,7 @@ package struct ProducerMetrics: Sendable {
     /// The reasons for dead letters. Any other one appears after its first use.
     private static let deadLetterReasons: [ReasonCode] = [
         .invalid, .unknownField, .unknownTrigger, .tooLarge, .notUTF8, .unsupportedForm, .noRule, .missingVariable,
-        .tooManyRecipients,
+        .tooManyRecipients, .forbidden,
     ]
 
     package init() {

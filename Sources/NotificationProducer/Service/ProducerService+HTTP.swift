@@ -25,15 +25,9 @@ extension ProducerService {
             metrics: metrics,
             logger: logger
         )
-        let events = EventsHandler(
-            broker: broker,
-            rules: rules,
-            bodyLimit: configuration.eventsBodyBytes,
-            now: now
-        )
+        let events = EventsHandler(broker: broker, rules: rules, bodyLimit: configuration.eventsBodyBytes, now: now)
         let notifications = NotificationsHandler(
             broker: broker,
-            defaultApplication: configuration.defaultApplication,
             bodyLimit: configuration.notificationBodyBytes,
             removalLimit: configuration.removalIdentifiers,
             now: now,
@@ -42,7 +36,6 @@ extension ProducerService {
         )
         let signals = SignalsHandler(
             broker: broker,
-            defaultApplication: configuration.defaultApplication,
             source: configuration.source,
             now: now,
             makeRequestID: makeRequestID,
@@ -50,15 +43,13 @@ extension ProducerService {
         )
         let devices = DevicesHandler(
             broker: broker,
-            defaultApplication: configuration.defaultApplication,
             now: now,
             zones: zones
         )
         let categorySets = CategoriesHandler(
             broker: broker,
             table: categories,
-            isLoaded: { [categoryReader] in categoryReader.isLoaded },
-            defaultApplication: configuration.defaultApplication
+            isLoaded: { [categoryReader] in categoryReader.isLoaded }
         )
         return events.routes + notifications.routes + signals.routes + devices.routes + categorySets.routes
     }

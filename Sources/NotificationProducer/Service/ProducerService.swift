@@ -56,6 +56,8 @@ public struct ProducerService: Service {
         http = try HTTPInterface(
             name: "HTTP API",
             configuration: configuration.http,
+            defaultApplication: configuration.defaultApplication,
+            now: self.now,
             health: health.component("http"),
             logger: logger
         )
@@ -123,7 +125,13 @@ public struct ProducerService: Service {
         http.end(CancellationError())
     }
 
-    /// Reloads the rule file, as SIGHUP does. New rules apply from the next event on, and each event sees either the
+    /// Reads the files again that may change while the service runs, as SIGHUP does: rules, tokens, keys, certificates.
+    public func reload() async {
+        await http.reload()
+        if rules != nil || !http.hasFiles { await reloadRules() }
+    }
+
+    /// Reloads the rule file. New rules apply from the next event on, and each event sees either the
     /// old or the new ones. An invalid file changes nothing: each problem is logged, and the service stays ready.
     ///
     /// - Returns: Whether the rules in force are those of the file; false also without a rule file.

@@ -22,14 +22,15 @@ package struct ListedDevice: Sendable, Hashable {
     }
 
     /// Appends its JSON: the members of the registration, and `device`, `badge`, `foreground` and `retiredAt`.
-    package func write(to out: inout [UInt8]) {
+    ///
+    /// - Parameter showsToken: Whether the push token is among them.
+    package func write(to out: inout [UInt8], showsToken: Bool) {
         var object = JSONObjectWriter()
         object.member(Field.device, device.name, &out)
         object.member(Field.badge, device.badge, &out)
         if isInForeground { object.member(Field.foreground, true, &out) }
         object.member(Field.retiredAt, device.retiredAt, &out)
-        object.separate(&out)
-        // Its members, without the brace before them.
-        out.append(contentsOf: device.registration.json.dropFirst())
+        device.registration.writeMembers(to: &out, &object, showsToken: showsToken)
+        object.end(&out)
     }
 }

@@ -1,21 +1,24 @@
 import COpenSSL
-import HTTPTypes
+import NotificationModel
 
 /// What the owner of a token may do.
 package enum TokenRole: String, CaseIterable, Sendable {
-    case publish, query, admin
+    /// Events, notifications and their removals, categories.
+    case publish
+    /// Devices, and what devices and gateways tell: responses, receipts, reports, locations.
+    case signal
+    /// What recipients have.
+    case query
+    /// Everything.
+    case admin
 }
 
 /// The roles of one token.
 struct TokenRoles: Sendable, Equatable {
-    fileprivate var bits: UInt8 = 0
+    private var bits: UInt8 = 0
 
     init(_ roles: TokenRole...) {
         for role in roles { insert(role) }
-    }
-
-    fileprivate init(bits: UInt8) {
-        self.bits = bits
     }
 
     mutating func insert(_ role: TokenRole) { bits |= Self.bit(role) }
@@ -28,6 +31,7 @@ struct TokenRoles: Sendable, Equatable {
         case .publish: 1
         case .query: 2
         case .admin: 4
+        case .signal: 8
         }
     }
 }
@@ -36,7 +40,7 @@ struct TokenRoles: Sendable, Equatable {
 ///
 /// The digest of a presented token is compared completely with every digest, so that the duration reveals neither how
 /// close it was nor which one matched.
-package struct BearerTokens: Sendable {
+struct BearerTokens: Sendable {
     /// A longer token is rejected without computing its digest.
     static let longestToken = 1_024
     static let digestBytes = Int(SHA256_DIGEST_LENGTH)
@@ -44,57 +48,35 @@ package struct BearerTokens: Sendable {
     struct Entry: Sendable {
         var digest: [UInt8]
         var roles: TokenRoles
+        var applications: ApplicationSet
     }
 
     /// All digests, concatenated.
     private let digests: [UInt8]
-    private let roles: [UInt8]
+    private let callers: [Caller]
 
     init(_ entries: [Entry]) {
         digests = entries.flatMap(\.digest)
-        roles = entries.map(\.roles.bits)
+        callers = entries.map { Caller($0.roles, $0.applications, identity: $0.digest.hexadecimal) }
     }
 
-    /// Determines the roles of a call.
-    ///
-    /// - Throws: ``Problem`` 401 for a missing or wrong token.
-    func roles(of headers: HTTPFields) throws(Problem) -> TokenRoles {
-        guard let field = headers[.authorization] else { throw .unauthenticated(isWrong: false) }
-        var found: TokenRoles?
-        var copy = field
+    /// - Returns: Nil for an unknown token.
+    func caller(of token: Substring) -> Caller? {
+        guard token.utf8.count <= Self.longestToken else { return nil }
+        var found: Int?
+        var copy = token
         copy.withUTF8 { text in
-            guard let token = Self.token(in: UnsafeRawBufferPointer(text)) else { return }
-            found = roles(of: token)
-        }
-        guard let found else { throw .unauthenticated(isWrong: true) }
-        return found
-    }
-
-    private func roles(of token: UnsafeRawBufferPointer) -> TokenRoles? {
-        guard token.count <= Self.longestToken else { return nil }
-        var bits: UInt8 = 0
-        Self.withDigest(of: token) { digest in
-            digests.withUnsafeBytes { all in
-                for (index, own) in self.roles.enumerated() {
-                    let known = UnsafeRawBufferPointer(rebasing: all[(index * Self.digestBytes)...])
-                    let difference = CRYPTO_memcmp(digest.baseAddress, known.baseAddress, Self.digestBytes)
-                    bits |= difference == 0 ? own : 0
+            Self.withDigest(of: UnsafeRawBufferPointer(text)) { digest in
+                digests.withUnsafeBytes { all in
+                    for index in callers.indices {
+                        let known = UnsafeRawBufferPointer(rebasing: all[(index * Self.digestBytes)...])
+                        let difference = CRYPTO_memcmp(digest.baseAddress, known.baseAddress, Self.digestBytes)
+                        found = difference == 0 ? index : found
+                    }
                 }
             }
         }
-        return bits == 0 ? nil : TokenRoles(bits: bits)
-    }
-
-    /// The text after `Bearer` and blanks; nil for another scheme or no text.
-    private static func token(in field: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        let scheme: StaticString = "bearer "
-        guard field.count > scheme.utf8CodeUnitCount else { return nil }
-        for index in 0..<scheme.utf8CodeUnitCount {
-            // The scheme is case-insensitive; setting the bit leaves a blank unchanged.
-            guard field[index] | 0x20 == scheme.utf8Start[index] else { return nil }
-        }
-        let rest = field[scheme.utf8CodeUnitCount...].drop { $0 == 0x20 }
-        return rest.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: rest)
+        return found.map { callers[$0] }
     }
 
     /// The SHA-256 of bytes.
@@ -107,5 +89,12 @@ package struct BearerTokens: Sendable {
             )
             body(UnsafeRawBufferPointer(digest))
         }
+    }
+}
+
+extension [UInt8] {
+    /// In lower case.
+    fileprivate var hexadecimal: String {
+        map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -1,15 +1,18 @@
 import Foundation
+import NotificationModel
 
-/// The file of `http.tokens.file`: one token per line, after its roles.
+/// The file of `http.tokens.file`: one token per line, after its roles and the applications that it is good for.
 ///
-///     # roles            token, or its SHA-256
-///     publish            3xAmpLe-t0ken_0f.16~or+more/characters==
-///     publish,query      sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
+///     # roles            applications  token, or its SHA-256
+///     publish,signal     shop,bank     3xAmpLe-t0ken_0f.16~or+more/characters==
+///     admin              *             sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824
+///     publish                          an0ther-t0ken-f0r-the-default-application
 ///
-/// Roles are `publish`, `query` and `admin`, which includes the others. Empty lines and lines that begin with `#` are
-/// ignored. A token has 16 to 1,024 letters, digits and `-._~+/`, and may end with `=` (the characters of RFC 6750).
-/// Its digest is that of its characters alone, as `printf %s "$token" | sha256sum` prints it. Messages name lines and
-/// never show a token.
+/// Roles are `publish`, `signal`, `query` and `admin`, which includes the others. Applications are percent-encoded as in
+/// keys of records and separated by commas; `*` is all of them; a line without any is for the default application. Empty
+/// lines and lines that begin with `#` are ignored. A token has 16 to 1,024 letters, digits and `-._~+/`, and may end with
+/// `=` (the characters of RFC 6750). Its digest is that of its characters alone, as `printf %s "$token" | sha256sum`
+/// prints it. Messages name lines and never show a token.
 enum TokenFile {
     /// A larger file is a mistake.
     static let maximumBytes = 1 << 20
@@ -17,18 +20,24 @@ enum TokenFile {
     static let maximumTokens = 1_000
     /// A shorter one can be guessed.
     static let shortestToken = 16
+    /// Applications of one token.
+    static let maximumApplications = 32
 
-    static func load(path: String) throws(ListenerSettingsError) -> BearerTokens {
+    static func load(path: String, defaultApplication: String) throws(ListenerSettingsError) -> BearerTokens {
         let text: String
         do throws(SecretFile.Problem) {
             text = try SecretFile.text(path: path, maximumBytes: maximumBytes, what: "a token file")
         } catch {
             throw ListenerSettingsError(.tokensFile, "\(path) \(error.text)")
         }
-        return try parse(text, file: path)
+        return try parse(text, file: path, defaultApplication: defaultApplication)
     }
 
-    static func parse(_ text: String, file: String) throws(ListenerSettingsError) -> BearerTokens {
+    static func parse(
+        _ text: String,
+        file: String,
+        defaultApplication: String = "default"
+    ) throws(ListenerSettingsError) -> BearerTokens {
         var entries: [BearerTokens.Entry] = []
         var lineOfDigest: [[UInt8]: Int] = [:]
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
@@ -38,28 +47,47 @@ enum TokenFile {
             }
             let words = line.split { $0 == " " || $0 == "\t" }
             guard let first = words.first, !first.hasPrefix("#") else { continue }
-            guard words.count == 2 else {
-                throw failure("must be roles and a token: `publish,query TOKEN`; found \(words.count) words")
+            guard words.count == 2 || words.count == 3 else {
+                throw failure(
+                    "must be roles, applications and a token: `publish,query shop TOKEN`; found \(words.count) words"
+                )
             }
             guard let roles = roles(first) else {
                 let known = TokenRole.allCases.map(\.rawValue).joined(separator: ", ")
                 throw failure("the first word must be roles separated by commas; known roles: \(known)")
             }
+            let applications: ApplicationSet
+            do throws(ModelError) {
+                applications =
+                    words.count == 3
+                    ? try applicationSet(words[1]) : ApplicationSet([defaultApplication])
+            } catch {
+                throw failure(
+                    "the second of three words must be applications separated by commas, or * for all: \(error.detail)"
+                )
+            }
             let digest: [UInt8]
-            switch parse(words[1]) {
+            switch parse(words[words.count - 1]) {
             case .success(let bytes): digest = bytes
             case .failure(let error): throw failure(error.message)
             }
             if let earlier = lineOfDigest.updateValue(index + 1, forKey: digest) {
                 throw failure("repeats the token of line \(earlier); list all its roles on one line")
             }
-            entries.append(.init(digest: digest, roles: roles))
+            entries.append(.init(digest: digest, roles: roles, applications: applications))
             guard entries.count <= maximumTokens else { throw failure("exceeds the limit of \(maximumTokens) tokens") }
         }
         guard !entries.isEmpty else {
             throw ListenerSettingsError(.tokensFile, "\(file) has no token; each line needs roles and a token")
         }
         return BearerTokens(entries)
+    }
+
+    private static func applicationSet(_ word: Substring) throws(ModelError) -> ApplicationSet {
+        guard word.utf8.count(where: { $0 == UInt8(ascii: ",") }) < maximumApplications else {
+            throw ModelError(.tooLarge, "at most \(maximumApplications) are allowed; use several tokens, or *")
+        }
+        return try ApplicationSet(text: word)
     }
 
     private static func roles(_ word: Substring) -> TokenRoles? {

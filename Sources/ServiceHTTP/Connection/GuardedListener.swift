@@ -1,6 +1,5 @@
 package import Hummingbird
 import HummingbirdCore
-import HummingbirdTLS
 package import Logging
 package import NIOCore
 package import NIOSSL
@@ -18,8 +17,8 @@ package struct GuardedListener: Sendable {
     /// How long a connection may be idle between two requests.
     package var idleTimeout: TimeAmount
     package var bounds: ConnectionBounds
-    /// Nil for plain HTTP.
-    package var tls: TLSConfiguration?
+    /// Asked for each new connection; nil for plain HTTP.
+    package var tls: (@Sendable () -> NIOSSLContext)?
     package var memory: CallMemory
     package var metrics: ConnectionMetrics
     package var logger: Logger
@@ -31,7 +30,7 @@ package struct GuardedListener: Sendable {
         connections: Int,
         idleTimeout: TimeAmount,
         bounds: ConnectionBounds,
-        tls: TLSConfiguration? = nil,
+        tls: (@Sendable () -> NIOSSLContext)? = nil,
         memory: CallMemory,
         metrics: ConnectionMetrics,
         logger: Logger
@@ -57,16 +56,16 @@ package struct GuardedListener: Sendable {
     ///   - listens: Called with the port once it listens.
     package func application(
         _ routes: [Route],
-        access: Access,
+        access: AccessControl,
         on loops: EventLoopGroupProvider = .singleton,
         listens: @escaping @Sendable (_ port: Int) -> Void
-    ) throws -> Application<RouteResponder> {
+    ) -> Application<RouteResponder> {
         var quiet = logger
         // The framework's own messages would only repeat ours.
         quiet.logLevel = max(logger.logLevel, .warning)
         return Application(
             responder: RouteResponder(routes, access: access, memory: memory, metrics: metrics, logger: logger),
-            server: try server(),
+            server: server(),
             configuration: .init(
                 address: .hostname(host, port: port),
                 // The system's maximum; further clients retry.
@@ -84,9 +83,9 @@ package struct GuardedListener: Sendable {
         )
     }
 
-    private func server() throws -> HTTPServerBuilder {
-        let http = HTTPServerBuilder { [self] responder in
-            GuardedChannel(
+    private func server() -> HTTPServerBuilder {
+        HTTPServerBuilder { [self] responder in
+            let plain = GuardedChannel(
                 responder: responder,
                 bounds: bounds,
                 idleTimeout: idleTimeout,
@@ -94,7 +93,7 @@ package struct GuardedListener: Sendable {
                 memory: memory,
                 metrics: metrics
             )
+            return tls.map { EncryptedChannel(plain, context: $0) } ?? plain
         }
-        return try tls.map { try .tls(http, tlsConfiguration: $0) } ?? http
     }
 }

@@ -4,6 +4,13 @@ package import Hummingbird
 package struct Call: Sendable {
     package let request: Request
     package let target: RequestTarget
+    package let caller: Caller
+    /// The application that `?application=` names, else the default one. The handler reads the query's parameters to
+    /// refuse wrong ones.
+    package let application: String
+    /// Whether the caller's token is not good for the application: only where the route hides it
+    /// (``Route/Scope/hiddenApplication``).
+    package let isOfOtherApplication: Bool
     let path: RoutePath
 
     /// The handler asks for a parameter that its route does not declare.
@@ -17,8 +24,15 @@ package struct Call: Sendable {
     ///
     /// - Throws: `ModelError` with the parameter's name as field for an invalid escape or text that is not UTF-8.
     package func parameter(_ name: String) throws -> String {
-        guard let index = path.index(of: name), target.segments.indices.contains(index) else {
-            throw UndeclaredParameter(name: name, path: path.text)
+        try path.parameter(name, in: target)
+    }
+}
+
+extension RoutePath {
+    /// As ``Call/parameter(_:)``.
+    func parameter(_ name: String, in target: RequestTarget) throws -> String {
+        guard let index = index(of: name), target.segments.indices.contains(index) else {
+            throw Call.UndeclaredParameter(name: name, path: text)
         }
         return try RequestTarget.decode(target.segments[index], field: name)
     }

@@ -37,25 +37,46 @@ extension Problem {
         field: "host"
     )
 
-    /// - Parameter isWrong: The call has a token, but an unknown one.
-    static func unauthenticated(isWrong: Bool) -> Problem {
-        Problem(
+    static let unknownName = Problem(
+        .forbidden,
+        .forbidden,
+        "Call this port by an address, as localhost, or by a name of the setting ops.hosts.",
+        field: "host"
+    )
+
+    /// - Parameters:
+    ///   - isWrong: The call has a token, but none that is accepted.
+    ///   - refusal: Why; told only of what a known key has signed.
+    static func unauthenticated(isWrong: Bool, _ refusal: RecipientToken.Refusal = .unknown) -> Problem {
+        let why = refusal == .algorithm || refusal == .signature ? RecipientToken.Refusal.unknown : refusal
+        return Problem(
             .unauthorized,
             .unauthenticated,
-            isWrong
-                ? "The token is unknown." : "Send a token: `Authorization: Bearer …`.",
+            isWrong ? why.rawValue : "Send a token: `Authorization: Bearer …`.",
             field: "authorization",
             headers: [.wwwAuthenticate: isWrong ? "Bearer error=\"invalid_token\"" : "Bearer"]
         )
     }
 
     static func forbidden(_ role: TokenRole) -> Problem {
-        Problem(
+        forbidden("The token does not have the role \(role.rawValue).", "authorization", scope: role)
+    }
+
+    static let notForRecipients = forbidden("A recipient token is not good for this call.", "authorization")
+
+    static let otherRecipient = forbidden("The token is for another recipient.", "recipient")
+
+    /// The data of an application that the token is not good for.
+    package static let otherApplication = forbidden("The token is not good for this application.", "application")
+
+    private static func forbidden(_ detail: String, _ field: String, scope: TokenRole? = nil) -> Problem {
+        let scope = scope.map { ", scope=\"\($0.rawValue)\"" } ?? ""
+        return Problem(
             .forbidden,
             .forbidden,
-            "The token does not have the role \(role.rawValue).",
-            field: "authorization",
-            headers: [.wwwAuthenticate: "Bearer error=\"insufficient_scope\", scope=\"\(role.rawValue)\""]
+            detail,
+            field: field,
+            headers: [.wwwAuthenticate: "Bearer error=\"insufficient_scope\"\(scope)"]
         )
     }
 

@@ -92,6 +92,18 @@ package struct RequestTarget: Sendable {
         return result
     }
 
+    /// The first value of a parameter; nil without one.
+    func first(_ wanted: String) throws(ModelError) -> String? {
+        guard let query else { return nil }
+        for pair in query.utf8.split(separator: UInt8(ascii: "&")) {
+            let equals = pair.firstIndex(of: UInt8(ascii: "="))
+            let name = try Self.decode(Substring(pair[..<(equals ?? pair.endIndex)]), field: "query")
+            guard name.hasSameUTF8(as: wanted) else { continue }
+            return try Self.decode(equals.map { Substring(pair[pair.index(after: $0)...]) } ?? "", field: name)
+        }
+        return nil
+    }
+
     private static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")

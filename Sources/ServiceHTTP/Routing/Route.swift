@@ -11,9 +11,23 @@ package struct Route: Sendable {
     let method: HTTPRequest.Method
     let path: RoutePath
     let role: TokenRole?
+    let scope: Scope
+    /// Whether recipient tokens are good for it, for the recipient in its path.
+    let allowsRecipients: Bool
     /// Whether everybody may call it, without a token and under every host name.
     let isPublic: Bool
     let handler: Handler
+
+    /// Which application's data a call concerns. It matters to callers whose token is not good for all applications.
+    package enum Scope: Sendable {
+        /// That of the application that `?application=` names, else of the default one. Another one's is refused.
+        case application
+        /// The same for a question: another one's data does not exist. The handler answers so
+        /// (``Call/isOfOtherApplication``).
+        case hiddenApplication
+        /// That of several applications: the handler looks at the caller's.
+        case handler
+    }
 
     /// Declares a route.
     ///
@@ -21,18 +35,25 @@ package struct Route: Sendable {
     ///   - method: A GET route also answers HEAD.
     ///   - path: Its segments; a segment in braces is a parameter and matches any text, also an empty one.
     ///   - role: The required role of the caller's token; nil for any token.
+    ///   - scope: Whose data it concerns; without a role it has no effect.
+    ///   - allowsRecipients: Whether recipient tokens are good for it, whatever the role; its path must have a
+    ///     `{recipient}`.
     ///   - isPublic: Whether everybody may call it, without a token and under every host name.
     ///   - handler: Handles the call.
     package init(
         _ method: HTTPRequest.Method,
         _ path: String,
         role: TokenRole?,
+        scope: Scope = .application,
+        allowsRecipients: Bool = false,
         isPublic: Bool = false,
         handler: @escaping Handler
     ) {
         self.method = method
         self.path = RoutePath(path)
         self.role = role
+        self.scope = scope
+        self.allowsRecipients = allowsRecipients
         self.isPublic = isPublic
         self.handler = handler
     }

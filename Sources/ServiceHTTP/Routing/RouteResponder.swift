@@ -10,7 +10,7 @@ package struct RouteResponder: HTTPResponder {
     package typealias Context = CallContext
 
     private let table: RouteTable
-    private let access: Access
+    private let access: AccessControl
     private let memory: CallMemory
     private let metrics: ConnectionMetrics
     private let logger: Logger
@@ -21,7 +21,7 @@ package struct RouteResponder: HTTPResponder {
     ///   - memory: The memory limit of all bodies.
     package init(
         _ routes: [Route],
-        access: Access,
+        access: AccessControl,
         memory: CallMemory,
         metrics: ConnectionMetrics,
         logger: Logger
@@ -68,17 +68,50 @@ package struct RouteResponder: HTTPResponder {
         _ body: inout CallBody
     ) async throws -> Response {
         try checkBytes(of: request.headers)
-        if resource?.isPublic != true { try authorize(request, resource) }
+        var rights = Rights(caller: .anyone, application: access.defaultApplication)
+        if resource?.isPublic != true { rights = try authorize(request, target, resource) }
         guard let resource else { throw Problem.notFound }
         let route = try resource.route(for: request.method)
-        return try await route.handler(Call(request: request, target: target, path: route.path), &body)
+        let call = Call(
+            request: request,
+            target: target,
+            caller: rights.caller,
+            application: rights.application,
+            isOfOtherApplication: rights.isOfOtherApplication,
+            path: route.path
+        )
+        return try await route.handler(call, &body)
+    }
+
+    private struct Rights {
+        var caller: Caller
+        var application: String
+        var isOfOtherApplication = false
     }
 
     /// A caller without access does not learn which routes there are.
-    private func authorize(_ request: Request, _ resource: RouteTable.Resource?) throws {
-        let roles = try access.roles(of: request.head)
-        guard let roles, let route = try resource?.route(for: request.method), let role = route.role else { return }
-        guard roles.allow(role) else { throw Problem.forbidden(role) }
+    private func authorize(
+        _ request: Request,
+        _ target: RequestTarget,
+        _ resource: RouteTable.Resource?
+    ) throws -> Rights {
+        let caller = try access.access().caller(of: request.head, at: access.now())
+        var rights = Rights(caller: caller, application: access.defaultApplication)
+        guard let route = try resource?.route(for: request.method) else { return rights }
+        if let recipient = caller.recipient {
+            guard route.allowsRecipients else { throw Problem.notForRecipients }
+            guard try route.path.parameter("recipient", in: target).hasSameUTF8(as: recipient) else {
+                throw Problem.otherRecipient
+            }
+        } else if let role = route.role, !caller.may(role) {
+            throw Problem.forbidden(role)
+        }
+        guard route.role != nil, route.scope != .handler else { return rights }
+        rights.application = try target.first("application") ?? access.defaultApplication
+        guard !caller.applications.contains(rights.application) else { return rights }
+        guard route.scope == .hiddenApplication else { throw Problem.otherApplication }
+        rights.isOfOtherApplication = true
+        return rights
     }
 
     /// Refuses header bytes that are not UTF-8. The decoder replaces them with U+FFFD, so that different texts look the

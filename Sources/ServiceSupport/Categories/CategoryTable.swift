@@ -19,9 +19,9 @@ package final class CategoryTable: Sendable {
     }
 
     private struct Contents {
-        var sets: [String: CategorySet] = [:]
+        var sets: [ExactText: CategorySet] = [:]
         /// Where the sets were read.
-        var places: [String: Place] = [:]
+        var places: [ExactText: Place] = [:]
     }
 
     private let contents = Mutex(Contents())
@@ -34,13 +34,15 @@ package final class CategoryTable: Sendable {
     package var version: Int { changes.load(ordering: .acquiring) }
 
     /// The sets by application; an empty set was set, a missing one was not.
-    package func snapshot() -> [String: CategorySet] { contents.withLock { $0.sets } }
+    package func snapshot() -> [ExactText: CategorySet] { contents.withLock { $0.sets } }
 
     /// The set of an application; nil when none was set.
-    package func set(of application: String) -> CategorySet? { contents.withLock { $0.sets[application] } }
+    package func set(of application: String) -> CategorySet? { contents.withLock { $0.sets[ExactText(application)] } }
 
     /// Whether a set of this application can be kept.
-    package func hasRoom(for application: String) -> Bool { contents.withLock { Self.hasRoom(for: application, $0) } }
+    package func hasRoom(for application: String) -> Bool {
+        contents.withLock { Self.hasRoom(for: ExactText(application), $0) }
+    }
 
     /// Categories known, of all applications.
     package var count: Int { contents.withLock { $0.sets.values.reduce(0) { $0 + $1.categories.count } } }
@@ -53,7 +55,8 @@ package final class CategoryTable: Sendable {
     /// - Returns: False when there is no room for another application.
     @discardableResult
     package func set(_ set: CategorySet?, of application: String) -> Bool {
-        contents.withLock { contents in
+        let application = ExactText(application)
+        return contents.withLock { contents in
             guard set == nil || Self.hasRoom(for: application, contents) else { return false }
             contents.sets[application] = set
             if set == nil { contents.places[application] = nil }
@@ -68,7 +71,8 @@ package final class CategoryTable: Sendable {
     /// - Returns: False when there is no room for another application.
     @discardableResult
     package func noteRead(_ set: CategorySet?, of application: String, at place: Place) -> Bool {
-        contents.withLock { contents in
+        let application = ExactText(application)
+        return contents.withLock { contents in
             guard set == nil || Self.hasRoom(for: application, contents) else { return false }
             if let last = contents.places[application], last.partition != place.partition,
                 last.timestamp > place.timestamp
@@ -84,6 +88,7 @@ package final class CategoryTable: Sendable {
 
     /// Puts the set of a record that was written, before it is read: unless the reader is beyond it already.
     package func noteWritten(_ set: CategorySet, of application: String, partition: Int32, offset: Int64) {
+        let application = ExactText(application)
         contents.withLock { contents in
             guard Self.hasRoom(for: application, contents) else { return }
             if let last = contents.places[application], last.partition == partition, last.offset >= offset {
@@ -94,7 +99,7 @@ package final class CategoryTable: Sendable {
         }
     }
 
-    private static func hasRoom(for application: String, _ contents: Contents) -> Bool {
+    private static func hasRoom(for application: ExactText, _ contents: Contents) -> Bool {
         contents.sets.count < applications || contents.sets[application] != nil
     }
 }

@@ -1,11 +1,6 @@
 import Configuration
-import Yams
-
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
 import Foundation
-#endif
+import Yams
 
 /// One YAML file: its keys with their lines, and swift-configuration's snapshot, which reads the values.
 ///
@@ -18,6 +13,9 @@ struct SettingsFile: Sendable {
         var isList: Bool
         var isNull: Bool
     }
+
+    /// A larger file is a mistake.
+    static let maximumBytes = 1 << 20
 
     let name: String
     let entries: [Entry]
@@ -32,10 +30,15 @@ struct SettingsFile: Sendable {
     init(path: String) throws(ServiceSettingsError) {
         let data: Data
         do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            data = try file.read(upToCount: Self.maximumBytes + 1) ?? Data()
         } catch {
             let why = FileManager.default.fileExists(atPath: path) ? "cannot be read" : "does not exist"
             throw Self.problem(path, nil, "the settings file \(why)")
+        }
+        guard data.count <= Self.maximumBytes else {
+            throw Self.problem(path, nil, "the settings file has more than \(Self.maximumBytes) bytes")
         }
         guard let text = String(validating: data, as: UTF8.self) else {
             throw Self.problem(path, nil, "the settings file is not UTF-8")
@@ -110,7 +113,10 @@ struct SettingsFile: Sendable {
 
     private static func parse(_ text: String, name: String) throws(ServiceSettingsError) -> Node? {
         do {
+            if let mark = try YAMLBounds.excess(in: text) { throw problem(name, mark.line, YAMLBounds.message) }
             return try Yams.compose(yaml: text)
+        } catch let error as ServiceSettingsError {
+            throw error
         } catch YamlError.duplicatedKeysInMapping(let duplicates, let context) {
             let line = context.mark.line
             throw problem(name, line, "appears twice in one map", key: duplicates.joined(separator: ", "))

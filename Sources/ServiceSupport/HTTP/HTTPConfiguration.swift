@@ -8,6 +8,8 @@ public struct HTTPConfiguration: Sendable {
     public var deadline = Duration.seconds(10)
     /// The file of tokens and their roles; nil lets every client call that can connect.
     public var tokensFile: String?
+    /// The file of the keys with which back ends sign recipient tokens; nil accepts none.
+    public var recipientKeysFile: String?
     /// The PEM file of the certificate chain; nil for plain HTTP.
     public var tlsCertificate: String?
     /// The PEM file of the certificate's key.
@@ -88,16 +90,24 @@ public struct HTTPConfiguration: Sendable {
         tokensFile = settings.optionalString(
             "http.tokens.file",
             about: """
-                Who may call, one `role[,role] token` per line, read at the start. Roles are `publish` (all that \
-                writes), `query` and `admin` (everything); a token is 16 to 1,024 characters, or `sha256:` and \
-                the 64 hexadecimal digits of its digest. Without it every client that can connect may call.
+                Who may call, one `role[,role] [application[,application]] token` per line. Roles are `publish`, \
+                `signal`, `query` and `admin` (everything); `*` is all applications, and a line without any is for \
+                the default one; a token is 16 to 1,024 characters, or `sha256:` and the 64 hexadecimal digits of \
+                its digest. Without it every client that can connect may call. Read again on SIGHUP.
+                """
+        )
+        recipientKeysFile = settings.optionalString(
+            "http.recipient-keys.file",
+            about: """
+                The keys with which back ends sign recipient tokens, one `application key-id algorithm key` per line; \
+                the algorithm is `ES256` or `HS256`. Read again on SIGHUP.
                 """
         )
         tlsCertificate = settings.optionalString(
             "http.tls.certificate",
             about: """
                 The PEM file of the certificate and its intermediates. Requires `http.tls.key`; \
-                without them the API speaks plain HTTP.
+                without them the API speaks plain HTTP. Both are read again on SIGHUP.
                 """
         )
         tlsKey = settings.optionalString(

@@ -1,6 +1,8 @@
 import Hummingbird
 package import Logging
 import NIOCore
+import NIOPosix
+package import NotificationModel
 package import ServiceHTTP
 import ServiceLifecycle
 
@@ -8,6 +10,8 @@ import ServiceLifecycle
 package struct HTTPInterface: Sendable {
     private let name: String
     private let configuration: HTTPConfiguration
+    private let defaultApplication: String
+    private let now: @Sendable () -> Timestamp
     private let security: ListenerSecurity
     private let health: HealthComponent
     private let bound = BoundPort()
@@ -18,28 +22,60 @@ package struct HTTPInterface: Sendable {
     /// - Parameters:
     ///   - name: Its name in the log: `HTTP API`.
     ///   - configuration: The settings.
+    ///   - defaultApplication: The application of calls, and of tokens, that name none.
+    ///   - now: The wall clock, for tokens that end.
     ///   - health: Ready while it listens.
     ///   - logger: The service's logger.
     package init(
         name: String,
         configuration: HTTPConfiguration,
+        defaultApplication: String = "default",
+        now: @escaping @Sendable () -> Timestamp = SystemClock.now,
         health: HealthComponent,
         logger: Logger
     ) throws(ListenerSettingsError) {
         (self.name, self.configuration, self.health, self.logger) = (name, configuration, health, logger)
+        (self.defaultApplication, self.now) = (defaultApplication, now)
         security = try ListenerSecurity(
             host: configuration.host,
             hostKey: configuration.hostKey,
-            tokensFile: configuration.tokensFile,
-            tlsCertificate: configuration.tlsCertificate,
-            tlsKey: configuration.tlsKey
+            files: ListenerFiles(
+                tokens: configuration.tokensFile,
+                recipientKeys: configuration.recipientKeysFile,
+                certificate: configuration.tlsCertificate,
+                key: configuration.tlsKey
+            ),
+            defaultApplication: defaultApplication
         )
+        warnOfExposedFiles()
+    }
+
+    private func warnOfExposedFiles() {
         for file in security.exposedFiles {
             logger.warning(
                 "every user of this machine can read a file with secrets: restrict its permissions (chmod o-r)",
                 metadata: [LogMetadata.file: "\(file)"]
             )
         }
+    }
+
+    /// Whether there are files that ``reload()`` reads.
+    package var hasFiles: Bool { security.hasFiles }
+
+    /// Reads the tokens, the recipients' keys and the certificate again, for the calls and connections that follow. A file
+    /// that cannot be used changes nothing, and is logged.
+    package func reload() async {
+        guard hasFiles else { return }
+        // The closure does not throw.
+        let problems = (try? await NIOThreadPool.singleton.runIfActive { [security] in security.reload() }) ?? []
+        for problem in problems {
+            logger.error(
+                "\(name): a file is not read again: the previous one stays in force",
+                metadata: [LogMetadata.error: "\(problem)"]
+            )
+        }
+        if problems.isEmpty { logger.notice("\(name): tokens, keys and certificates are read again") }
+        warnOfExposedFiles()
     }
 
     /// The port, once it listens.
@@ -76,7 +112,8 @@ package struct HTTPInterface: Sendable {
                 metadata: [LogMetadata.host: "\(configuration.host)"]
             )
         }
-        let application = try listener(metrics, unanswered).application(routes, access: security.access) { port in
+        let control = AccessControl(security.access, defaultApplication: defaultApplication, now: now)
+        let application = listener(metrics, unanswered).application(routes, access: control) { port in
             health.ready()
             bound.resolve(.success(port))
         }
@@ -121,7 +158,7 @@ package struct HTTPInterface: Sendable {
                 sendTimeout: idleTimeout,
                 unanswered: unanswered
             ),
-            tls: security.tls,
+            tls: security.tlsOfConnections,
             memory: CallMemory(limit: configuration.callBytes),
             metrics: metrics,
             logger: logger

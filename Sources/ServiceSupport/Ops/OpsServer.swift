@@ -20,6 +20,7 @@ import Darwin
 /// ## Settings
 /// - `ops.host` (text, default `127.0.0.1`): the address to bind; `0.0.0.0` for a scraper on another machine.
 /// - `ops.port` (integer, 0 to 65535, default by service): 0 takes a free port and logs it.
+/// - `ops.hosts` (list of names): by which clients call besides addresses and `localhost`.
 /// - `ops.connections` (integer, 1 to 128, default 64): maximum number of connections; further ones wait until one
 ///   closes.
 public struct OpsConfiguration: Sendable, Hashable {
@@ -27,6 +28,8 @@ public struct OpsConfiguration: Sendable, Hashable {
     public var host: String
     /// The port to bind; 0 takes a free one.
     public var port: Int
+    /// Names by which clients may call, besides the host's own, addresses and loopback names.
+    public var hosts: [String] = []
     /// Maximum number of concurrent connections.
     public var connections: Int
     /// How long a request may take to arrive.
@@ -41,7 +44,12 @@ public struct OpsConfiguration: Sendable, Hashable {
         self.connections = connections
     }
 
-    /// Reads `ops.host`, `ops.port` and `ops.connections`.
+    /// The names by which clients may call, in lower case.
+    var names: Set<String> {
+        Set(([host, SharedConfiguration.hostName] + hosts).map { $0.lowercased() })
+    }
+
+    /// Reads `ops.host`, `ops.port`, `ops.hosts` and `ops.connections`.
     ///
     /// - Parameters:
     ///   - settings: The source; the caller finishes it.
@@ -57,6 +65,15 @@ public struct OpsConfiguration: Sendable, Hashable {
             default: defaultPort,
             in: 0...65_535,
             about: "The port of /metrics and /health; 0 takes a free one and logs it."
+        )
+        hosts = settings.list(
+            "ops.hosts",
+            default: [],
+            about: """
+                Names by which clients call that port, such as `consumer.internal`, besides the machine's own, \
+                `localhost` and addresses; others are answered 403, because a page in a browser may let its name \
+                lead here.
+                """
         )
         connections = settings.int(
             "ops.connections",
@@ -126,12 +143,13 @@ public struct OpsServer: Service {
         try outcome.get()
     }
 
-    private func application(on loops: MultiThreadedEventLoopGroup) throws -> Application<RouteResponder> {
+    private func application(on loops: MultiThreadedEventLoopGroup) -> Application<RouteResponder> {
         let metrics = ConnectionMetrics(
             name: "ops",
-            statuses: [200, 400, 404, 405, 408, 414, 431, 501, 503],
+            statuses: [200, 400, 403, 404, 405, 408, 414, 431, 501, 503],
             reasons: [
                 .invalid, .tooLarge, .notUTF8, .unsupportedForm, .notFound, .methodNotAllowed, .receiveTimeout,
+                .forbidden,
                 .overloaded,
             ],
             factory: registry
@@ -148,8 +166,9 @@ public struct OpsServer: Service {
             metrics: metrics,
             logger: logger
         )
+        let names = configuration.names
         let pages = SharedPage(on: loops.any(), registry)
-        return try listener.application(routes(pages), access: .everybody, on: .shared(loops)) { port in
+        return listener.application(routes(pages), access: AccessControl(.names(names)), on: .shared(loops)) { port in
             bound.resolve(.success(port))
         }
     }

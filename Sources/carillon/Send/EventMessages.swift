@@ -29,7 +29,7 @@ enum EventMessages {
         return try message(event)
     }
 
-    private static func message(copying line: TailLine) throws(ModelError) -> OutgoingMessage {
+    static func message(copying line: TailLine) throws(ModelError) -> OutgoingMessage {
         let event = try BusinessEvent(kafkaHeaders: line.headers, value: line.value)
         return OutgoingMessage(
             label: .event(id: event.id, source: event.source),

@@ -11,6 +11,8 @@ struct OutgoingMessage: Sendable {
     var headers: KafkaHeaderBuffer
     /// Milliseconds since 1970; the base of an interval.
     var timestamp: Int64?
+    /// Nil for the topic of the command.
+    var topic: String?
 }
 
 /// The label of an acknowledged record.
@@ -19,6 +21,13 @@ enum MessageLabel: Hashable, Sendable {
     /// A record without its own id.
     case record(key: NotificationKey)
     case event(id: String, source: String)
+    /// What goes to the topic that it came from.
+    case deadLetter(RecordPlace, topic: String)
+
+    /// The topic, where the command has several.
+    var topic: String? {
+        if case .deadLetter(_, let topic) = self { topic } else { nil }
+    }
 
     /// The field of the id.
     var field: String {
@@ -26,6 +35,7 @@ enum MessageLabel: Hashable, Sendable {
         case .request: "requestId"
         case .record: "key"
         case .event: "id"
+        case .deadLetter: "deadLetter"
         }
     }
 
@@ -35,6 +45,7 @@ enum MessageLabel: Hashable, Sendable {
         case .request(let id): [.init("requestId", .string(id.description))]
         case .record(let key): [.init("key", .string(key.description))]
         case .event(let id, let source): [.init("id", .string(id)), .init("source", .string(source))]
+        case .deadLetter(let place, _): [.init("deadLetter", .string("\(place)"))]
         }
     }
 }
@@ -45,6 +56,7 @@ extension MessageLabel: CustomStringConvertible {
         case .request(let id): "request \(RecordText.safe(id.description))"
         case .record(let key): "record \(key)"
         case .event(let id, let source): "event \(RecordText.safe(id)) of \(RecordText.safe(source))"
+        case .deadLetter(let place, _): "dead letter \(place)"
         }
     }
 }

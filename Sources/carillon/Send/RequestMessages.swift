@@ -84,7 +84,7 @@ struct RequestMessages: Sendable {
         return try message(NotificationRequest(json: json, key: key), at: now())
     }
 
-    private func message(copying line: TailLine) throws(ModelError) -> OutgoingMessage {
+    func message(copying line: TailLine) throws(ModelError) -> OutgoingMessage {
         guard let bytes = line.key else { throw ModelError(.invalid, field: "key", "is missing") }
         let key = try NotificationKey(encoded: bytes)
         var id: RequestID?

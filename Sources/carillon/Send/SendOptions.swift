@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import NotificationModel
+import ServiceSupport
 
 /// Number, rate and output of the records: the options of every `carillon send`.
 struct SendOptions: ParsableArguments {
@@ -29,9 +30,7 @@ struct SendOptions: ParsableArguments {
         if let count, !(1...1_000_000_000).contains(count) {
             throw ValidationError("--count must be from 1 to 1000000000")
         }
-        if let rate, !(0.001...10_000_000).contains(rate) {
-            throw ValidationError("--rate must be from 0.001 to 10000000")
-        }
+        try Self.validate(rate: rate)
     }
 
     /// Sends all messages of a source, reports the result, and ends the command with its status.
@@ -50,10 +49,35 @@ struct SendOptions: ParsableArguments {
             rate: rate,
             keepsGoing: keepGoing
         )
+        try await Self.send(configuration, by: "carillon send", json: json) { _ in try source() }
+    }
+
+    static func validate(rate: Double?) throws {
+        if let rate, !(0.001...10_000_000).contains(rate) {
+            throw ValidationError("--rate must be from 0.001 to 10000000")
+        }
+    }
+
+    /// The same for a command with options of its own.
+    ///
+    /// - Parameter source: As above, with the stop that is requested by a signal; nil when it came before anything was
+    ///   found.
+    static func send<Source: MessageSource>(
+        _ configuration: Sender.Configuration,
+        by command: String,
+        json: Bool,
+        _ source: @escaping @Sendable (StopSignal) throws -> Source?
+    ) async throws {
         let isSilent = json && Terminal.isOutput
-        let (summary, signal) = try await Interruption.watched(thread: "send") { [json] stop -> SendSummary? in
-            var source = try source()
-            let teller = Teller(topic: topic, total: source.total, json: json, hasBar: Terminal.isError && !isSilent)
+        let (summary, signal) = try await Interruption.watched(thread: "send") { stop -> SendSummary? in
+            guard var source = try source(stop) else { return nil }
+            let teller = Teller(
+                by: command,
+                topic: configuration.topic,
+                total: source.total,
+                json: json,
+                hasBar: Terminal.isError && !isSilent
+            )
             guard var sender = try Sender(configuration, stop: stop, output: teller.output) else {
                 return nil
             }
@@ -74,13 +98,15 @@ struct SendOptions: ParsableArguments {
 
 /// Reports the outcome: objects or a line on standard output, problems and the progress bar on standard error.
 private final class Teller {
-    private let topic: String
+    private let command: String
+    private let topic: String?
     private let total: Int?
     private let json: Bool
     private var bar: ProgressBar?
     private var isRead = true
 
-    init(topic: String, total: Int?, json: Bool, hasBar: Bool) {
+    init(by command: String, topic: String?, total: Int?, json: Bool, hasBar: Bool) {
+        self.command = command
         self.topic = topic
         self.total = total
         self.json = json
@@ -92,7 +118,7 @@ private final class Teller {
             acknowledged: { [self] in acknowledged($0, $1, $2) },
             trouble: { [self] in
                 clear()
-                Terminal.writeError("carillon send: \($0)\n")
+                Terminal.writeError("\(command): \($0)\n")
             },
             progress: { [self] in bar?.show($0, at: .now) }
         )
@@ -103,6 +129,7 @@ private final class Teller {
     }
 
     private func acknowledged(_ label: MessageLabel, _ partition: Int32, _ offset: Int64) {
+        let topic = label.topic ?? topic ?? ""
         if json {
             let members =
                 label.members + [

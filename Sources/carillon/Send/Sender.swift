@@ -8,7 +8,8 @@ import ServiceSupport
 struct Sender {
     struct Configuration: Sendable {
         var connection: Connection
-        var topic: String
+        /// Of messages that name none.
+        var topic: String?
         /// Records per second; nil for no limit.
         var rate: Double?
         /// Whether to continue after invalid messages and refused records.
@@ -31,13 +32,17 @@ struct Sender {
     /// Records between two checks of the reports.
     private static let turn = 256
 
+    private struct Target {
+        var topic: KafkaTopicHandle
+        var partitions: Int32
+    }
+
     private let configuration: Configuration
     private let output: Output
     private let stop: StopSignal
     private let now: () -> ContinuousClock.Instant
     private let lane: KafkaLaneProducer
-    private let topic: KafkaTopicHandle
-    private let partitions: Int32
+    private var targets: [String: Target] = [:]
     private var summary = SendSummary()
     /// Records in flight, by tag.
     private var inFlight: [UInt: MessageLabel] = [:]
@@ -64,7 +69,6 @@ struct Sender {
         self.configuration = configuration
         self.output = output
         self.stop = stop
-        let name = configuration.topic
         do throws(KafkaError) {
             var producer = KafkaProducerConfiguration(
                 client: configuration.connection.client("carillon-send"),
@@ -76,25 +80,17 @@ struct Sender {
                 configuration: producer,
                 logger: configuration.connection.log.logger("carillon send")
             )
-            topic = try lane.topic(name)
         } catch {
             // librdkafka accepts all other properties: only an option or the environment can be wrong.
             throw CommandFailure(error.reason, status: ExitStatus.usage)
         }
         begin = now()
-        let lane = lane
-        var found: Int32?
-        do throws(CommandFailure) {
-            found = try configuration.connection.asked(until: stop) { try lane.partitionCount(of: name, within: $0) }
-        } catch {
-            lane.close(within: .zero)
-            throw error
+        if let name = configuration.topic {
+            var isFound = false
+            defer { if !isFound { lane.close(within: .zero) } }
+            isFound = try find(name) != nil
+            guard isFound else { return nil }
         }
-        guard let found else {
-            lane.close(within: .zero)
-            return nil
-        }
-        partitions = found
         begin = now()
         bucket = configuration.rate.map { TokenBucket(perSecond: $0, now: begin) }
     }
@@ -111,6 +107,23 @@ struct Sender {
         }
         finish()
         return summary
+    }
+
+    /// Looks a topic up, once.
+    ///
+    /// - Returns: Nil when a stop was requested before a broker answered.
+    private mutating func find(_ name: String) throws(CommandFailure) -> Target? {
+        if let known = targets[name] { return known }
+        let lane = lane
+        let count = try configuration.connection.asked(until: stop) { try lane.partitionCount(of: name, within: $0) }
+        guard let count else { return nil }
+        do throws(KafkaError) {
+            let target = Target(topic: try lane.topic(name), partitions: count)
+            targets[name] = target
+            return target
+        } catch {
+            throw CommandFailure("\(RecordText.safe(name)): \(error.reason)", status: ExitStatus.failed)
+        }
     }
 
     private var mustEnd: Bool {
@@ -142,7 +155,9 @@ struct Sender {
             case .found(let place):
                 guard waitForToken() else { return true }
                 do throws(ModelError) {
-                    pending = try source.make()
+                    let message = try source.make()
+                    try lookUp(message.topic)
+                    pending = message
                 } catch {
                     guard refuse(place, error) else { return false }
                 }
@@ -172,12 +187,23 @@ struct Sender {
         return configuration.keepsGoing
     }
 
-    /// False when the queue is full.
+    /// The topic of a message that names one; a missing one is an error of this message only.
+    private mutating func lookUp(_ topic: String?) throws(ModelError) {
+        guard let topic else { return }
+        do throws(CommandFailure) {
+            _ = try find(topic)
+        } catch {
+            throw ModelError(.unavailable, field: "topic", error.description)
+        }
+    }
+
+    /// False when the queue is full, or the stop came before the topic was known.
     private mutating func enqueue(_ message: OutgoingMessage) -> Bool {
+        guard let target = targets[message.topic ?? configuration.topic ?? ""] else { return false }
         do throws(KafkaError) {
             try lane.enqueue(
-                topic: topic,
-                partition: KafkaPartitioner.partition(forKey: message.partitionKey, count: partitions),
+                topic: target.topic,
+                partition: KafkaPartitioner.partition(forKey: message.partitionKey, count: target.partitions),
                 key: message.key,
                 value: message.value,
                 headers: message.headers,

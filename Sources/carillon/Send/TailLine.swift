@@ -9,11 +9,25 @@ struct TailLine {
     var headers: [(name: String, value: [UInt8]?)] = []
     /// Milliseconds since 1970; the base of an interval.
     var timestamp: Int64?
+    /// Where the record is.
+    var place: RecordPlace?
+
+    init(
+        key: [UInt8]?,
+        value: [UInt8]?,
+        headers: [(name: String, value: [UInt8]?)],
+        timestamp: Int64?
+    ) {
+        (self.key, self.value, self.headers, self.timestamp) = (key, value, headers, timestamp)
+    }
 
     /// Nil for other JSON: neither a request nor an event has a topic, a partition, an offset and headers.
     ///
+    /// - Parameters:
+    ///   - json: The line.
+    ///   - takesDeadLetters: Whether dead letters are wanted, and nothing else.
     /// - Throws: The error in such a line, and `invalid` for a topic that the command cannot send to.
-    init?(json: [UInt8]) throws(ModelError) {
+    init?(json: [UInt8], takesDeadLetters: Bool = false) throws(ModelError) {
         // The line adds one level to its value's nesting.
         guard let line = try? JSONValue.parse(json, maximumDepth: ModelLimits.depth + 1),
             line["topic"] != nil, line["partition"] != nil, line["offset"] != nil, line["specversion"] == nil,
@@ -23,9 +37,26 @@ struct TailLine {
             self.headers.append((header.name, try Self.bytes(header.value, of: "headers.\(header.name)")))
         }
         let type = line["headers"]?["ce_type"]?.stringValue
+        guard !takesDeadLetters else {
+            guard line["deadLetter"] != nil else {
+                throw ModelError(.invalid, field: "topic", "is not that of dead letters")
+            }
+            try self.read(line)
+            return
+        }
         guard line["deadLetter"] == nil, type.flatMap({ DeliveryEventName(type: $0) }) == nil else {
-            let what = line["deadLetter"] == nil ? "a delivery event" : "a dead letter"
-            throw ModelError(.invalid, field: "topic", "\(what) cannot be sent: only requests and business events can")
+            let what =
+                line["deadLetter"] == nil
+                ? "a delivery event cannot be sent: only requests and business events can"
+                : "a dead letter is sent again by 'carillon dead-letters send --file -'"
+            throw ModelError(.invalid, field: "topic", what)
+        }
+        try read(line)
+    }
+
+    private mutating func read(_ line: JSONValue) throws(ModelError) {
+        place = line["partition"]?.integerValue.flatMap(Int32.init(exactly:)).flatMap { partition in
+            line["offset"]?.integerValue.map { RecordPlace(partition: partition, offset: $0) }
         }
         key = try Self.bytes(line["key"] ?? .null, of: "key")
         if let base64 = line["valueBase64"] {

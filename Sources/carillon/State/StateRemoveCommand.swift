@@ -59,6 +59,8 @@ struct RecordPlace: ExpressibleByArgument, Hashable, Sendable, CustomStringConve
     var partition: Int32
     var offset: Int64
 
+    init(partition: Int32, offset: Int64) { (self.partition, self.offset) = (partition, offset) }
+
     init?(argument: String) {
         let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let partition = Int32(parts[0]), let offset = Int64(parts[1]), partition >= 0,

@@ -11,6 +11,8 @@ struct TopicReader: Sendable {
         case end
         /// In each partition from the first record that is not older. Older ones may follow it.
         case since(Timestamp)
+        /// Only these records, and those between them: give it a filter.
+        case places(Set<RecordPlace>)
     }
 
     var connection: Connection
@@ -24,32 +26,31 @@ struct TopicReader: Sendable {
     /// - Parameter take: Receives each record; false ends reading.
     /// - Throws: ``CommandFailure``.
     func read(until stop: StopSignal, _ take: (KafkaConsumerRecord) -> Bool) throws(CommandFailure) {
-        let consumer = try consumer()
-        defer { consumer.close(within: .seconds(1)) }
-        guard let plan = try plan(consumer, stop) else { return }
-        do {
-            try consumer.assign(plan.starts)
-            connection.log.tell()
-            var unread = follows ? [:] : plan.ends
-            while !stop.isRequested, follows || !unread.isEmpty {
-                let record = try consumer.poll(within: .milliseconds(100))?.record()
-                if let record {
-                    let place = KafkaTopicPartition(topic: topic, partition: record.partition)
-                    guard follows || record.offset < plan.ends[place] ?? 0 else {
-                        unread[place] = nil
-                        continue
-                    }
-                    guard take(record) else { return }
-                    if let end = unread[place], record.offset + 1 >= end { unread[place] = nil }
-                }
-                // The last offsets of a partition may be invisible.
-                if !follows { for place in consumer.atEnd { unread[place] = nil } }
+        guard let cursor = try cursor(until: stop) else { return }
+        while !stop.isRequested {
+            switch try cursor.next(within: .milliseconds(100)) {
+            case .record(let record): guard take(record) else { return }
+            case .nothingYet: continue
+            case .end: return
             }
-        } catch let error as KafkaError {
-            throw CommandFailure("\(topic): \(error.reason)", status: ExitStatus.failed)
-        } catch {
-            throw CommandFailure("\(topic): \(error)", status: ExitStatus.failed)
         }
+    }
+
+    /// Begins to read.
+    ///
+    /// - Returns: Nil when a stop was requested before an answer.
+    func cursor(until stop: StopSignal) throws(CommandFailure) -> TopicCursor? {
+        let consumer = try consumer()
+        do throws(CommandFailure) {
+            if let plan = try plan(consumer, stop) {
+                return try TopicCursor(self, consumer, from: plan.starts, to: plan.ends)
+            }
+        } catch {
+            consumer.close(within: .seconds(1))
+            throw error
+        }
+        consumer.close(within: .seconds(1))
+        return nil
     }
 
     private func consumer() throws(CommandFailure) -> KafkaConsumer {
@@ -86,12 +87,22 @@ struct TopicReader: Sendable {
             (plan.starts[place], plan.ends[place], lows[place]) = (marks.high, marks.high, marks.low)
         }
         switch start {
-        case .end: break
+        case .end, .places: break
         case .beginning:
             for (place, low) in lows { plan.starts[place] = low }
         case .since(let instant):
             guard let found = try offsets(consumer, Set(places), since: instant, lows, stop) else { return nil }
             plan.starts.merge(found) { _, found in found }
+        }
+        if case .places(let wanted) = start {
+            let offsets = Dictionary(grouping: wanted) { KafkaTopicPartition(topic: topic, partition: $0.partition) }
+                .mapValues { $0.map(\.offset) }
+            plan.starts = plan.starts.filter { offsets[$0.key] != nil }
+            for place in plan.starts.keys {
+                let (low, high) = (offsets[place]?.min() ?? 0, offsets[place]?.max() ?? 0)
+                plan.starts[place] = max(low, lows[place] ?? 0)
+                plan.ends[place] = min(plan.ends[place] ?? 0, high == .max ? high : high + 1)
+            }
         }
         plan.ends = plan.ends.filter { place, end in plan.starts[place].map { $0 < end } ?? false }
         return plan

@@ -201,7 +201,7 @@ struct DeviceTests {
         func listed(_ time: Int64) throws -> JSONValue? {
             var json: [UInt8] = []
             for device in try bench.center.devices(for: NotificationQuery(key: key("")), at: at(time)) {
-                device.write(to: &json)
+                device.write(to: &json, showsToken: true)
             }
             return try JSONValue.parse(json)["foreground"]
         }

@@ -129,6 +129,71 @@ struct QueryCallTests {
         }
     }
 
+    @Test(
+        "a token sees what its applications have, and nothing of others; push tokens are for those who send to devices"
+    )
+    func applications() async throws {
+        let broker = try FaultBroker()
+        let files = try TestFiles()
+        defer { files.remove() }
+        let signer = TestToken(id: "k")
+        let (reader, gateway, bank) = ("reader-0123456789", "gateway-0123456789", "bank-0123456789-bank")
+        let tokens = try files.write(
+            "query \(reader)\nquery,signal shop \(gateway)\nquery,signal bank \(bank)\nadmin * \(Self.query)",
+            "tokens"
+        )
+        let keys = try files.write("shop k HS256 \(signer.key)", "keys")
+        try await querying(broker, { ($0.queries.tokensFile, $0.queries.recipientKeysFile) = (tokens, keys) }) {
+            _,
+            http in
+            let recipient = path("a").split(separator: "/")[2]
+            let registration = try DeviceRegistration(platform: "fcm", token: "push-token")
+            let device = try NotificationKey.device("d", of: String(recipient), in: "shop")
+            try await broker.publish([
+                .init(
+                    topic: broker.topics.devices,
+                    partition: broker.partition(of: device),
+                    key: device.encoded,
+                    value: registration.json
+                ), broker.request("a", interval: 3600),
+            ])
+            func ask(_ token: String, _ target: String) async throws -> RawHTTP.Answer {
+                try await http.send("GET", target, headers: [("authorization", "Bearer \(token)")])
+            }
+            let devices = "/v1/recipients/\(recipient)/devices"
+            try await eventually("both are there") {
+                let statuses = (
+                    try await ask(Self.query, "\(path("a"))/a").status, try await ask(Self.query, "\(devices)/d").status
+                )
+                return statuses == (200, 200)
+            }
+            for (token, shows) in [(reader, false), (gateway, true), (Self.query, true)] {
+                for target in [devices, "\(devices)/d"] {
+                    let answer = try await ask(token, target)
+                    #expect(answer.status == 200 && answer.text.contains(#""platform":"fcm""#), "\(answer.text)")
+                    #expect(answer.text.contains("push-token") == shows, "\(answer.text)")
+                }
+            }
+            for (token, query) in [(bank, ""), (reader, "?application=bank"), (gateway, "?application=bank")] {
+                #expect(try await ask(token, path("a") + query).text == #"{"notifications":[]}"#)
+                #expect(try await ask(token, devices + query).text == #"{"devices":[]}"#)
+                for target in ["\(path("a"))/a", "\(devices)/d"] {
+                    let answer = try await ask(token, target + query)
+                    #expect(answer.status == 404 && answer["reason"] == "not-found", "\(answer.text)")
+                }
+            }
+            let phone = signer.signed(for: String(recipient), at: SystemClock.now().rawValue / 1000)
+            #expect(try await ask(phone, "\(path("a"))/a").status == 200)
+            #expect(try await ask(phone, path("a")).text.contains(#""identifier":"a""#))
+            for target in [devices, "\(devices)/d", "/v1/recipients/someone-else/notifications"] {
+                #expect(try await ask(phone, target).status == 403, "\(target)")
+            }
+            #expect(try await ask(phone, "\(path("a"))?application=bank").text == #"{"notifications":[]}"#)
+            let late = signer.signed(for: String(recipient), at: SystemClock.now().rawValue / 1000 - 3600)
+            #expect(try await ask(late, path("a")).status == 401)
+        }
+    }
+
     @Test("an instance that does not own the recipient's partition names it, and the owner answers")
     func otherInstance() async throws {
         let broker = try FaultBroker()

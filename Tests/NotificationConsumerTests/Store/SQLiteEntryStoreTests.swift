@@ -33,6 +33,52 @@ struct SQLiteEntryStoreTests {
         }
     }
 
+    @Test func `only this user reads its files and its directory, also those that everybody could read`() throws {
+        try withDirectory { directory in
+            let own = "\(directory)/a/b"
+            func mode(_ path: String) throws -> Int? {
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+            }
+            let first = try openStore(in: own).store
+            try first.write([change("shop/a/1")], position: position(1))
+            try first.flush()
+            let files = try FileManager.default.contentsOfDirectory(atPath: own).map { "\(own)/\($0)" }
+            #expect(files.count == 4, "the file, its log and index, and the lock: \(files)")
+            for file in files { #expect(try mode(file) == 0o600, "\(file)") }
+            #expect(try mode(own) == 0o700 && mode("\(directory)/a") == 0o700)
+            first.close(flushing: true)
+
+            for file in files where FileManager.default.fileExists(atPath: file) {
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+            }
+            let (again, discarded) = try openStore(in: own)
+            #expect(discarded == nil)
+            try again.write([change("shop/a/2")], position: position(2))
+            try again.flush()
+            for file in files where !file.hasSuffix(".lock") { #expect(try mode(file) == 0o600, "\(file)") }
+            again.close(flushing: true)
+        }
+    }
+
+    @Test func `what is deleted is overwritten in the file`() throws {
+        try withDirectory { directory in
+            func contains(_ text: String) throws -> Bool {
+                try FileManager.default.contentsOfDirectory(atPath: directory).contains { name in
+                    try Data(contentsOf: URL(filePath: "\(directory)/\(name)")).range(of: Data(text.utf8)) != nil
+                }
+            }
+            func writing(_ changes: [StoreChange], _ offset: Int64) throws {
+                let store = try openStore(in: directory).store
+                try store.write(changes, position: position(offset))
+                store.close(flushing: true)
+            }
+            try writing((0..<8).map { change("shop/a/\($0)", "content-of-\($0)-") }, 1)
+            #expect(try contains("content-of-3-"))
+            try writing([change("shop/a/3", nil)], 2)
+            #expect(try !contains("content-of-3-") && contains("content-of-4-"))
+        }
+    }
+
     @Test func `a batch is written when it is full, or old`() throws {
         try withDirectory { directory in
             let full = try openStore(in: directory) { $0.batchSize = 3 }.store

@@ -32,6 +32,22 @@ struct MediaLinksTests {
         return (values[0], values[1])
     }
 
+    @Test("other keys sign and verify from the moment that they are given")
+    func replaced() throws {
+        let links = Self.links(Self.key)
+        let until = Self.now + 60_000
+        let old = try query(links, until: until)
+        links.use(keys: [Self.otherKey, Self.key])
+        let new = try query(links, until: until)
+        #expect(old.signature != new.signature)
+        func verdict(_ link: (expires: String, signature: String)) -> MediaLinks.Verdict {
+            links.verify(name, expires: link.expires, signature: link.signature, at: Self.now)
+        }
+        #expect(verdict(old) == verdict(new) && verdict(old) != .wrong)
+        links.use(keys: [Self.otherKey])
+        #expect(verdict(old) == .wrong && verdict(new) != .wrong)
+    }
+
     @Test("without keys a link is the plain address, and every request is allowed", arguments: ["", "/", "///"])
     func open(slashes: String) {
         let links = MediaLinks(base: Self.base + slashes, keys: [])

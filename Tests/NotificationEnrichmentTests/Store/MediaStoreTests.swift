@@ -27,15 +27,21 @@ struct MediaStoreTests {
         #expect(try folder.neededUntil(media) == 5_000_000)
     }
 
-    @Test("files and directories are readable for others")
+    @Test("only this user reads files and folders, also those of a store that was open to everybody")
     func modes() throws {
+        let old = "\(folder.path)/ba"
+        let open = [FileAttributeKey.posixPermissions: 0o755]
+        try FileManager.default.createDirectory(atPath: old, withIntermediateDirectories: false, attributes: open)
         let media = try folder.store().put("abc", until: 0)
         func mode(_ path: String) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         }
-        #expect(try mode(folder.file(media)) == 0o644)
-        #expect(try mode("\(folder.path)/incoming") == 0o755)
-        #expect(try mode("\(folder.path)/ba") == 0o755)
+        #expect(try mode(folder.file(media)) == 0o600)
+        #expect(try mode("\(folder.path)/incoming") == 0o700)
+        #expect(try mode(old) == 0o700)
+        let own = "\(folder.path)/own"
+        _ = try MediaStore(MediaStore.Settings(directory: own, bytes: 1), now: { 0 })
+        #expect(try mode(own) == 0o700)
     }
 
     @Test("the same bytes are kept once, for the longest time that one of them is needed")

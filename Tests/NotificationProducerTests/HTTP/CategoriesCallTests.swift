@@ -151,10 +151,12 @@ struct CategoriesCallTests {
         }
     }
 
-    private func status(_ harness: ProducerHarness, _ method: String, _ token: String) async throws -> Int {
+    private func status(_ harness: ProducerHarness, _ method: String, _ token: String, _ query: String = "")
+        async throws -> Int
+    {
         let answer = try await harness.http.send(
             method,
-            Self.path,
+            Self.path + query,
             headers: [("content-type", "application/json"), ("authorization", "Bearer \(token)")],
             body: method == "PUT" ? Array(Self.body("A", action: "a").utf8) : nil
         )
@@ -170,6 +172,9 @@ struct CategoriesCallTests {
             #expect(try await status(harness, "PUT", writer) == 202)
             #expect(try await status(harness, "GET", writer) == 403)
             #expect(try await status(harness, "GET", reader) == 200)
+            // Of the default application; another one's do not exist.
+            #expect(try await status(harness, "PUT", writer, "?application=bank") == 403)
+            #expect(try await status(harness, "GET", reader, "?application=bank") == 404)
         }
     }
 }

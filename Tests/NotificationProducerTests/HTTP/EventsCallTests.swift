@@ -25,6 +25,37 @@ struct EventsCallTests {
         )
     }
 
+    @Test("Types of Carillon's own are refused in every mode, and nothing is published")
+    func reservedTypes() async throws {
+        try await ProducerHarness.with { harness in
+            let type = "carillon.notification.response.v1"
+            let binary = try await post(
+                harness,
+                "application/json",
+                #"{"actionIdentifier":"reply","matched":true}"#,
+                [("ce-specversion", "1.0"), ("ce-id", "b1"), ("ce-source", "/shop"), ("ce-type", type)]
+            )
+            #expect(
+                binary.status == 400 && binary["reason"] == "invalid" && binary["field"] == "type",
+                "\(binary.text)"
+            )
+            func event(_ type: String) -> String {
+                #"{"specversion":"1.0","id":"\#(type)","source":"/shop","type":"\#(type)"}"#
+            }
+            let encoded = #"\u0063arillon.signal.response.v1"#
+            for type in [type, "carillon.", "carillon.x", encoded] {
+                let structured = try await post(harness, Self.json, event(type))
+                #expect(structured.status == 400 && structured["field"] == "type", "\(structured.text)")
+            }
+            let batch = try await post(harness, Self.batch, "[\(event("t")),\(event(type))]")
+            #expect(batch.status == 400 && batch["field"] == "1.type", "\(batch.text)")
+            for type in ["carillon", "carillonx.y", "com.carillon.x", "Carillon.x"] {
+                #expect(try await post(harness, Self.json, event(type)).status == 202, "\(type)")
+            }
+            #expect(try await harness.records(ProducerHarness.topics.businessEvents, count: 4).count == 4)
+        }
+    }
+
     @Test("All three modes give binary events with the key of their subject or source")
     func modes() async throws {
         try await ProducerHarness.with { harness in

@@ -96,6 +96,25 @@ struct ResponseEventTests {
         }
     }
 
+    @Test("An event counts as a response on its own topic only, and nothing else counts there")
+    func boundTypes() async throws {
+        try await ProducerHarness.with(rules: Self.chain) { harness in
+            var invented = Self.response(id: "e1")
+            invented.topic = ProducerHarness.topics.businessEvents
+            let order = BusinessEvent.sample(id: "e2", data: #"{"customer":"bob","order":"1"}"#)
+            var misplaced = order.record
+            (misplaced.topic, misplaced.key) = (ProducerHarness.topics.responses, Self.response(id: "e3").key)
+            try await harness.produce([invented, misplaced])
+            let letters = try await harness.records(ProducerHarness.topics.deadLetters, count: 1)
+            #expect(letters[0].header(DeadLetter.reasonHeader) == "invalid")
+            #expect(letters[0].header(DeadLetter.fieldHeader) == "type")
+            #expect(letters[0].header("kafka_dlt-original-topic") == ProducerHarness.topics.businessEvents)
+            try await harness.produce([Self.response(id: "e3")])
+            let requests = try await harness.records(ProducerHarness.topics.requests, count: 1)
+            #expect(requests.map(\.keyText) == ["shop/ana/order-7-thanks"], "and no order-1 of bob")
+        }
+    }
+
     private static func both(_ round: String) -> [KafkaProducerRecord] {
         (0..<10).flatMap { number in
             let id = "\(round)-\(number)"

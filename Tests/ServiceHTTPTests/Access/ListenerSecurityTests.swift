@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTesting
 import Testing
 
@@ -10,6 +11,7 @@ struct ListenerSecurityTests {
     private struct Settings {
         var host = "127.0.0.1"
         var tokensFile: String?
+        var recipientKeys: String?
         var tlsCertificate: String?
         var tlsKey: String?
     }
@@ -20,9 +22,12 @@ struct ListenerSecurityTests {
         change(&settings)
         return try ListenerSecurity(
             host: settings.host,
-            tokensFile: settings.tokensFile,
-            tlsCertificate: settings.tlsCertificate,
-            tlsKey: settings.tlsKey
+            files: ListenerFiles(
+                tokens: settings.tokensFile,
+                recipientKeys: settings.recipientKeys,
+                certificate: settings.tlsCertificate,
+                key: settings.tlsKey
+            )
         )
     }
 
@@ -75,6 +80,7 @@ struct ListenerSecurityTests {
                 #expect(error?.key == key, "\(String(describing: error))")
             }
             refused("http.tokens.file") { $0.tokensFile = files.path("nothing") }
+            refused("http.recipient-keys.file") { $0.recipientKeys = files.path("nothing") }
             let one = try files.certificate("one")
             let other = try files.certificate("other")
             let tokens = try files.write(Self.tokens, "tokens")
@@ -94,6 +100,49 @@ struct ListenerSecurityTests {
             let text = try files.write("no PEM", "text")
             refused("http.tls.certificate") { ($0.tlsCertificate, $0.tlsKey) = (text, one.key) }
             refused("http.tls.key") { ($0.tlsCertificate, $0.tlsKey) = (one.certificate, text) }
+        }
+    }
+
+    @Test("Files are read again; what is wrong keeps the one before, and does not keep the others back")
+    func reload() throws {
+        try withFiles { files in
+            let tokens = try files.write("publish shop publisher-0123456789", "tokens")
+            let keys = try files.write("shop k HS256 \(String(repeating: "A", count: 44))", "keys")
+            let (one, other) = (try files.certificate("one"), try files.certificate("other"))
+            let security = try read {
+                ($0.tokensFile, $0.recipientKeys) = (tokens, keys)
+                ($0.tlsCertificate, $0.tlsKey) = (one.certificate, one.key)
+            }
+            func accepts(_ token: String) throws -> Bool {
+                guard case .tokens(let tokens) = security.access else { return false }
+                return tokens.bearers.caller(of: token[...]) != nil
+            }
+            func recipients() -> String {
+                guard case .tokens(let tokens) = security.access else { return "" }
+                return "\(tokens.recipients)"
+            }
+            let first = try #require(security.tls)
+            #expect(security.reload().isEmpty)
+            #expect(try accepts("publisher-0123456789") && recipients() == "1 keys")
+
+            _ = try files.write("publish shop another-0123456789", "tokens")
+            _ = try files.write(try String(contentsOfFile: other.certificate, encoding: .utf8), "one.pem")
+            #expect(security.reload().map(\.key) == ["http.tls.key"], "the key is still the former one")
+            #expect(try !accepts("publisher-0123456789") && accepts("another-0123456789"))
+            let kept = try #require(security.tls)
+
+            _ = try files.write(try String(contentsOfFile: other.key, encoding: .utf8), "one-key.pem")
+            _ = try files.write("publish", "tokens")
+            #expect(security.reload().map(\.key) == ["http.tokens.file"])
+            #expect(try accepts("another-0123456789"))
+            let replaced = try #require(security.tls)
+            #expect(replaced !== kept && replaced !== first)
+
+            // Tokens and keys change together.
+            _ = try files.write("publish shop a-third-0123456789", "tokens")
+            _ = try files.write("", "keys")
+            #expect(security.reload().map(\.key) == ["http.recipient-keys.file"])
+            #expect(try accepts("another-0123456789") && recipients() == "1 keys")
         }
     }
 }

@@ -8,8 +8,15 @@ import Testing
 struct TokenTests {
     private static let plain = "a-plain-token-of-publish"
 
-    private func roles(_ tokens: BearerTokens, _ authorization: String) -> TokenRoles? {
-        try? tokens.roles(of: [.authorization: authorization])
+    private func caller(_ tokens: BearerTokens, _ authorization: String) -> Caller? {
+        try? AccessTokens(bearers: tokens).caller(
+            of: [.authorization: authorization],
+            at: Timestamp(rawValue: 1_795_000_000_000)
+        )
+    }
+
+    private func roles(_ tokens: BearerTokens, _ authorization: String) -> Set<TokenRole>? {
+        caller(tokens, authorization).map { caller in Set(TokenRole.allCases.filter(caller.may)) }
     }
 
     @Test("Roles, plain tokens and digests are read; blank lines and comments are ignored")
@@ -18,16 +25,36 @@ struct TokenTests {
             # who may do what
 
             publish \(Self.plain)
-            \tquery,publish   sha256:\(String(repeating: "aB", count: 32))\r
+            \tquery,signal   sha256:\(String(repeating: "aB", count: 32))\r
             admin AZaz09-._~+/AZaz09==
             """
         let tokens = try TokenFile.parse(text, file: "tokens")
-        let publish = try #require(roles(tokens, "Bearer \(Self.plain)"))
-        #expect(publish.allow(.publish))
-        #expect(!publish.allow(.query))
-        #expect(!publish.allow(.admin))
-        let admin = try #require(roles(tokens, "bEARER   AZaz09-._~+/AZaz09=="))
-        for role in TokenRole.allCases { #expect(admin.allow(role)) }
+        #expect(roles(tokens, "Bearer \(Self.plain)") == [.publish])
+        #expect(roles(tokens, "bEARER   AZaz09-._~+/AZaz09==") == Set(TokenRole.allCases))
+    }
+
+    @Test("A token is good for the applications of its line, for all with *, and without any for the default one")
+    func applications() throws {
+        let text = """
+            publish shop,caf%C3%A9,a%2Cb  token-of-some-of-them
+            publish *                     token-of-all-of-them
+            publish %2A                   token-of-the-star-app
+            publish                       token-of-the-default
+            """
+        let tokens = try TokenFile.parse(text, file: "tokens", defaultApplication: "home")
+        let names = ["shop", "caf\u{E9}", "a,b", "*", "home", "shopping", "cafe\u{301}", ""]
+        func good(_ token: String) -> [String] {
+            names.filter { caller(tokens, "Bearer \(token)")?.applications.contains($0) == true }
+        }
+        // Swift's == would call two spellings of a letter equal.
+        #expect(good("token-of-some-of-them").map { Array($0.utf8) } == names.prefix(3).map { Array($0.utf8) })
+        #expect(good("token-of-all-of-them").count == names.count)
+        #expect(good("token-of-the-star-app") == ["*"])
+        #expect(good("token-of-the-default") == ["home"])
+        let identities = ["token-of-some-of-them", "token-of-all-of-them"].map {
+            caller(tokens, "Bearer \($0)")?.identity
+        }
+        #expect(Set(identities).count == 2)
     }
 
     @Test("A digest accepts its token")
@@ -35,7 +62,7 @@ struct TokenTests {
         // printf %s correct-horse-battery | sha256sum
         let text = "query sha256:\(TokenTests.sha256("correct-horse-battery"))"
         let tokens = try TokenFile.parse(text, file: "tokens")
-        #expect(roles(tokens, "Bearer correct-horse-battery") == TokenRoles(.query))
+        #expect(roles(tokens, "Bearer correct-horse-battery") == [.query])
         #expect(roles(tokens, "Bearer sha256:\(TokenTests.sha256("correct-horse-battery"))") == nil)
         // A published test vector: FIPS 180's digest of "abc".
         #expect(TokenTests.sha256("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
@@ -53,7 +80,12 @@ struct TokenTests {
     )
     func wrong(authorization: String) throws {
         let tokens = try TokenFile.parse("publish \(Self.plain)", file: "tokens")
-        let error = #expect(throws: Problem.self) { try tokens.roles(of: [.authorization: authorization]) }
+        let error = #expect(throws: Problem.self) {
+            try AccessTokens(bearers: tokens).caller(
+                of: [.authorization: authorization],
+                at: Timestamp(rawValue: 1_795_000_000_000)
+            )
+        }
         #expect(error?.status == .unauthorized)
         #expect(error?.reason == .unauthenticated)
     }
@@ -61,10 +93,17 @@ struct TokenTests {
     @Test(
         "A mistake in the file is reported with its line and without the token",
         arguments: [
-            ("", "no token"), ("# nothing\n\n", "no token"), ("publish", ":1: must be roles and a token"),
-            ("publish secret-secret-secret x", ":1: must be roles and a token"),
+            ("", "no token"), ("# nothing\n\n", "no token"), ("publish", ":1: must be roles, applications and a token"),
+            ("publish shop secret-secret-secret x", ":1: must be roles, applications and a token"),
+            ("publish shop, secret-secret-secret", ":1: the second of three words must be applications"),
+            ("publish sh%zzop secret-secret-secret", ":1: the second of three words must be applications"),
+            ("publish *,shop secret", ":1: a token must have 16"),
+            (
+                "publish \(Array(repeating: "a", count: 33).joined(separator: ",")) secret-secret-secret",
+                "at most 32 are allowed"
+            ),
             ("\npublisher secret-secret-secret", ":2: the first word must be roles"),
-            ("publish, secret-secret-secret", ":1: the first word must be roles"),
+            ("publish, shop secret-secret-secret", ":1: the first word must be roles"),
             ("secret-secret-secret publish", ":1: the first word must be roles"),
             ("publish secret", ":1: a token must have 16 to 1024 characters, this one has 6"),
             (
@@ -93,7 +132,9 @@ struct TokenTests {
     @Test("A file that is missing, too large, not UTF-8 or has too many tokens is refused")
     func wrongPath() throws {
         for path in ["/nowhere/tokens", "/"] {
-            let error = #expect(throws: ListenerSettingsError.self) { try TokenFile.load(path: path) }
+            let error = #expect(throws: ListenerSettingsError.self) {
+                try TokenFile.load(path: path, defaultApplication: "default")
+            }
             #expect(error?.description.contains(path) == true)
         }
         let many = (0...TokenFile.maximumTokens).map { "publish token-number-0000\($0)" }.joined(separator: "\n")

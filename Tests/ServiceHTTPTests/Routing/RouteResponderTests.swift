@@ -1,3 +1,4 @@
+import HTTPTesting
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore
@@ -50,6 +51,15 @@ struct RouteResponderTests {
         },
         Route(.get, "/v1/fails", role: nil) { _, _ in throw Failure() },
         Route(.get, "/v1/refuses", role: nil) { _, _ in throw ModelError(.tooLarge, field: "it", "is too much") },
+        Route(.get, "/v1/hidden", role: .query, scope: .hiddenApplication) { call, _ in
+            text(call.isOfOtherApplication ? "nothing" : call.application)
+        },
+        Route(.get, "/v1/several", role: .query, scope: .handler) { call, _ in
+            text(call.caller.applications.text ?? "all")
+        },
+        Route(.post, "/v1/{recipient}/tells", role: .signal, allowsRecipients: true) { call, _ in
+            text("\(try call.parameter("recipient")) of \(call.application) by \(call.caller.identity.prefix(18))")
+        },
         Route(.get, "/v1/misdeclared/{a}", role: nil) { call, _ in text(try call.parameter("b")) },
     ]
 
@@ -64,7 +74,7 @@ struct RouteResponderTests {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let responder = RouteResponder(
             Self.routes,
-            access: access,
+            access: AccessControl(access, defaultApplication: "shop", now: { Timestamp(rawValue: 1_795_000_060_000) }),
             memory: CallMemory(limit: 1_000),
             metrics: .none,
             logger: logger
@@ -192,7 +202,9 @@ struct RouteResponderTests {
 
     @Test("An unauthenticated caller learns nothing of the routes; others need the role of the route")
     func roles() async throws {
-        let access = Access.tokens(try TokenFile.parse("query a-token-of-a-reader", file: "tokens"))
+        let access = Access.tokens(
+            AccessTokens(bearers: try TokenFile.parse("query * a-token-of-a-reader", file: "tokens"))
+        )
         let reader: HTTPFields = [.authorization: "Bearer a-token-of-a-reader"]
         for target in ["/v1/things", "/nowhere"] {
             for method in [HTTPRequest.Method.get, .delete] {
@@ -212,6 +224,50 @@ struct RouteResponderTests {
         let weak = try await call(.post, "/v1/things", headers: reader, body: "x", access: access)
         try expect(weak, 403, .forbidden, "authorization")
         #expect(weak.headers[.wwwAuthenticate]?.contains("scope=\"publish\"") == true)
+    }
+
+    @Test("A token is good for its applications only: another one is refused, or does not exist")
+    func applications() async throws {
+        let file = "query,publish bank,caf%C3%A9 a-token-of-the-bank\nquery shop a-token-of-the-shop"
+        let access = Access.tokens(AccessTokens(bearers: try TokenFile.parse(file, file: "tokens")))
+        func ask(_ target: String, _ name: String = "bank") async throws -> Answer {
+            try await call(.get, target, headers: [.authorization: "Bearer a-token-of-the-\(name)"], access: access)
+        }
+        for own in ["bank", "caf%C3%A9", "caf%c3%a9", "ban%6B"] {
+            #expect(try await ask("/v1/things?application=\(own)").body == "all")
+        }
+        // The default application is the shop.
+        for other in ["", "?application=shop", "?application=", "?application=cafe%CC%81", "?x=bank&application=shop"] {
+            let answer = try await ask("/v1/things\(other)")
+            try expect(answer, 403, .forbidden, "application", "\(other)")
+            #expect(answer.headers[.wwwAuthenticate] == "Bearer error=\"insufficient_scope\"")
+            #expect(try await ask("/v1/hidden\(other)").body == "nothing")
+        }
+        #expect(try await ask("/v1/things", "shop").body == "all")
+        #expect(try await ask("/v1/hidden", "shop").body == "shop")
+        #expect(try await ask("/v1/hidden?application=bank").body == "bank")
+        #expect(try await ask("/v1/several").body == "bank,caf%C3%A9")
+        #expect(try await call(.get, "/v1/several").body == "all")
+        try expect(try await ask("/v1/things?application=%zz"), 400, .invalid, "application")
+    }
+
+    @Test("A recipient token is good for the calls that allow it, for its own recipient and application")
+    func recipients() async throws {
+        let signer = TestToken(id: "k")
+        let keys = try RecipientKeyFile.parse("shop k HS256 \(signer.key)", file: "keys")
+        let access = Access.tokens(AccessTokens(recipients: keys))
+        let token = signer.signed(for: "a/b", at: 1_795_000_000)
+        func tell(_ method: HTTPRequest.Method, _ target: String, token: String = token) async throws -> Answer {
+            try await call(method, target, headers: [.authorization: "Bearer \(token)"], access: access)
+        }
+        #expect(try await tell(.post, "/v1/a%2Fb/tells").body == "a/b of shop by recipient shop/a%2")
+        #expect(try await tell(.post, "/v1/a%2fb/tells?application=shop").status == 200)
+        try expect(try await tell(.post, "/v1/a%252Fb/tells"), 403, .forbidden, "recipient")
+        try expect(try await tell(.post, "/v1/bob/tells"), 403, .forbidden, "recipient")
+        try expect(try await tell(.post, "/v1/a%2Fb/tells?application=bank"), 403, .forbidden, "application")
+        try expect(try await tell(.get, "/v1/hidden"), 403, .forbidden, "authorization")
+        try expect(try await tell(.put, "/v1/things/a/parts/b"), 403, .forbidden, "authorization")
+        try expect(try await tell(.post, "/v1/a%2Fb/tells", token: token + "A"), 401, .unauthenticated, "authorization")
     }
 
     @Test("Without tokens, calls must use a loopback name or the listener's address")

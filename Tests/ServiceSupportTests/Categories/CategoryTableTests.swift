@@ -29,6 +29,19 @@ struct CategoryTableTests {
         #expect(versions == versions.sorted() && Set(versions).count == versions.count)
     }
 
+    @Test("two spellings of an application are two applications, as in the keys of records")
+    func spellings() throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        table.noteRead(try set("a"), of: composed, at: place(0))
+        #expect(table.set(of: decomposed) == nil)
+        table.noteRead(try set("b"), of: decomposed, at: place(0, partition: 1, at: -1))
+        #expect(try table.set(of: composed) == set("a") && table.set(of: decomposed) == set("b"))
+        #expect(table.snapshot().count == 2)
+        table.noteWritten(CategorySet(), of: composed, partition: 0, offset: 1)
+        table.set(nil, of: decomposed)
+        #expect(table.set(of: composed) == CategorySet() && table.set(of: decomposed) == nil)
+    }
+
     @Test("there is room for 1,000 applications, and for new sets of those")
     func bound() throws {
         for number in 0..<CategoryTable.applications { #expect(table.set(CategorySet(), of: "a\(number)")) }

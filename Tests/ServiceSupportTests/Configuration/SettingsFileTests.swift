@@ -40,6 +40,25 @@ struct SettingsFileTests {
         #expect(message("a: *nothing\n")?.hasPrefix("f.yaml:1: the settings file is not YAML: ") == true)
     }
 
+    @Test func `nested aliases are refused where they exceed the limit, a few work`() {
+        var yaml = "a0: &a0 [lol, lol, lol, lol, lol]\n"
+        for level in 1...12 {
+            let items = Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
+            yaml += "a\(level): &a\(level) [\(items)]\n"
+        }
+        let found = message(yaml)
+        #expect(found?.hasPrefix("f.yaml:6: ") == true && found?.contains("aliases") == true, "\(found ?? "")")
+        #expect(message("kafka: {bootstrap: {servers: &s [a]}}\nx: *s\n") == nil)
+    }
+
+    @Test func `a file of more than a mebibyte is refused before it is parsed`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).yaml").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data(repeating: 0x23, count: SettingsFile.maximumBytes + 1).write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: ServiceSettingsError.self) { _ = try ServiceSettings(environment: [:], file: path) }
+        #expect(error?.description.contains("more than 1048576 bytes") == true)
+    }
+
     @Test func `a key that appears twice is refused with its line`() {
         #expect(message("http:\n  port: 1\n  port: 2\n")?.contains("port appears twice in one map") == true)
         #expect(message("http:\n  port: 1\nhttp.port: 2\n") == "f.yaml:3: http.port appears twice (first on line 2)")

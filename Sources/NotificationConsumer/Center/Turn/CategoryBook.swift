@@ -14,10 +14,10 @@ final class CategoryBook: Sendable {
     // Few deployments have more than a handful of applications.
     private let pages: [Page]
 
-    init(_ sets: [String: CategorySet]) {
+    init(_ sets: [ExactText: CategorySet]) {
         pages = sets.map { application, set in
             var bytes: [UInt8] = []
-            PercentEncoding.encode(application.utf8, to: &bytes)
+            PercentEncoding.encode(application.text.utf8, to: &bytes)
             return Page(application: bytes + [UInt8(ascii: "/")], set: set)
         }
     }

@@ -59,12 +59,12 @@ struct StoreFile {
             var found = ObjCBool(false)
             return FileManager.default.fileExists(atPath: path, isDirectory: &found) && found.boolValue
         }
-        if isDirectory() || mkdir(path, 0o755) == 0 { return nil }
+        if isDirectory() || mkdir(path, 0o700) == 0 { return nil }
         var code = errno
         let parent = (path as NSString).deletingLastPathComponent
         if code == ENOENT, !parent.isEmpty, parent != path {
             if let above = makeDirectory(parent) { return above }
-            if mkdir(path, 0o755) == 0 { return nil }
+            if mkdir(path, 0o700) == 0 { return nil }
             code = errno
         }
         // Another partition may have created it first.
@@ -96,6 +96,20 @@ struct StoreFile {
 
     // MARK: - Connections
 
+    /// Lets only this user read the file and what SQLite puts beside it. SQLite itself would let everybody, within the
+    /// process's umask; it gives its log and its index the permissions of the file.
+    ///
+    /// Call it before the connection is open: closing a descriptor of the file would end its locks.
+    private func restrict() {
+        let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor < 0 else {
+            _ = Foundation.close(descriptor)
+            return
+        }
+        // An older version created them. What cannot be changed, SQLite reports when it cannot use it.
+        for suffix in ["", "-wal", "-shm"] { _ = chmod(path + suffix, 0o600) }
+    }
+
     /// - Parameter isReader: whether the connection never writes.
     func connect(isReader: Bool, cacheBytes: Int, maximumPages: Int? = nil) throws -> DatabaseQueue {
         var configuration = Configuration()
@@ -108,12 +122,14 @@ struct StoreFile {
             var pragmas = ["mmap_size = 0", "temp_store = MEMORY", "cache_size = -\(cacheBytes >> 10)"]
             if !isReader {
                 pragmas = ["page_size = 4096", "journal_mode = WAL", "synchronous = OFF"] + pragmas
-                // The log may grow to 40 MiB before it is copied to the file.
-                pragmas += ["secure_delete = OFF", "wal_autocheckpoint = 10000", "journal_size_limit = 67108864"]
+                // The log may grow to 40 MiB before it is copied to the file. What is deleted is overwritten in the
+                // pages that are written anyway.
+                pragmas += ["secure_delete = FAST", "wal_autocheckpoint = 10000", "journal_size_limit = 67108864"]
                 if let maximumPages { pragmas.append("max_page_count = \(maximumPages)") }
             }
             for pragma in pragmas { try database.execute(sql: "PRAGMA \(pragma)") }
         }
+        if !isReader { restrict() }
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
@@ -254,7 +270,14 @@ struct StoreFile {
 
     /// Leaves a note next to the file, so that the file is discarded even if this process ends.
     func noteDamage(_ what: String) {
-        if FileManager.default.createFile(atPath: damageNote, contents: Data(what.utf8)) { return }
+        let permissions = [FileAttributeKey.posixPermissions: 0o600]
+        if FileManager.default.createFile(
+            atPath: damageNote,
+            contents: Data(what.utf8),
+            attributes: permissions
+        ) {
+            return
+        }
         // If the note cannot be created, delete the file itself; a process that has it open is not affected.
         try? remove()
     }

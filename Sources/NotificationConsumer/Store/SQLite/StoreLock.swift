@@ -8,7 +8,7 @@ final class StoreLock: Sendable {
 
     /// - Throws: ``EntryStoreError``.
     init(path: String) throws {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw EntryStoreError.failed("\(path) cannot be written", errno: errno)
         }

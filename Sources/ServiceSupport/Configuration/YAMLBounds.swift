@@ -1,4 +1,4 @@
-import Yams
+package import Yams
 
 /// Limits the expansion of aliases in a YAML text: a few lines of nested aliases could exceed any memory, and comparing
 /// them as keys takes as long.
@@ -6,16 +6,19 @@ import Yams
 /// The parser resolves aliases while it reads. So the expanded size is computed before, on the same text with every `*`
 /// replaced by a letter, which makes an alias a plain word. Nesting needs no limit here: the parser stops at 1,000
 /// levels.
-enum YAMLBounds {
+package enum YAMLBounds {
     /// Maximum size of a text with its aliases resolved: bytes of its scalars and 8 for each node.
-    static let maximumWeight = 4 << 20
+    package static let maximumWeight = 4 << 20
 
     /// A private-use character, so no name contains it.
     private static let marker: Character = "\u{E02A}"
 
-    /// - Returns: The problem at the position that exceeds the limit.
+    /// What is wrong with a text that exceeds the limit, and what to do.
+    package static let message = "with its aliases the file exceeds \(maximumWeight) bytes; use fewer aliases"
+
+    /// - Returns: The position that exceeds the limit; nil when none does.
     /// - Throws: The parser's error.
-    static func problem(in text: String) throws -> RuleFileError.Problem? {
+    package static func excess(in text: String) throws -> Mark? {
         let bytes = text.utf8
         guard bytes.contains(UInt8(ascii: "*")), bytes.contains(UInt8(ascii: "&")) else { return nil }
         var expansion = Expansion()
@@ -24,13 +27,7 @@ enum YAMLBounds {
         try withExtendedLifetime(parser) {
             if let root = try parser.singleRoot() { _ = expansion.weight(of: root) }
         }
-        return expansion.excess.map { mark in
-            .init(
-                line: mark.line,
-                column: mark.column,
-                message: "with its aliases the file exceeds \(maximumWeight) bytes; use fewer aliases"
-            )
-        }
+        return expansion.excess
     }
 
     private struct Expansion {
