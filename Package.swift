@@ -234,6 +234,14 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "NotificationChannelsTests",
+            dependencies: [
+                "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
+                "NotificationDelivery", "NotificationModel", "NotificationState", "ServiceHTTP", "ServiceSupport", log,
+                nioCore, nioHTTP1, nioPosix, nioSSL,
+            ]
+        ),
+        .testTarget(
             name: "NotificationEnrichmentTests",
             dependencies: [
                 "HTTPTesting", "NotificationConsumer", "NotificationEnrichment", "NotificationDelivery",

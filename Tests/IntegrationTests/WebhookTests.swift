@@ -87,7 +87,7 @@ struct WebhookTests {
 
         var errors: [String] { get throws { try requests.flatMap { $0.errors ?? [] } } }
 
-        /// The idempotency keys of each notification.
+        /// The ids of the requests for each notification.
         var keys: [String: Set<String>] {
             get throws {
                 try requests.reduce(into: [:]) { keys, request in

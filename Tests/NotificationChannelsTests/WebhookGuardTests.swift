@@ -1,6 +1,7 @@
 import HTTPTesting
 import NIOCore
 import NIOSSL
+import NotificationDelivery
 import ServiceHTTP
 import ServiceSupport
 import Testing

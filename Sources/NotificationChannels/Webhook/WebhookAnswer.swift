@@ -21,6 +21,8 @@ enum WebhookAnswer: Sendable {
         case accepted
         /// Refused permanently: 4xx.
         case rejected
+        /// Refused because of how the endpoint or the keys are set up now: 401, 403, 404, 409.
+        case denied
         /// Refused for now: 408, 425, 429.
         case throttled
         case redirected
@@ -37,14 +39,13 @@ enum WebhookAnswer: Sendable {
         case cancelled
     }
 
-    /// The longest pause that an endpoint can request, in milliseconds; the retry policy grants less.
-    static let longestPause: Int64 = 24 * 60 * 60 * 1000
-
-    /// - Parameter now: to compare with a date.
-    func result(at now: Timestamp) -> (kind: Kind, result: ChannelResult) {
+    /// - Parameters:
+    ///   - now: to compare with a date.
+    ///   - longest: the longest pause that the endpoint can request, in milliseconds.
+    func result(at now: Timestamp, longest: Int64) -> (kind: Kind, result: ChannelResult) {
         switch self {
         case .head(let status, let retryAfter):
-            Self.result(status, pause: retryAfter.flatMap { Self.pause($0, at: now) })
+            Self.result(status, pause: retryAfter.flatMap { Self.pause($0, at: now, longest: longest) })
         case .failure(let kind, let isSent):
             (kind, isSent ? .unanswered(retryAfter: nil) : .failed(retryAfter: nil))
         case .refusedAddress: (.refusedAddress, .failed(retryAfter: nil))
@@ -57,6 +58,8 @@ enum WebhookAnswer: Sendable {
         // The URL of the settings is wrong: the notification waits until someone has corrected it.
         case 300..<400: (.redirected, .failed(retryAfter: pause))
         case 408, 425, 429: (.throttled, .failed(retryAfter: pause))
+        // A key rotated in the wrong order, a deployment, a route that is missing: someone will correct it.
+        case 401, 403, 404, 409: (.denied, .failed(retryAfter: pause))
         case 410: (.rejected, .rejected(.unregistered))
         case 413: (.rejected, .rejected(.payloadTooLarge))
         case 400..<500: (.rejected, .rejected(.rejected))
@@ -67,15 +70,15 @@ enum WebhookAnswer: Sendable {
         }
     }
 
-    /// The value of `Retry-After`, seconds or a date, in milliseconds; nil if it is neither.
-    static func pause(_ text: String, at now: Timestamp) -> Int64? {
+    /// The value of `Retry-After`, seconds or a date, in milliseconds and at most `longest`; nil if it is neither.
+    static func pause(_ text: String, at now: Timestamp, longest: Int64) -> Int64? {
         let digits = text.utf8
         if !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) {
-            guard let seconds = Int64(text), seconds <= longestPause / 1000 else { return longestPause }
+            guard let seconds = Int64(text), seconds < longest / 1000 else { return longest }
             return seconds * 1000
         }
         guard let date = HTTPDate.parse(text, at: now) else { return nil }
-        return max(0, min(longestPause, date.rawValue - now.rawValue))
+        return max(0, min(longest, date.rawValue - now.rawValue))
     }
 
     /// What an error of a connection says about its request.

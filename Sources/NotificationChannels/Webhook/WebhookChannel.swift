@@ -42,6 +42,8 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     package let name = ChannelName.webhook
     private let configuration: Configuration
+    /// In milliseconds.
+    private let longestRequest: Int64
     private let requests: WebhookRequests
     private let signer: RequestSigner
     private let connections: WebhookConnections
@@ -54,6 +56,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     /// - Parameters:
     ///   - configuration: Of the channel.
+    ///   - longestRequest: The longest pause that the endpoint can request.
     ///   - egress: Which addresses the endpoint may have, unless it is internal.
     ///   - source: The `source` of the events.
     ///   - health: Shows the circuit breaker.
@@ -62,6 +65,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     /// - Throws: `WebhookSettingsError`, and `EgressPolicyError`.
     package convenience init(
         _ configuration: ConsumerServiceConfiguration.Webhook,
+        longestRequest: Duration,
         egress: ConsumerServiceConfiguration.Egress,
         source: String,
         health: Health,
@@ -71,6 +75,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         let start = ContinuousClock.now
         try self.init(
             configuration,
+            longestRequest: longestRequest,
             egress: egress,
             source: source,
             health: health,
@@ -86,6 +91,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     init(
         _ configuration: Configuration,
+        longestRequest: Duration,
         egress: ConsumerServiceConfiguration.Egress,
         source: String,
         health: Health,
@@ -103,6 +109,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         }
         requests = try WebhookRequests(url: configuration.url, channel: name.rawValue, source: source, signer: signer)
         (self.configuration, self.world, self.logger) = (configuration, world, logger)
+        self.longestRequest = longestRequest.milliseconds
         connections = try WebhookConnections(
             to: requests.endpoint,
             .init(
@@ -125,7 +132,8 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
                         longestPause: max(
                             configuration.breakerFirstPause,
                             configuration.breakerLongestPause
-                        ).milliseconds
+                        ).milliseconds,
+                        longestRequest: longestRequest.milliseconds
                     )
                 )
             )
@@ -174,9 +182,18 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     // MARK: - Keys
 
-    /// Reads the file of keys again. Requests that begin afterwards are signed with its keys; a file that is wrong changes
-    /// nothing, and is logged and counted.
+    /// Reads the file of keys again, and tests a failing endpoint with the next send. Requests that begin afterwards are
+    /// signed with the keys of the file; a file that is wrong changes nothing, and is logged and counted.
     package func reload() async {
+        await readKeys()
+        guard contents.withLock({ $0.breaker.testNext(at: world.now() / 1_000_000) }) else { return }
+        logger.notice(
+            "the next send tests the webhook's endpoint",
+            metadata: ["endpoint": "\(requests.endpoint.authority)"]
+        )
+    }
+
+    private func readKeys() async {
         let path = configuration.keysFile
         do {
             let new = try await NIOThreadPool.singleton.runIfActive { try SigningKeyFile.load(path: path) }
@@ -213,7 +230,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
             reply(.deferred(retryAfter: pause))
         case .admitted(let pass):
             let exchange = WebhookExchange(
-                requests.request(for: send, at: world.wall()),
+                requests.request(for: send.work, at: world.wall()),
                 by: .now() + .nanoseconds(configuration.timeout.nanoseconds)
             ) { [weak self] answer in
                 self?.end(reply, answer, since: start)
@@ -238,7 +255,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     private func end(_ reply: ChannelReply, _ answer: WebhookAnswer, since start: Int64) {
         guard let active = contents.withLock({ $0.active.removeValue(forKey: reply) }) else { return }
         metrics.record(duration: world.now() - start)
-        let (kind, result) = answer.result(at: world.wall())
+        let (kind, result) = answer.result(at: world.wall(), longest: longestRequest)
         metrics.count(kind)
         switch result {
         case .failed(let pause), .unanswered(let pause), .deferred(let pause):
