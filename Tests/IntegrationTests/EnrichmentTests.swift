@@ -282,6 +282,7 @@ struct EnrichmentTests {
                     subtitle: "For {{userInfo.name}}"
                   webhook:title:
                     url: \(setting.host.origin)/enrich
+                    internal: true
                     keys: \(keys)
                 chains:
                   HELLO: template:hello; webhook:title budget=20s; attachments

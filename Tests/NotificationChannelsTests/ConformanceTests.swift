@@ -1,5 +1,6 @@
 import NotificationDelivery
 import NotificationModel
+import OutboundHTTP
 import Synchronization
 import Testing
 

@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 
@@ -120,10 +120,11 @@ struct WebhookBench {
         concurrency: Int = 100_000,
         jitter: Double = 0,
         longestRequest: Duration = .seconds(3600),
-        resolver: any HostResolver = ScriptedResolver([]),
+        resolver: any HostResolver = ScriptedResolver([["127.0.0.1"]]),
         trusting roots: NIOSSLTrustRoots = .default,
         origins: [String] = [],
         internalOrigins: [String] = [],
+        connectionAge: Duration = .seconds(300),
         _ change: (inout ConsumerServiceConfiguration.Webhook) -> Void = { _ in }
     ) throws {
         folder = try TestFolder()
@@ -136,7 +137,7 @@ struct WebhookBench {
         configuration.timeout = .seconds(120)
         configuration.connectTimeout = .seconds(60)
         change(&configuration)
-        (egress.origins, egress.internalOrigins) = (origins, internalOrigins)
+        (egress.origins, egress.internalOrigins, egress.connectionAge) = (origins, internalOrigins, connectionAge)
         let (time, log) = (time, log)
         channel = try WebhookChannel(
             configuration,

@@ -1,6 +1,7 @@
 import Logging
 import NotificationDelivery
 import NotificationModel
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import NotificationConsumer
 import NotificationDelivery
 import NotificationModel
+import OutboundHTTP
 import Testing
 
 @testable import NotificationChannels
@@ -10,7 +11,7 @@ struct WebhookAnswerTests {
     private static let longest: Int64 = 3_600_000
 
     private static func result(_ status: UInt, _ retryAfter: String? = nil) -> ChannelResult {
-        WebhookAnswer.head(status: status, retryAfter: retryAfter).result(at: now, longest: longest).result
+        WebhookAnswer.status(.init(status: status, retryAfter: retryAfter)).result(at: now, longest: longest).result
     }
 
     @Test(arguments: [200, 201, 202, 204, 299] as [UInt])
@@ -35,11 +36,15 @@ struct WebhookAnswerTests {
         #expect(Self.result(status, "7") == .unanswered(retryAfter: 7000))
     }
 
-    @Test(arguments: WebhookAnswer.Kind.allCases)
-    func `a request that was not sent has certainly not arrived`(_ kind: WebhookAnswer.Kind) {
-        let unsent = WebhookAnswer.failure(kind, isSent: false).result(at: Self.now, longest: Self.longest)
-        #expect(unsent.kind == kind && unsent.result == .failed(retryAfter: nil))
-        #expect(WebhookAnswer.failure(kind, isSent: true).result(at: Self.now, longest: Self.longest).result == .unanswered(retryAfter: nil))
+    @Test(arguments: OutboundFailure.Code.allCases.map(\.rawValue) + ["address-refused"])
+    func `a request that was not sent has certainly not arrived`(_ code: String) {
+        var failure = OutboundFailure(code: code, detail: "")
+        func result() -> ChannelResult {
+            WebhookAnswer.failure(failure).result(at: Self.now, longest: Self.longest).result
+        }
+        #expect(result() == .failed(retryAfter: nil))
+        failure.isSent = true
+        #expect(result() == .unanswered(retryAfter: nil))
     }
 
     @Test(arguments: [300, 301, 302, 303, 304, 307, 308, 399] as [UInt])
@@ -49,7 +54,7 @@ struct WebhookAnswerTests {
 
     @Test(arguments: [0, 99, 100, 101, 199, 600, 999] as [UInt])
     func `a status that ends no request, or that HTTP does not have, is temporary`(_ status: UInt) {
-        let (kind, result) = WebhookAnswer.head(status: status, retryAfter: "5").result(at: Self.now, longest: Self.longest)
+        let (kind, result) = WebhookAnswer.status(.init(status: status, retryAfter: "5")).result(at: Self.now, longest: Self.longest)
         #expect(kind == .invalid && result == .unanswered(retryAfter: nil))
     }
 

@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 import Testing

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import Testing
 
 @testable import NotificationChannels
@@ -16,7 +16,7 @@ struct WebhookRequestTests {
         -> WebhookRequests
     {
         try WebhookRequests(
-            url: "https://hooks.example.com/in",
+            to: EgressPolicy.inside("https://hooks.example.com/in").check("https://hooks.example.com/in"),
             channel: "webhook",
             source: source,
             signer: RequestSigner(keys: SigningKeyFile.keys(in: keys.joined(separator: "\n"), of: "keys"))

@@ -1,6 +1,6 @@
 import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import Testing
 
 @testable import NotificationChannels

@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 
 /// A request of a send.
@@ -16,22 +16,13 @@ struct WebhookRequest: Sendable {
 /// All that a receiver acts on is in the body, and so under the signature. Its `data` is a `delivered` or `removed` event;
 /// its `id` is that of the operation, equal for each of its attempts.
 struct WebhookRequests: Sendable {
-    let endpoint: WebhookEndpoint
+    private let endpoint: EgressURL
     private let channel: String
     private let source: String
     private let signer: RequestSigner
 
-    init(
-        url: String,
-        channel: String,
-        source: String,
-        signer: RequestSigner
-    ) throws(WebhookSettingsError) {
-        guard let endpoint = WebhookEndpoint(url: url) else {
-            throw WebhookSettingsError(.url, "is not a URL to which a request can be sent")
-        }
-        self.endpoint = endpoint
-        (self.channel, self.source, self.signer) = (channel, source, signer)
+    init(to endpoint: EgressURL, channel: String, source: String, signer: RequestSigner) {
+        (self.endpoint, self.channel, self.source, self.signer) = (endpoint, channel, source, signer)
     }
 
     func request(for send: ChannelSend, at now: Timestamp) -> WebhookRequest {

@@ -1,6 +1,6 @@
 import COpenSSL
 package import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 
 /// Why a request is not taken for one of Carillon's.
 package struct WebhookRefusal: Error, Hashable, CustomStringConvertible {

@@ -3,6 +3,7 @@ package import NIOSSL
 import NIOPosix
 import NotificationConsumer
 import NotificationModel
+import OutboundHTTP
 package import ServiceHTTP
 package import ServiceSupport
 
@@ -15,7 +16,7 @@ package struct ConfiguredEnrichment {
     ///   - configuration: checked.
     ///   - registry: receives counters and gauges.
     ///   - logger: the service's logger.
-    ///   - roots: the certificate authorities.
+    ///   - roots: the certificate authorities, besides those of `egress.ca.file`.
     /// - Throws: `EnrichmentSettingsError`, `EgressPolicyError`, and errors of TLS for roots that cannot be read.
     package init(
         _ configuration: ConsumerServiceConfiguration,
@@ -30,10 +31,11 @@ package struct ConfiguredEnrichment {
         let keys = media.keysFile.isEmpty ? [] : try Self.keys(path: media.keysFile, of: .mediaKeys)
         let store = try MediaStore(media)
         let fetcher = try MediaFetcher(
-            .init(media),
-            policy: configuration.egress.policy(),
+            .init(media, configuration.egress),
+            policy: configuration.egress.mediaPolicy(),
             store: store,
-            roots: roots
+            roots: roots,
+            authorities: configuration.egress.authorities()
         )
         let links = MediaLinks(base: configuration.mediaBase, keys: keys)
         let now: @Sendable () -> Int64 = { SystemClock.now().rawValue }
@@ -49,7 +51,7 @@ package struct ConfiguredEnrichment {
         do {
             stage = try EnrichmentStage(
                 chains: file.chains,
-                enrichers: [attachments] + Self.enrichers(file, fetcher)
+                enrichers: [attachments] + Self.enrichers(file, fetcher, configuration.egress)
             )
         } catch let error as EnrichmentChainError {
             throw EnrichmentSettingsError(.chainsFile, error.message)
@@ -92,7 +94,8 @@ package struct ConfiguredEnrichment {
 
     private static func enrichers(
         _ file: ChainsFile,
-        _ fetcher: MediaFetcher
+        _ fetcher: MediaFetcher,
+        _ egress: ConsumerServiceConfiguration.Egress
     ) throws -> [any Enricher] {
         var enrichers: [any Enricher] = []
         for (name, description) in file.enrichers.sorted(by: { $0.key < $1.key }) {
@@ -103,13 +106,14 @@ package struct ConfiguredEnrichment {
                 } catch {
                     throw EnrichmentSettingsError(.chainsFile, "the enricher `\(name)`: \(error)")
                 }
-            case .webhook(let url, let keysFile):
+            case .webhook(let url, let keysFile, let isInternal):
                 let signer = RequestSigner(keys: try keys(path: keysFile, of: .chainsFile))
                 let posting: any EnrichmentPosting
+                let policy = try egress.policy()
                 do throws(EgressRefusal) {
-                    posting = try fetcher.posting(to: url, of: name)
+                    posting = try fetcher.posting(to: url, of: name, by: isInternal ? .inside(url) : policy)
                 } catch {
-                    let remedy = "a URL inside your network must be among `egress.internal-origins`"
+                    let remedy = "if the service is inside your network, set `internal: true` for it in this file"
                     throw EnrichmentSettingsError(.chainsFile, "the enricher `\(name)`: \(error.detail); \(remedy)")
                 }
                 enrichers.append(

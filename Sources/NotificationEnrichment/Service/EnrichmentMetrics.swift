@@ -1,5 +1,6 @@
 import Metrics
 import NotificationConsumer
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 

@@ -5,10 +5,12 @@ package import ServiceSupport
 
 extension MediaFetcher.Settings {
     /// The bounds and times of the configuration.
-    package init(_ media: ConsumerServiceConfiguration.Media) {
+    package init(_ media: ConsumerServiceConfiguration.Media, _ egress: ConsumerServiceConfiguration.Egress) {
         self.init()
+        connectionAge = .nanoseconds(egress.connectionAge.nanoseconds)
         (connections, connectionsPerHost) = (media.connections, media.connectionsPerHost)
         redirects = media.redirects
+        minimumRate = media.minimumRate
         connectTimeout = .nanoseconds(media.connectTimeout.nanoseconds)
         firstByteTimeout = .nanoseconds(media.firstByteTimeout.nanoseconds)
         wholeTimeout = .nanoseconds(media.timeout.nanoseconds)

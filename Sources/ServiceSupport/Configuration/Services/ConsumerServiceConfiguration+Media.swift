@@ -31,6 +31,8 @@ extension ConsumerServiceConfiguration {
         public var connectionsPerHost = 16
         /// Redirects of a download.
         public var redirects = 5
+        /// Bytes a second of a download; 0 for any rate.
+        public var minimumRate = 1024
     }
 
     mutating func readMedia(_ settings: inout ServiceSettings, defaults: Media) {
@@ -132,6 +134,12 @@ extension ConsumerServiceConfiguration {
             default: defaults.connectionsPerHost,
             in: 1...10_000,
             about: "Connections of the process to one host and port."
+        )
+        media.minimumRate = settings.int(
+            "media.minimum-rate",
+            default: defaults.minimumRate,
+            in: 0...(1 << 30),
+            about: "Bytes a second of a download, looked at every five seconds; a slower one is `too-slow`. 0 for any rate."
         )
         media.redirects = settings.int(
             "media.redirects",
