@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "ServiceSupport",
             dependencies: [
-                "Kafka", "NotificationModel", "OutboundHTTP", "ServiceHTTP", log, metrics, coreMetrics, lifecycle, unixSignals,
+                "Kafka", "NotificationModel", "OutboundHTTP", "ServiceHTTP", log, metrics, coreMetrics, lifecycle,
+                unixSignals,
                 configuration, hummingbird, httpTypes, nioCore, nioPosix, nioSSL, yams,
             ]
         ),
@@ -178,7 +179,8 @@ let package = Package(
                 "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
-                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle, unixSignals,
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
+                unixSignals,
                 argumentParser,
             ]
         ),

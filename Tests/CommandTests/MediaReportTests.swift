@@ -88,7 +88,9 @@ struct MediaReportTests {
         #expect(status() == 0)
         #expect(status(invalid) == 65)
         #expect(status(invalid, late) == 69)
-        #expect(status(late, .refused(OutboundFailure(.unresolved, "")), .refused(OutboundFailure(.notConnected, ""))) == 69)
+        #expect(
+            status(late, .refused(OutboundFailure(.unresolved, "")), .refused(OutboundFailure(.notConnected, ""))) == 69
+        )
         #expect(status(late, refused, invalid) == 1)
         #expect(status(.refused(OutboundFailure(.tls, ""))) == 1)
     }

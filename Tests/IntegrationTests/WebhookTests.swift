@@ -24,6 +24,7 @@ struct WebhookTests {
             var key: String?
             var type: String?
             var requestId: String?
+            var by: String?
             var subject: String?
             var devices: [String]?
             var actions: [String]?
@@ -74,6 +75,11 @@ struct WebhookTests {
         func received(_ mode: String, type: String = "delivered") throws -> [String] {
             try requests.filter { $0.mode == mode && $0.type == "carillon.notification.\(type).v1" }
                 .compactMap(\.requestId)
+        }
+
+        /// What the removals that arrived were caused by.
+        func causes() throws -> [String?] {
+            try requests.filter { $0.type == "carillon.notification.removed.v1" }.map(\.by)
         }
 
         /// What arrived of a notification: the type, the devices and the actions.
@@ -252,8 +258,9 @@ struct WebhookTests {
                 let newer = try await delivered(try await send("b", "events"))
                 #expect(newer["channel"] == "events" && newer["replaces"] == posted)
                 try await eventually("the receiver is asked to remove it", orSay: { service.child.lastWords }) {
-                    try receiver.received("204", type: "removed") == [newer["requestId"]]
+                    try receiver.received("204", type: "removed") == [posted]
                 }
+                #expect(try receiver.causes() == [newer["requestId"]])
                 #expect(try receiver.received("204") == [posted])
                 #expect(try receiver.errors == [])
             } catch {

@@ -4,7 +4,9 @@ import Testing
 @testable import NotificationChannels
 
 struct CircuitBreakerTests {
-    private var breaker = CircuitBreaker(.init(failures: 3, firstPause: 1000, longestPause: 3000, longestRequest: 60_000))
+    private var breaker = CircuitBreaker(
+        .init(failures: 3, firstPause: 1000, longestPause: 3000, longestRequest: 60_000)
+    )
 
     private mutating func pass(at now: Int64) throws -> CircuitBreaker.Pass {
         guard case .admitted(let pass) = breaker.admit(at: now) else {
@@ -61,8 +63,8 @@ struct CircuitBreakerTests {
     @Test(arguments: [0, 0.5, 0.99]) mutating func `it tests the endpoint at least once in the longest request`(
         _ jitter: Double
     ) throws {
-        for (request, bound) in [(50_000, 50_000...60_000), (60_000, 45_000...60_000), (.max, 45_000...60_000)] as
-            [(Int64, ClosedRange<Int64>)]
+        for (request, bound) in [(50_000, 50_000...60_000), (60_000, 45_000...60_000), (.max, 45_000...60_000)]
+            as [(Int64, ClosedRange<Int64>)]
         {
             breaker = CircuitBreaker(breaker.limits)
             for _ in 0..<2 { _ = try fail(at: 0) }

@@ -125,6 +125,7 @@ struct WebhookBench {
         origins: [String] = [],
         internalOrigins: [String] = [],
         connectionAge: Duration = .seconds(300),
+        authoritiesFile: String = "",
         _ change: (inout ConsumerServiceConfiguration.Webhook) -> Void = { _ in }
     ) throws {
         folder = try TestFolder()
@@ -138,6 +139,7 @@ struct WebhookBench {
         configuration.connectTimeout = .seconds(60)
         change(&configuration)
         (egress.origins, egress.internalOrigins, egress.connectionAge) = (origins, internalOrigins, connectionAge)
+        egress.authoritiesFile = authoritiesFile
         let (time, log) = (time, log)
         channel = try WebhookChannel(
             configuration,

@@ -54,7 +54,10 @@ struct WebhookAnswerTests {
 
     @Test(arguments: [0, 99, 100, 101, 199, 600, 999] as [UInt])
     func `a status that ends no request, or that HTTP does not have, is temporary`(_ status: UInt) {
-        let (kind, result) = WebhookAnswer.status(.init(status: status, retryAfter: "5")).result(at: Self.now, longest: Self.longest)
+        let (kind, result) = WebhookAnswer.status(.init(status: status, retryAfter: "5")).result(
+            at: Self.now,
+            longest: Self.longest
+        )
         #expect(kind == .invalid && result == .unanswered(retryAfter: nil))
     }
 

@@ -166,7 +166,10 @@ struct WebhookChannelTests {
 
     @Test func `a long answer counts by its status, and its connection is closed`() async throws {
         let endpoint = try await ScriptedEndpoint { request in
-            let body = String(repeating: "x", count: request.event["subject"]?.stringValue == "shop/ana/long" ? 100_000 : 1000)
+            let body = String(
+                repeating: "x",
+                count: request.event["subject"]?.stringValue == "shop/ana/long" ? 100_000 : 1000
+            )
             return .answer(200, body: body)
         }
         let bench = try WebhookBench(endpoint.url) {

@@ -76,7 +76,8 @@ struct WebhookGuardTests {
         try await endpoint.stop()
     }
 
-    @Test func `an internal endpoint is connected at the addresses of the resolver, one after the other`() async throws {
+    @Test func `an internal endpoint is connected at the addresses of the resolver, one after the other`() async throws
+    {
         let endpoint = try await ScriptedEndpoint { _ in .answer(204) }
         let origin = "http://gateway:\(endpoint.port)"
         // Nothing listens at that port of the first address.
@@ -91,7 +92,9 @@ struct WebhookGuardTests {
 
     @Test func `an internal origin of media is none of the webhook's`() {
         #expect(throws: WebhookSettingsError.self) {
-            try WebhookBench("https://gateway:8443/", internalOrigins: ["https://gateway:8443"]) { $0.isInternal = false }
+            try WebhookBench("https://gateway:8443/", internalOrigins: ["https://gateway:8443"]) {
+                $0.isInternal = false
+            }
         }
     }
 
@@ -112,6 +115,24 @@ struct WebhookGuardTests {
         #expect(await bench.desk.result(of: try send("a")) == .failed(retryAfter: nil))
         #expect(bench.requests(.tls) == "1" && endpoint.requests.isEmpty)
         await bench.channel.close()
+        try await endpoint.stop()
+    }
+
+    @Test func `a private authority of the settings is trusted besides those of the system`() async throws {
+        let files = try TestFiles()
+        defer { files.remove() }
+        let pair = try files.certificate("endpoint")
+        let server = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(pair.certificate).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: pair.key, format: .pem))
+        )
+        let endpoint = try await ScriptedEndpoint(tls: try NIOSSLContext(configuration: server)) { _ in .answer(204) }
+        for (file, isTrusted) in [("", false), (pair.certificate, true)] {
+            let bench = try WebhookBench("https://localhost:\(endpoint.port)/", authoritiesFile: file)
+            #expect(await bench.desk.result(of: try send("a")) == (isTrusted ? .accepted : .failed(retryAfter: nil)))
+            await bench.channel.close()
+        }
+        #expect(endpoint.requests.count == 1)
         try await endpoint.stop()
     }
 

@@ -34,7 +34,9 @@ struct ConnectionPlanTests {
 
     /// What becomes of a request that begins: `open`, `send`, `wait`, `overloaded` or `closed`; an opened connection is there
     /// at once.
-    private mutating func begin(_ request: Request, at now: NIODeadline = now) -> (what: String, connection: Connection?) {
+    private mutating func begin(_ request: Request, at now: NIODeadline = now) -> (
+        what: String, connection: Connection?
+    ) {
         switch plan.begin(request, at: now) {
         case .take(.open): return ("open", opened(request))
         case .take(.send(let connection)): return ("send", connection)
@@ -69,7 +71,9 @@ struct ConnectionPlanTests {
         #expect(again.what == "send" && again.connection === connection)
     }
 
-    @Test mutating func `an idle connection serves only requests whose addresses contain its own, and no repeat`() throws {
+    @Test mutating func `an idle connection serves only requests whose addresses contain its own, and no repeat`()
+        throws
+    {
         let connection = try #require(try begin(Request("a.com")).connection)
         _ = plan.release(connection, at: Self.now)
         let other = try Request("a.com", at: [IPAddress(v4: 1)])
@@ -123,7 +127,8 @@ struct ConnectionPlanTests {
         #expect(try take(30, { _ in "a.com" }) == 10)
     }
 
-    @Test mutating func `of those that wait the application with the fewest slots goes first, then the oldest`() throws {
+    @Test mutating func `of those that wait the application with the fewest slots goes first, then the oldest`() throws
+    {
         plan = Plan(.init(connections: 4, perHost: 4, waiting: 100, isShared: true))
         var connections: [Connection] = []
         for host in ["a.com", "b.com", "c.com", "d.com"] {

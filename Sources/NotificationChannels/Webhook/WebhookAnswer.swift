@@ -8,7 +8,9 @@ struct WebhookStatus: OutboundAnswer {
     var status: UInt
     var retryAfter: String?
 
-    init(_ head: HTTPResponseHead) { self.init(status: head.status.code, retryAfter: head.headers.first(name: "retry-after")) }
+    init(_ head: HTTPResponseHead) {
+        self.init(status: head.status.code, retryAfter: head.headers.first(name: "retry-after"))
+    }
 
     init(status: UInt, retryAfter: String?) { (self.status, self.retryAfter) = (status, retryAfter) }
 }

@@ -247,7 +247,9 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     }
 
     package func cancel(_ reply: ChannelReply) {
-        guard let active = contents.withLock({ $0.active.removeValue(forKey: reply) }), active.exchange.cancel(by: connections) else {
+        guard let active = contents.withLock({ $0.active.removeValue(forKey: reply) }),
+            active.exchange.cancel(by: connections)
+        else {
             return
         }
         metrics.count(.cancelled)

@@ -30,6 +30,7 @@ struct QueryService: Sendable {
         http = try HTTPInterface(
             name: "query API",
             configuration: configuration.queries,
+            files: configuration.enrichment.isEnabled ? configuration.media.transfers : 0,
             health: health.component("queries"),
             logger: logger
         )

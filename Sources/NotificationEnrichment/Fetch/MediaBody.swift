@@ -17,6 +17,7 @@ final class MediaBody: AnswerBody {
     }
 
     private let store: MediaStore
+    private let owner: MediaOwner
     private let freshness: HTTPFreshness
     private let neededUntil: Int64
     private let contents: Mutex<Contents>
@@ -25,9 +26,16 @@ final class MediaBody: AnswerBody {
     ///   - inspector: for these bytes.
     ///   - freshness: of the answer that has them.
     ///   - store: where they go.
+    ///   - owner: for whom they are fetched.
     ///   - neededUntil: in milliseconds since 1970.
-    init(_ inspector: MediaInspector, _ freshness: HTTPFreshness, store: MediaStore, neededUntil: Int64) {
-        (self.freshness, self.store, self.neededUntil) = (freshness, store, neededUntil)
+    init(
+        _ inspector: MediaInspector,
+        _ freshness: HTTPFreshness,
+        store: MediaStore,
+        for owner: MediaOwner,
+        neededUntil: Int64
+    ) {
+        (self.freshness, self.store, self.owner, self.neededUntil) = (freshness, store, owner, neededUntil)
         contents = Mutex(Contents(inspector: inspector))
     }
 
@@ -60,7 +68,7 @@ final class MediaBody: AnswerBody {
         return try bytes.withUnsafeReadableBytes { bytes in
             // First, so that what is refused at once costs no file.
             try contents.inspector.consume(bytes)
-            let writer = try contents.writer ?? store.write()
+            let writer = try contents.writer ?? store.write(for: owner)
             contents.writer = writer
             try writer.append(bytes)
             return writer

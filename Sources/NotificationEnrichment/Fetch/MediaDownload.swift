@@ -75,7 +75,13 @@ struct MediaDownload: Sendable {
             makeBody: { [store = keeper.store, limits] mimeType, freshness in
                 // Who shares the download may have other type hints: each is compared with the facts at the end.
                 let inspector = MediaInspector(MediaExpectation(typeHint: key.typeHint, mimeType: mimeType), limits)
-                return MediaBody(inspector, freshness, store: store, neededUntil: neededUntil)
+                return MediaBody(
+                    inspector,
+                    freshness,
+                    store: store,
+                    for: MediaOwner(application: application),
+                    neededUntil: neededUntil
+                )
             }
         )
         let exchange = OutboundExchange(

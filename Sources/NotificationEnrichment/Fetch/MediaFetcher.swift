@@ -40,6 +40,8 @@ package final class MediaFetcher: Sendable {
         package var connectionAge = TimeAmount.minutes(5)
         /// Bytes a second; a slower download fails as `too-slow`. 0 for any rate.
         package var minimumRate = 0
+        /// The rate is looked at so often.
+        package var rateWindow = TimeAmount.seconds(5)
         /// Look-ups of media hosts at one time, which applications share, and of the operator's services.
         package var (lookUps, serviceLookUps) = (16, 4)
         /// How long the addresses of a host serve for further downloads.
@@ -114,7 +116,7 @@ package final class MediaFetcher: Sendable {
         bounds.waiting = max(0, settings.waiting)
         (bounds.connectTimeout, bounds.firstByteTimeout) = (settings.connectTimeout, settings.firstByteTimeout)
         (bounds.idleTimeout, bounds.age) = (settings.idleTimeout, settings.connectionAge)
-        bounds.minimumRate = settings.minimumRate
+        (bounds.minimumRate, bounds.rateWindow) = (settings.minimumRate, settings.rateWindow)
         connections = try OutboundConnections(
             bounds,
             hosts: self.hosts,
@@ -204,7 +206,9 @@ package final class MediaFetcher: Sendable {
     ) async throws(OutboundFailure) -> FetchedMedia {
         let url = try checked(request.url)
         let key = try MediaKey(url: url.text, typeHint: request.typeHint)
-        guard request.deadline > .now() else { throw OutboundFailure(.timedOut, "the deadline passed before the fetch") }
+        guard request.deadline > .now() else {
+            throw OutboundFailure(.timedOut, "the deadline passed before the fetch")
+        }
         if let entry = known.fresh(key), try await keeper.keep(entry.stored, request.neededUntil) {
             observer?.report(.cached(entry.stored.media))
             return try result(entry.stored, .cached, request)

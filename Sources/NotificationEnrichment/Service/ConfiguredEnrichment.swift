@@ -38,6 +38,7 @@ package struct ConfiguredEnrichment {
             authorities: configuration.egress.authorities()
         )
         let links = MediaLinks(base: configuration.mediaBase, keys: keys)
+        let transfers = MediaTransfers(.init(media))
         let now: @Sendable () -> Int64 = { SystemClock.now().rawValue }
         let attachments = AttachmentsEnricher(
             fetching: StoredAttachments(
@@ -59,11 +60,12 @@ package struct ConfiguredEnrichment {
         worker = StagedEnrichment(
             stage,
             kept: media.kept.milliseconds,
-            metrics: EnrichmentMetrics(registry, fetcher: fetcher, store: store),
+            metrics: EnrichmentMetrics(registry, fetcher: fetcher, store: store, transfers: transfers),
             logger: logger,
             whenClosed: { fetcher.close() }
         )
-        routes = MediaHandler(store: store, links: links, threads: .singleton, now: now).routes
+        routes =
+            MediaHandler(store: store, links: links, transfers: transfers, threads: .singleton, now: now).routes
     }
 
     /// Enrichment if the settings enable it; errors as for `init`.

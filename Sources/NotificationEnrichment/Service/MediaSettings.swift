@@ -20,6 +20,14 @@ extension MediaFetcher.Settings {
     }
 }
 
+extension MediaTransfers.Settings {
+    /// The bounds of the configuration.
+    init(_ media: ConsumerServiceConfiguration.Media) {
+        self.init()
+        (most, mostOfClient, minimumRate) = (media.transfers, media.clientTransfers, media.transferRate)
+    }
+}
+
 extension MediaStore {
     /// Opens the directory of the configuration.
     ///
@@ -27,7 +35,7 @@ extension MediaStore {
     package convenience init(_ media: ConsumerServiceConfiguration.Media) throws(EnrichmentSettingsError) {
         do throws(MediaStoreError) {
             try self.init(
-                Settings(directory: media.directory, bytes: Int64(media.megabytes) << 20),
+                Settings(directory: media.directory, bytes: Int64(media.megabytes) << 20, share: media.share),
                 now: { SystemClock.now().rawValue }
             )
         } catch {

@@ -137,7 +137,7 @@ struct MediaDirectory: Sendable {
         guard OwnedDescriptor.status(of: path)?.isSameFile(as: status) == true else { return .gone }
         guard status.bytes == media.bytes else { return .damaged }
         guard status.modified < until else { return .kept(until: status.modified) }
-        try file.setModified(until)
+        try file.setModified(until, of: status.owner)
         return .kept(until: until)
     }
 
@@ -165,11 +165,11 @@ struct MediaDirectory: Sendable {
         let isLocked = try file.lock(waits: false)
         let status = try file.status()
         guard isLocked else {
-            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: now + Self.busyTime))
+            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: now + Self.busyTime, owner: status.owner))
         }
         guard OwnedDescriptor.status(of: path)?.isSameFile(as: status) == true else { return .gone }
         guard status.modified <= now else {
-            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified))
+            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified, owner: status.owner))
         }
         try file.unlink(path)
         return .removed
@@ -186,7 +186,11 @@ struct MediaDirectory: Sendable {
                     guard let name = MediaName(fileName: entry), entry.hasPrefix("\(high)\(low)"),
                         let status = OwnedDescriptor.status(of: file(of: name)), status.isRegular
                     else { continue }
-                    found[name] = MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified)
+                    found[name] = MediaIndex.Entry(
+                        bytes: status.bytes,
+                        neededUntil: status.modified,
+                        owner: status.owner
+                    )
                 }
             }
         }

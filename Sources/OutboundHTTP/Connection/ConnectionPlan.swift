@@ -179,11 +179,13 @@ struct ConnectionPlan<Connection: PlannedConnection, Request: PlannedRequest> {
     }
 
     private mutating func use(_ line: Line) {
+        guard limits.isShared else { return }
         applications.add(line.application)
         sites.add(RegisteredName.of(line.host))
     }
 
     private mutating func unuse(_ line: Line) {
+        guard limits.isShared else { return }
         applications.remove(line.application)
         sites.remove(RegisteredName.of(line.host))
     }

@@ -24,8 +24,6 @@ final class OutboundConnectionHandler: ChannelInboundHandler {
     }
 
     private static let collectedBytes = 64 * 1024
-    /// The rate of a body is looked at so often.
-    private static let rateWindow = TimeAmount.seconds(5)
 
     private let pool: OutboundConnections
     private let eventLoop: any EventLoop
@@ -294,10 +292,11 @@ final class OutboundConnectionHandler: ChannelInboundHandler {
         let rate = pool.settings.minimumRate
         guard rate > 0 else { return }
         let before = bodyBytes
-        timer.set(to: .now() + Self.rateWindow) { [weak self] in
+        let window = pool.settings.rateWindow
+        timer.set(to: .now() + window) { [weak self] in
             guard let self, case .body = state, !isAnswered else { return }
-            let least = rate * Int(Self.rateWindow.nanoseconds / 1_000_000_000)
-            if !isWriting, bodyBytes - before < least {
+            let least = Double(rate) * Double(window.nanoseconds) / 1e9
+            if !isWriting, Double(bodyBytes - before) < least {
                 fail(OutboundFailure(.tooSlow, "\(host): less than \(rate) bytes a second"))
             } else {
                 watchRate()

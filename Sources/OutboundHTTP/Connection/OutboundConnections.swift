@@ -29,6 +29,8 @@ package final class OutboundConnections: Sendable {
         package var drainedBytes = 16 * 1024
         /// Bytes a second of a body with interest; slower ones fail with `too-slow`. 0 for any rate.
         package var minimumRate = 0
+        /// The rate is looked at so often.
+        package var rateWindow = TimeAmount.seconds(5)
 
         package init() {}
     }

@@ -68,7 +68,10 @@ struct OutboundConnector: Sendable {
         }
         // It may have failed before the attempt's future completes: then its channel has no handler any more that
         // says why.
-        let opened = NIOLoopBoundBox<OutboundConnection?>.makeEmptyBox(valueType: OutboundConnection.self, eventLoop: loop)
+        let opened = NIOLoopBoundBox<OutboundConnection?>.makeEmptyBox(
+            valueType: OutboundConnection.self,
+            eventLoop: loop
+        )
         return ClientBootstrap(group: loop)
             .connectTimeout(time)
             .channelOption(.socketOption(.tcp_nodelay), value: 1)
@@ -114,7 +117,9 @@ struct OutboundConnector: Sendable {
         try pipeline.addHandler(handler)
     }
 
-    private static func failure(_ error: any Error, _ exchange: OutboundExchange, _ address: IPAddress) -> OutboundFailure {
+    private static func failure(_ error: any Error, _ exchange: OutboundExchange, _ address: IPAddress)
+        -> OutboundFailure
+    {
         if let failure = error as? OutboundFailure { return failure }
         switch ConnectionFailure.code(of: error) {
         case .timedOut: return timedOut(exchange)

@@ -67,7 +67,8 @@ package final class HostAddresses: Sendable {
         if let known = contents.withLock({ $0.known[host] }), known.until > now() { return try known.result.get() }
         let limit = NIODeadline.now() + timeout
         let end = min(deadline, limit)
-        let outcome = await lookUps.value(of: host, context: application, deadline: { _ in end }) { [self] application in
+        let outcome = await lookUps.value(of: host, context: application, deadline: { _ in end }) {
+            [self] application in
             await lookUp(host, for: application, until: end)
         }
         switch outcome {
@@ -127,7 +128,9 @@ package final class HostAddresses: Sendable {
     private func store(_ result: Found, of host: String) {
         let now = now()
         contents.withLock { contents in
-            if contents.known.count >= Self.mostHosts { contents.known = contents.known.filter { $0.value.until > now } }
+            if contents.known.count >= Self.mostHosts {
+                contents.known = contents.known.filter { $0.value.until > now }
+            }
             if contents.known.count >= Self.mostHosts { contents.known = [:] }
             contents.known[host] = (result, now + lifetime)
         }

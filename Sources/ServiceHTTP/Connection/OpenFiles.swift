@@ -13,9 +13,12 @@ package enum OpenFiles {
 
     /// Raises the process's own limit if it is too low, as far as allowed.
     ///
-    /// - Parameter connections: The wanted number of connections.
-    /// - Returns: The possible number, at least 1.
-    package static func makeRoom(forConnections connections: Int) -> Int {
+    /// - Parameters:
+    ///   - connections: The wanted number of connections.
+    ///   - files: Files that are open for calls at one time at most.
+    /// - Returns: The possible number of connections, at least 1.
+    package static func makeRoom(forConnections connections: Int, and files: Int = 0) -> Int {
+        let reserve = Self.reserve + files
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return connections }
         let wanted = rlim_t(connections + reserve)

@@ -1,10 +1,15 @@
 package import Hummingbird
+import NIOCore
 
 /// An authorized call, before its body is read.
 package struct Call: Sendable {
     package let request: Request
     package let target: RequestTarget
     let path: RoutePath
+    let channel: any Channel
+
+    /// The address of the client, or of the proxy before it; nil when the system does not tell.
+    package var client: String? { channel.remoteAddress?.ipAddress }
 
     /// The handler asks for a parameter that its route does not declare.
     struct UndeclaredParameter: Error, CustomStringConvertible {

@@ -42,7 +42,7 @@ package struct RouteResponder: HTTPResponder {
         let response: Response
         do {
             do {
-                response = try await answer(request, target, resource, &body)
+                response = try await answer(request, target, resource, context.channel, &body)
                 metrics.countAnswer(status: response.status.code)
             } catch let error as CallBody.Lost {
                 throw error
@@ -65,13 +65,17 @@ package struct RouteResponder: HTTPResponder {
         _ request: Request,
         _ target: RequestTarget,
         _ resource: RouteTable.Resource?,
+        _ channel: any Channel,
         _ body: inout CallBody
     ) async throws -> Response {
         try checkBytes(of: request.headers)
         if resource?.isPublic != true { try authorize(request, resource) }
         guard let resource else { throw Problem.notFound }
         let route = try resource.route(for: request.method)
-        return try await route.handler(Call(request: request, target: target, path: route.path), &body)
+        return try await route.handler(
+            Call(request: request, target: target, path: route.path, channel: channel),
+            &body
+        )
     }
 
     /// A caller without access does not learn which routes there are.

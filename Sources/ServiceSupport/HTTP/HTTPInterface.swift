@@ -10,6 +10,8 @@ package struct HTTPInterface: Sendable {
     private let configuration: HTTPConfiguration
     private let security: ListenerSecurity
     private let health: HealthComponent
+    /// That its calls have open at one time at most.
+    private let files: Int
     private let bound = BoundPort()
     private let logger: Logger
 
@@ -18,14 +20,17 @@ package struct HTTPInterface: Sendable {
     /// - Parameters:
     ///   - name: Its name in the log: `HTTP API`.
     ///   - configuration: The settings.
+    ///   - files: Files that its calls have open at one time at most, besides their connections.
     ///   - health: Ready while it listens.
     ///   - logger: The service's logger.
     package init(
         name: String,
         configuration: HTTPConfiguration,
+        files: Int = 0,
         health: HealthComponent,
         logger: Logger
     ) throws(ListenerSettingsError) {
+        self.files = files
         (self.name, self.configuration, self.health, self.logger) = (name, configuration, health, logger)
         security = try ListenerSecurity(
             host: configuration.host,
@@ -128,7 +133,7 @@ package struct HTTPInterface: Sendable {
     }
 
     private func connectionLimit() -> Int {
-        let limit = OpenFiles.makeRoom(forConnections: configuration.connections)
+        let limit = OpenFiles.makeRoom(forConnections: configuration.connections, and: files)
         if limit < configuration.connections {
             logger.warning(
                 "http.connections was lowered to the process's limit of open files; raise the limit (ulimit -n)",

@@ -65,7 +65,8 @@ struct MediaSummary: Sendable, Hashable {
         switch outcome {
         case .fetched: break
         case .refused(let failure):
-            let isAnswered = OutboundFailure.Code(rawValue: failure.code).map { !Self.withoutAnswer.contains($0) } ?? true
+            let isAnswered =
+                OutboundFailure.Code(rawValue: failure.code).map { !Self.withoutAnswer.contains($0) } ?? true
             if isAnswered { refused += 1 } else { unanswered += 1 }
         case .invalid: invalid += 1
         }

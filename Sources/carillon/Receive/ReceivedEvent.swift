@@ -29,7 +29,9 @@ struct ReceivedEvent: Hashable {
         }
         subject = try attribute("subject")
         name = RecordName(type: try attribute("type")).short
-        guard let data = event["data"] else { throw ModelError(.invalid, field: "data", "is missing in the CloudEvent") }
+        guard let data = event["data"] else {
+            throw ModelError(.invalid, field: "data", "is missing in the CloudEvent")
+        }
         summary = RecordLine.summary(of: Array(data.json))
     }
 

@@ -2,7 +2,7 @@
 
 Lines: a status; "429 N" with Retry-After; "hang"; "trickle"; "redirect"; "garbage"; "drop" (the connection ends without an answer);
 "once" (accepts, and closes the connection). It prints {"port": n} at first, then for each request
-{"mode", "key", "type", "requestId", "subject", "devices", "actions", "errors"}; devices without an outcome, or with the outcome
+{"mode", "key", "type", "requestId", "by", "subject", "devices", "actions", "errors"}; devices without an outcome, or with the outcome
 "accepted".
 """
 
@@ -80,6 +80,7 @@ class Receiver(BaseHTTPRequestHandler):
             "key": self.headers.get("webhook-id"),
             "type": event.get("type"),
             "requestId": value.get("requestId"),
+            "by": value.get("by"),
             "subject": event.get("subject"),
             "devices": [d["device"] for d in value.get("devices", []) if d.get("outcome", "accepted") == "accepted"],
             "actions": [a["identifier"] for a in value.get("actions", [])],

@@ -47,6 +47,16 @@ struct FetchTimeTests {
         await server.wait { $0.openConnections == 0 }
     }
 
+    @Test("a body that is slower than the minimum rate ends, and nothing remains")
+    func tooSlow() async throws {
+        let server = try await MediaServer { _ in Self.halfBody }
+        let bench = try FetchBench(server) { ($0.minimumRate, $0.rateWindow) = (1000, .milliseconds(20)) }
+        #expect(await failure(bench, server.url("/"))?.code == "too-slow")
+        await server.wait { $0.openConnections == 0 }
+        await bench.noFilesRemain()
+        #expect(bench.fetcher.statistics.outcomes == ["too-slow": 1])
+    }
+
     @Test("a body that stops times out by the deadline and by the whole time, and nothing remains")
     func body() async throws {
         let server = try await MediaServer { _ in Self.halfBody }

@@ -147,7 +147,9 @@ struct PostingTests {
     )
     func refusedURL(url: String, code: EgressRefusal.Code) throws {
         let bench = try FetchBench()
-        let refusal = #expect(throws: EgressRefusal.self) { try bench.fetcher.posting(to: url, of: "webhook", by: bench.policy) }
+        let refusal = #expect(throws: EgressRefusal.self) {
+            try bench.fetcher.posting(to: url, of: "webhook", by: bench.policy)
+        }
         #expect(refusal?.code == code)
     }
 
@@ -206,4 +208,22 @@ struct PostingTests {
         #expect(code(try await post(bench, server.url("/"))) == "cancelled")
         await server.wait { $0.openConnections == 0 }
     }
+
+    @Test("an internal service is open to its enricher alone, not to media")
+    func purpose() async throws {
+        let server = try await MediaServer { _ in .status(204) }
+        let bench = try FetchBench()
+        let url = server.url("/enrich")
+        let posting = try bench.fetcher.posting(to: url, of: "webhook:test", by: .inside(url))
+        let answer = await posting.post(
+            body: [],
+            headers: [],
+            answerBytes: 10,
+            deadline: .now + .seconds(60)
+        )
+        #expect(try answer.get().status == 204)
+        #expect(await bench.code(url) == "scheme-refused")
+        #expect(server.requests.count == 1)
+    }
+
 }

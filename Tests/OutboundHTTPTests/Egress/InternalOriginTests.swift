@@ -27,7 +27,9 @@ struct InternalOriginTests {
         #expect(throws: EgressRefusal.self) { try policy.check(location: "http://third.internal/", from: inside) }
     }
 
-    @Test func `a policy for one endpoint inside the network allows its origin, and nothing else that is not public`() throws {
+    @Test func `a policy for one endpoint inside the network allows its origin, and nothing else that is not public`()
+        throws
+    {
         let policy = try EgressPolicy.inside("http://gateway:8080/hooks?a=b")
         let url = try policy.check("http://gateway:8080/hooks?a=b")
         try policy.check([IPAddress(v4: 0x0A00_0001)], of: url)
