@@ -11,7 +11,7 @@ import ServiceHTTP
 package import ServiceSupport
 import Synchronization
 
-/// The channel `webhook`: posts each notification, and each recall, to one URL as a signed CloudEvent.
+/// The channel `webhook`: posts each notification, and each removal, to one URL as a signed CloudEvent.
 ///
 /// Its lanes limit the requests at one time to `concurrency`, which is also the number of connections, so that no
 /// request waits here. While the endpoint fails, a circuit breaker answers sends without a request.

@@ -71,7 +71,10 @@ struct MediaIndex: Sendable {
     init(bytes: Int64, files: Int, share: Int = 100) {
         bound = bytes.clamped(to: 1 << 60)
         fileBound = max(1, files)
-        self.share = (bound / 100 * Int64(share) + bound % 100 * Int64(share) / 100, max(1, fileBound / 100 * share + fileBound % 100 * share / 100))
+        self.share = (
+            bound / 100 * Int64(share) + bound % 100 * Int64(share) / 100,
+            max(1, fileBound / 100 * share + fileBound % 100 * share / 100)
+        )
     }
 
     var count: Int { entries.count }

@@ -12,6 +12,8 @@ import ServiceSupport
 struct WebhookReceiver: Service {
     /// More than the largest notification with what the event adds.
     private static let bodyBytes = 2 << 20
+    /// Of the path, which may be that of the gateway for which it stands.
+    private static let segments = 4
 
     private let listen: HostPort
     private let verifier: WebhookVerifier
@@ -46,7 +48,10 @@ struct WebhookReceiver: Service {
     }
 
     private var routes: [Route] {
-        [Route(.post, "/{path}", role: nil) { call, body in try await receive(call, &body) }]
+        (1...Self.segments).map { count in
+            let path = (1...count).map { "/{segment\($0)}" }.joined()
+            return Route(.post, path, role: nil) { call, body in try await receive(call, &body) }
+        }
     }
 
     private func receive(_ call: Call, _ body: inout CallBody) async throws -> Response {
