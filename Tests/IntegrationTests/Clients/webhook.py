@@ -2,8 +2,8 @@
 
 Lines: a status; "429 N" with Retry-After; "hang"; "trickle"; "redirect"; "garbage"; "drop" (the connection ends without an answer);
 "once" (accepts, and closes the connection). It prints {"port": n} at first, then for each request
-{"mode", "key", "type", "requestId", "by", "subject", "devices", "actions", "errors"}; devices without an outcome, or with the outcome
-"accepted".
+{"mode", "key", "type", "requestId", "by", "subject", "devices", "actions", "errors"}; devices without an outcome, or
+with the outcome "accepted" or "requested".
 """
 
 import argparse
@@ -29,6 +29,8 @@ options = parser.parse_args()
 
 keys = [base64.b64decode(key.removeprefix("whsec_")) for key in options.keys]
 mode = ["204"]
+# What a device has that the request is for.
+meant = (None, "accepted", "requested")
 printing = threading.Lock()
 
 
@@ -82,7 +84,7 @@ class Receiver(BaseHTTPRequestHandler):
             "requestId": value.get("requestId"),
             "by": value.get("by"),
             "subject": event.get("subject"),
-            "devices": [d["device"] for d in value.get("devices", []) if d.get("outcome", "accepted") == "accepted"],
+            "devices": [d["device"] for d in value.get("devices", []) if d.get("outcome") in meant],
             "actions": [a["identifier"] for a in value.get("actions", [])],
             "errors": errors,
         }
