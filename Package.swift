@@ -88,11 +88,19 @@ let package = Package(
                 hummingbirdTLS, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]
         ),
+        // The client side of HTTP: judged addresses, one pool of connections, signing.
+        .target(
+            name: "OutboundHTTP",
+            dependencies: [
+                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+            ]
+        ),
         .target(
             name: "ServiceSupport",
             dependencies: [
-                "Kafka", "NotificationModel", "ServiceHTTP", log, metrics, coreMetrics, lifecycle, unixSignals,
-                configuration, hummingbird, httpTypes, nioCore, nioPosix, yams,
+                "Kafka", "NotificationModel", "OutboundHTTP", "ServiceHTTP", log, metrics, coreMetrics, lifecycle,
+                unixSignals,
+                configuration, hummingbird, httpTypes, nioCore, nioPosix, nioSSL, yams,
             ]
         ),
         .target(
@@ -116,8 +124,8 @@ let package = Package(
             name: "NotificationChannels",
             dependencies: [
                 "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
-                "ServiceHTTP", "ServiceSupport",
-                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
+                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),
         // What gets media from the web and modifies contents, so that none of it enters the core.
@@ -125,8 +133,8 @@ let package = Package(
             name: "NotificationEnrichment",
             dependencies: [
                 "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
-                "ServiceHTTP", "ServiceSupport",
-                deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS, yams,
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
+                deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
         .target(
@@ -134,7 +142,7 @@ let package = Package(
             dependencies: [
                 "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "NotificationPublisher",
-                "ServiceHTTP", "ServiceSupport", log, argumentParser,
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log, argumentParser,
                 hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioPosix, nioSSL, unixSignals,
             ],
             resources: [.copy("Resources")]
@@ -171,7 +179,8 @@ let package = Package(
                 "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
-                "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle, unixSignals,
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
+                unixSignals,
                 argumentParser,
             ]
         ),
@@ -190,7 +199,8 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "carillon", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationEnrichment", "NotificationModel",
-                "NotificationState", "NotificationPublisher", "ServiceHTTP", "ServiceSupport", log, argumentParser,
+                "NotificationState", "NotificationPublisher", "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log,
+                argumentParser,
             ]
         ),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "LocalBroker", log]),
@@ -210,6 +220,10 @@ let package = Package(
                 "HTTPTesting", "NotificationModel", "ServiceHTTP", log, coreMetrics, metrics, hummingbird,
                 hummingbirdCore, httpTypes, nioCore, nioEmbedded, nioHTTP1, nioTLS,
             ]
+        ),
+        .testTarget(
+            name: "OutboundHTTPTests",
+            dependencies: ["HTTPTesting", "OutboundHTTP", nioCore, nioHTTP1, nioPosix, nioSSL]
         ),
         .testTarget(
             name: "ServiceSupportTests",
@@ -234,10 +248,18 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "NotificationChannelsTests",
+            dependencies: [
+                "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
+                "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
+                "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
+            ]
+        ),
+        .testTarget(
             name: "NotificationEnrichmentTests",
             dependencies: [
                 "HTTPTesting", "NotificationConsumer", "NotificationEnrichment", "NotificationDelivery",
-                "NotificationModel", "NotificationState", "ServiceHTTP",
+                "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
                 "ServiceSupport", log, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]
         ),

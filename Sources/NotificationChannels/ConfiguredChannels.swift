@@ -38,6 +38,7 @@ extension ConsumerServiceConfiguration {
         case .webhook:
             return try WebhookChannel(
                 webhook,
+                longestRequest: retry.longestRequest,
                 egress: egress,
                 source: shared.source,
                 health: health,

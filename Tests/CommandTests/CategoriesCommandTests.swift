@@ -53,6 +53,17 @@ struct CategoriesCommandTests {
         #expect(String(decoding: body, as: UTF8.self) == "{}")
     }
 
+    @Test("a redirect is not followed, so that no other origin gets the token", arguments: [301, 302, 307, 308])
+    func redirect(_ status: Int) async throws {
+        let other = try LoopbackServer(["/v1/categories": Self.json(200, "{}")])
+        let server = try LoopbackServer([
+            "/v1/categories": LoopbackServer.answer(status, ["location: \(other.origin)/v1/categories"], body: [])
+        ])
+        let client = try client(["--url", server.origin], ["CARILLON_HTTP_TOKEN": "secret"])
+        await #expect(throws: CommandFailure.self) { try await client.call("GET", "/v1/categories") }
+        #expect(server.targets.count == 1 && other.targets.isEmpty)
+    }
+
     @Test(
         "a problem is told with its reason, field and detail",
         arguments: [(400, 65), (413, 65), (404, 1), (403, 1), (503, 69)] as [(Int, Int32)]

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import NotificationModel
+import OutboundHTTP
 import Synchronization
 import Testing
 

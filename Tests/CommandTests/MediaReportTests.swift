@@ -1,6 +1,6 @@
 import NotificationEnrichment
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import Synchronization
 import Testing
 
@@ -23,7 +23,7 @@ struct MediaReportTests {
                 .init(step: .connected(Self.address, isReused: true), after: .seconds(12)),
                 .init(step: .answered(status: 200, contentType: nil, contentLength: nil), after: .seconds(13)),
             ],
-            outcome: .refused(FetchFailure(.httpStatus, "a.example.com: \u{202E}"))
+            outcome: .refused(OutboundFailure(.httpStatus, "a.example.com: \u{202E}"))
         )
         #expect(
             report.text == """
@@ -71,7 +71,7 @@ struct MediaReportTests {
         let recorder = StepRecorder { clock.withLock { $0 } }
         clock.withLock { $0 += .milliseconds(5) }
         recorder.record(.secured)
-        recorder.record(.refused(FetchFailure(.tls, "no")))
+        recorder.record(.refused(OutboundFailure(.tls, "no")))
         #expect(recorder.steps == [.init(step: .secured, after: .milliseconds(5))])
     }
 
@@ -82,14 +82,16 @@ struct MediaReportTests {
             for outcome in outcomes { summary.add(outcome) }
             return summary.status
         }
-        let refused = MediaReport.Outcome.refused(FetchFailure(code: "type-mismatch", detail: ""))
-        let late = MediaReport.Outcome.refused(FetchFailure(.timedOut, ""))
+        let refused = MediaReport.Outcome.refused(OutboundFailure(code: "type-mismatch", detail: ""))
+        let late = MediaReport.Outcome.refused(OutboundFailure(.timedOut, ""))
         let invalid = MediaReport.Outcome.invalid(ModelError(.invalid, ""))
         #expect(status() == 0)
         #expect(status(invalid) == 65)
         #expect(status(invalid, late) == 69)
-        #expect(status(late, .refused(FetchFailure(.unresolved, "")), .refused(FetchFailure(.notConnected, ""))) == 69)
+        #expect(
+            status(late, .refused(OutboundFailure(.unresolved, "")), .refused(OutboundFailure(.notConnected, ""))) == 69
+        )
         #expect(status(late, refused, invalid) == 1)
-        #expect(status(.refused(FetchFailure(.tls, ""))) == 1)
+        #expect(status(.refused(OutboundFailure(.tls, ""))) == 1)
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OutboundHTTP
 import ServiceSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import NotificationEnrichment
+import OutboundHTTP
 import Synchronization
 import Testing
 

@@ -23,17 +23,19 @@ package struct TestFiles {
         return path(name)
     }
 
-    /// A self-signed certificate for `localhost`, and its key.
+    /// A self-signed certificate, and its key.
     package func certificate(
         _ name: String,
+        names: String = "DNS:localhost,IP:127.0.0.1",
+        commonName: String = "localhost",
         key: [String] = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
     ) throws -> (certificate: String, key: String) {
         let files = (certificate: path("\(name).pem"), key: path("\(name)-key.pem"))
         _ = try run(
             "openssl",
             ["req", "-x509"] + key + [
-                "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
-                "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", files.key,
+                "-nodes", "-days", "2", "-subj", "/CN=\(commonName)", "-addext",
+                "subjectAltName=\(names)", "-keyout", files.key,
                 "-out", files.certificate,
             ]
         )

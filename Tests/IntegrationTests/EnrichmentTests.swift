@@ -203,6 +203,9 @@ struct EnrichmentTests {
             #expect([401, 404].contains(answer.status) && answer.headers["content-type"] == "application/problem+json")
         }
         #expect(try await Curl.send("GET", "\(base)/v1/recipients/ana/notifications").status == 401)
+        try await eventually("no transfer is left", orSay: { service.child.lastWords }) {
+            try await service.metrics.contains("\ncarillon_media_transfers 0\n")
+        }
     }
 
     @Test("a slow host delays a notification for its budget and not longer, and a removal ends the download")
@@ -282,6 +285,7 @@ struct EnrichmentTests {
                     subtitle: "For {{userInfo.name}}"
                   webhook:title:
                     url: \(setting.host.origin)/enrich
+                    internal: true
                     keys: \(keys)
                 chains:
                   HELLO: template:hello; webhook:title budget=20s; attachments

@@ -24,6 +24,7 @@ struct WebhookTests {
             var key: String?
             var type: String?
             var requestId: String?
+            var by: String?
             var subject: String?
             var devices: [String]?
             var actions: [String]?
@@ -76,6 +77,11 @@ struct WebhookTests {
                 .compactMap(\.requestId)
         }
 
+        /// What the removals that arrived were caused by.
+        func causes() throws -> [String?] {
+            try requests.filter { $0.type == "carillon.notification.removed.v1" }.map(\.by)
+        }
+
         /// What arrived of a notification: the type, the devices and the actions.
         func arrived(_ subject: String) throws -> [String] {
             try requests.filter { $0.subject == subject }.map { request in
@@ -87,7 +93,7 @@ struct WebhookTests {
 
         var errors: [String] { get throws { try requests.flatMap { $0.errors ?? [] } } }
 
-        /// The idempotency keys of each notification.
+        /// The ids of the requests for each notification.
         var keys: [String: Set<String>] {
             get throws {
                 try requests.reduce(into: [:]) { keys, request in
@@ -252,8 +258,9 @@ struct WebhookTests {
                 let newer = try await delivered(try await send("b", "events"))
                 #expect(newer["channel"] == "events" && newer["replaces"] == posted)
                 try await eventually("the receiver is asked to remove it", orSay: { service.child.lastWords }) {
-                    try receiver.received("204", type: "removed") == [newer["requestId"]]
+                    try receiver.received("204", type: "removed") == [posted]
                 }
+                #expect(try receiver.causes() == [newer["requestId"]])
                 #expect(try receiver.received("204") == [posted])
                 #expect(try receiver.errors == [])
             } catch {

@@ -1,9 +1,12 @@
+import OutboundHTTP
 import Testing
 
 @testable import NotificationChannels
 
 struct CircuitBreakerTests {
-    private var breaker = CircuitBreaker(.init(failures: 3, firstPause: 1000, longestPause: 3000))
+    private var breaker = CircuitBreaker(
+        .init(failures: 3, firstPause: 1000, longestPause: 3000, longestRequest: 60_000)
+    )
 
     private mutating func pass(at now: Int64) throws -> CircuitBreaker.Pass {
         guard case .admitted(let pass) = breaker.admit(at: now) else {
@@ -55,6 +58,30 @@ struct CircuitBreakerTests {
         for _ in 0..<2 { _ = try fail(at: 0) }
         #expect(try fail(at: 0, 60_000) == .opened(pause: 60_000))
         #expect(try fail(at: 60_000, jitter: 0.5) == .remainsOpen(pause: 2250))
+    }
+
+    @Test(arguments: [0, 0.5, 0.99]) mutating func `it tests the endpoint at least once in the longest request`(
+        _ jitter: Double
+    ) throws {
+        for (request, bound) in [(50_000, 50_000...60_000), (60_000, 45_000...60_000), (.max, 45_000...60_000)]
+            as [(Int64, ClosedRange<Int64>)]
+        {
+            breaker = CircuitBreaker(breaker.limits)
+            for _ in 0..<2 { _ = try fail(at: 0) }
+            guard case .opened(let pause) = try fail(at: 0, request, jitter: jitter) else { throw Refused() }
+            #expect(bound.contains(pause))
+        }
+    }
+
+    @Test mutating func `the next request tests it when someone says so, and only then`() throws {
+        let isOpen = breaker.testNext(at: 0)
+        #expect(!isOpen)
+        for _ in 0..<3 { _ = try fail(at: 0, 60_000) }
+        let wasOpen = breaker.testNext(at: 10)
+        #expect(wasOpen)
+        let test = try pass(at: 10)
+        #expect(breaker.admit(at: 10) == .refused(retryAfter: 1000), "a single one")
+        #expect(breaker.note(.success, of: test, at: 11, jitter: 0) == .closed)
     }
 
     @Test mutating func `outcomes of requests from before do not count`() throws {

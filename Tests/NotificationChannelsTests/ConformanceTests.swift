@@ -1,5 +1,6 @@
 import NotificationDelivery
 import NotificationModel
+import OutboundHTTP
 import Synchronization
 import Testing
 
@@ -59,11 +60,11 @@ struct ConformanceTests {
     }
 
     @Test(arguments: SubjectKind.allCases)
-    func `accepts a notification and its recall, which differ`(_ kind: SubjectKind) async throws {
+    func `accepts a notification and its removal, which differ`(_ kind: SubjectKind) async throws {
         try await with(kind) { subject, desk in
             try await subject.behave(.accept)
             #expect(await desk.result(of: try send("a")) == .accepted)
-            #expect(await desk.result(of: try send("a", kind: .recall)) == .accepted)
+            #expect(await desk.result(of: try send("a", kind: .remove)) == .accepted)
             if let arrivals = subject.arrivals { #expect(Set(arrivals).count == 2) }
         }
     }
@@ -106,12 +107,12 @@ struct ConformanceTests {
     }
 
     @Test(arguments: SubjectKind.allCases)
-    func `the id of a send is the same for every attempt and owner`(_ kind: SubjectKind) async throws {
+    func `the id of a send is the same for every attempt`(_ kind: SubjectKind) async throws {
         try await with(kind) { subject, desk in
             try await subject.behave(.accept)
             for attempt in 1...3 {
                 var send = try send("a", occurrence: Timestamp(rawValue: 5), attempt: attempt)
-                (send.assignmentID, send.partition, send.isInDoubt) = (UInt64(attempt), Int32(attempt), attempt > 1)
+                send.isInDoubt = attempt > 1
                 #expect(await desk.result(of: send) == .accepted)
             }
             #expect(await desk.result(of: try send("a", occurrence: Timestamp(rawValue: 6))) == .accepted)
@@ -209,7 +210,7 @@ private final class Replies {
     func cancelAfterAnswer(_ send: ChannelSend) {
         mailbox.await(1)
         let reply = ChannelReply(to: mailbox, 1)
-        channel.begin(send, reply)
+        channel.begin(Issued(send, of: 0, in: 1), reply)
         self.reply = reply
     }
 
@@ -274,7 +275,7 @@ private final class SwitchedChannel: DeliveryChannel, Sendable {
         }
     }
 
-    func begin(_ send: ChannelSend, _ reply: ChannelReply) {
+    func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         contents.withLock { $0.current }?.begin(send, reply)
         let held = held
         contents.withLock { $0.mostHeld = max($0.mostHeld, held) }
@@ -310,7 +311,7 @@ final class WebhookSubject: ChannelSubject {
     }
 
     var channel: any DeliveryChannel & Sendable { bench.channel }
-    var arrivals: [String]? { endpoint.requests.map { $0.headers["idempotency-key"] ?? "" } }
+    var arrivals: [String]? { endpoint.requests.map { $0.headers["webhook-id"] ?? "" } }
     var mostHeld: Int { endpoint.mostActive }
 
     func behave(_ behavior: ChannelBehavior) async throws { self.behavior.value.withLock { $0 = behavior } }

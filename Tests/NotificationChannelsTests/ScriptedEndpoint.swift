@@ -1,6 +1,8 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NotificationDelivery
+import NotificationModel
 import Synchronization
 
 /// An HTTP server that answers each request as a test says, with any bytes.
@@ -13,6 +15,9 @@ final class ScriptedEndpoint: Sendable {
         var body: [UInt8]
         /// From 1.
         var connection: Int
+
+        /// The body as JSON; null for anything else.
+        var event: JSONValue { (try? JSONValue.parse(body)) ?? .null }
     }
 
     enum Action: Sendable {

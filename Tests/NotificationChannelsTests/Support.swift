@@ -4,7 +4,7 @@ import NIOCore
 import NIOSSL
 import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 
@@ -15,7 +15,7 @@ import Synchronization
 final class Desk {
     private let channel: any DeliveryChannel
     private let wakes: AsyncStream<Void>
-    private var sends: SideWork<ChannelSend, ChannelResult>
+    private var sends: SideWork<Issued<ChannelSend>, ChannelResult>
 
     init(_ channel: any DeliveryChannel, concurrency: Int = 100_000) {
         self.channel = channel
@@ -42,7 +42,7 @@ final class Desk {
     func begin(_ sends: ChannelSend...) { begin(sends) }
 
     func begin(_ new: [ChannelSend]) {
-        for send in new { sends.add(send, within: .seconds(3600)) }
+        for send in new { sends.add(Issued(send, of: 0, in: 1), within: .seconds(3600)) }
         sends.begin(at: .now) { channel.begin($0, $1) }
     }
 
@@ -50,7 +50,7 @@ final class Desk {
     func outcomes(_ count: Int = 1) async -> [(send: ChannelSend, result: ChannelResult)] {
         var results: [(send: ChannelSend, result: ChannelResult)] = []
         func take() {
-            for case (let send, .answered(let result)) in sends.take(at: .now) { results.append((send, result)) }
+            for case (let send, .answered(let result)) in sends.take(at: .now) { results.append((send.work, result)) }
             sends.begin(at: .now) { channel.begin($0, $1) }
         }
         take()
@@ -71,20 +71,24 @@ final class Desk {
     func cancelAll() { for reply in sends.cancel(where: { _ in true }) { channel.cancel(reply) } }
 }
 
-/// A send of the request with that name.
+/// A send of the request with that name; its id depends on all but the attempt.
 func send(
     _ name: String,
     occurrence: Timestamp? = nil,
     attempt: Int = 1,
-    kind: ChannelSend.Kind = .deliver(content: Array(#"{"title":"T"}"#.utf8)[...])
+    kind: ChannelSend.Kind = .deliver(content: Array(#"{"title":"T"}"#.utf8)[...]),
+    channel: ChannelName = .webhook
 ) throws -> ChannelSend {
-    ChannelSend(
-        id: SendID(requestID: try RequestID(text: name), occurrence: occurrence),
+    let pieces = [name, occurrence.map { "\($0.rawValue)" } ?? "", kind == .remove ? "remove" : "deliver"]
+    return ChannelSend(
+        id: UUIDv5.make(namespace: UUIDv5.eventNamespace, pieces: pieces),
         key: try NotificationKey(application: "shop", recipient: "ana", identifier: name),
         kind: kind,
+        channel: channel,
+        requestID: try RequestID(text: name),
+        occurrence: occurrence,
         attempt: attempt,
-        assignmentID: 1,
-        partition: 0
+        sequence: OperationSequence(life: 0, offset: 41, time: ManualTime.start)
     )
 }
 
@@ -115,10 +119,13 @@ struct WebhookBench {
         _ url: String,
         concurrency: Int = 100_000,
         jitter: Double = 0,
-        resolver: any HostResolver = ScriptedResolver([]),
+        longestRequest: Duration = .seconds(3600),
+        resolver: any HostResolver = ScriptedResolver([["127.0.0.1"]]),
         trusting roots: NIOSSLTrustRoots = .default,
         origins: [String] = [],
         internalOrigins: [String] = [],
+        connectionAge: Duration = .seconds(300),
+        authoritiesFile: String = "",
         _ change: (inout ConsumerServiceConfiguration.Webhook) -> Void = { _ in }
     ) throws {
         folder = try TestFolder()
@@ -131,10 +138,12 @@ struct WebhookBench {
         configuration.timeout = .seconds(120)
         configuration.connectTimeout = .seconds(60)
         change(&configuration)
-        (egress.origins, egress.internalOrigins) = (origins, internalOrigins)
+        (egress.origins, egress.internalOrigins, egress.connectionAge) = (origins, internalOrigins, connectionAge)
+        egress.authoritiesFile = authoritiesFile
         let (time, log) = (time, log)
         channel = try WebhookChannel(
             configuration,
+            longestRequest: longestRequest,
             egress: egress,
             source: "/carillon/test",
             health: health,

@@ -1,6 +1,7 @@
 import Logging
 import NotificationDelivery
 import NotificationModel
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 import Testing
@@ -53,7 +54,7 @@ struct TestChannelTests {
         let clock = ManualClock()
         let channel: Channel
         private let wakes: AsyncStream<Void>
-        private var sends: SideWork<ChannelSend, ChannelResult>
+        private var sends: SideWork<Issued<ChannelSend>, ChannelResult>
 
         init(_ answers: Channel.Answers, seed: UInt64 = 0) {
             channel = Channel(answers, seed: seed, clock: clock)
@@ -67,7 +68,7 @@ struct TestChannelTests {
         }
 
         func begin(_ send: ChannelSend) {
-            sends.add(send, within: .seconds(3600))
+            sends.add(Issued(send, of: 0, in: 1), within: .seconds(3600))
             sends.begin(at: clock.now) { channel.begin($0, $1) }
         }
 
@@ -89,21 +90,6 @@ struct TestChannelTests {
         }
 
         func cancelAll() { for reply in sends.cancel(where: { _ in true }) { channel.cancel(reply) } }
-    }
-
-    private func send(
-        _ name: String,
-        attempt: Int = 1,
-        kind: ChannelSend.Kind = .deliver(content: [])
-    ) throws -> ChannelSend {
-        ChannelSend(
-            id: SendID(requestID: try RequestID(text: name), occurrence: nil),
-            key: try NotificationKey(application: "a", recipient: "r", identifier: name),
-            kind: kind,
-            attempt: attempt,
-            assignmentID: 1,
-            partition: 0
-        )
     }
 
     @Test func `it accepts after its latency, in order, not before`() async throws {
@@ -143,9 +129,9 @@ struct TestChannelTests {
         #expect(try rejected(answers(seed: 2)) != rejected(first))
     }
 
-    @Test func `a recall is not rejected`() throws {
+    @Test func `a removal is not rejected`() throws {
         let desk = Desk(.init(latency: .zero, rejections: 1000))
-        desk.begin(try send("a", kind: .recall))
+        desk.begin(try send("a", kind: .remove))
         desk.begin(try send("b"))
         #expect(desk.take() == ["a": .accepted, "b": .rejected(.rejected)])
     }

@@ -2,8 +2,9 @@ import Foundation
 import HTTPTesting
 import NIOCore
 import NIOSSL
+import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 import Testing
@@ -14,17 +15,17 @@ import Testing
 /// The channel against real endpoints. No test depends on how long something takes.
 @Suite("The webhook channel", .timeLimit(.minutes(10)))
 struct WebhookChannelTests {
-    @Test func `it posts the event with its headers, and keeps the connection`() async throws {
+    @Test func `it posts the event in structured mode, and keeps the connection`() async throws {
         let endpoint = try await ScriptedEndpoint { _ in .answer(200, body: "fine") }
         let bench = try WebhookBench(endpoint.url)
         for number in 0..<20 { #expect(await bench.desk.result(of: try send("\(number)")) == .accepted) }
-        #expect(await bench.desk.result(of: try send("0", kind: .recall)) == .accepted)
+        #expect(await bench.desk.result(of: try send("0", kind: .remove)) == .accepted)
         // The body of an answer may still arrive when the next request begins.
         #expect(endpoint.connections < 5)
         let requests = endpoint.requests
         #expect(requests.allSatisfy { $0.method == "POST" && $0.target == "/hooks?tenant=1" })
         #expect(
-            requests.map { $0.headers["ce-type"]! }.suffix(2) == [
+            requests.map { $0.event["type"]?.stringValue }.suffix(2) == [
                 "carillon.notification.delivered.v1", "carillon.notification.removed.v1",
             ]
         )
@@ -45,7 +46,7 @@ struct WebhookChannelTests {
 
     @Test func `an answer decides by its status, and asks for a pause with Retry-After`() async throws {
         let endpoint = try await ScriptedEndpoint { request in
-            switch request.headers["ce-subject"] {
+            switch request.event["subject"]?.stringValue {
             case "shop/ana/gone": .answer(410)
             case "shop/ana/bad": .answer(400, body: "no")
             case "shop/ana/busy": .answer(429, headers: ["Retry-After": "30"])
@@ -148,12 +149,12 @@ struct WebhookChannelTests {
 
     @Test func `an endpoint that hangs, or that trickles its answer, fails at the time-out`() async throws {
         let endpoint = try await ScriptedEndpoint { request in
-            request.headers["ce-subject"] == "shop/ana/trickle" ? .bytes("HTTP/1.1 2", closes: false) : .hang
+            request.event["subject"]?.stringValue == "shop/ana/trickle" ? .bytes("HTTP/1.1 2", closes: false) : .hang
         }
         let bench = try WebhookBench(endpoint.url) { $0.timeout = .milliseconds(500) }
         for name in ["hang", "trickle"] {
             let result = await bench.desk.result(of: try send(name))
-            let hasArrived = endpoint.requests.contains { $0.headers["ce-subject"] == "shop/ana/\(name)" }
+            let hasArrived = endpoint.requests.contains { $0.event["subject"]?.stringValue == "shop/ana/\(name)" }
             // It may time out before it is sent, beside the other tests.
             #expect(result == .unanswered(retryAfter: nil) || !hasArrived && result == .failed(retryAfter: nil))
         }
@@ -165,7 +166,10 @@ struct WebhookChannelTests {
 
     @Test func `a long answer counts by its status, and its connection is closed`() async throws {
         let endpoint = try await ScriptedEndpoint { request in
-            let body = String(repeating: "x", count: request.headers["ce-subject"] == "shop/ana/long" ? 100_000 : 1000)
+            let body = String(
+                repeating: "x",
+                count: request.event["subject"]?.stringValue == "shop/ana/long" ? 100_000 : 1000
+            )
             return .answer(200, body: body)
         }
         let bench = try WebhookBench(endpoint.url) {
@@ -233,6 +237,44 @@ struct WebhookChannelTests {
         bench.time.advance(milliseconds: 10_000)
         for number in 0..<5 { #expect(await bench.desk.result(of: try send("\(number)")) == .accepted) }
         #expect(bench.metric("carillon_webhook_breaker_open") == "0" && bench.health.remarks.isEmpty)
+        await bench.channel.close()
+        try await endpoint.stop()
+    }
+
+    @Test(arguments: [401, 403, 404, 409])
+    func `what the set-up of the endpoint or the keys refuses is tried again, and opens the breaker`(
+        _ status: Int
+    ) async throws {
+        let endpoint = try await ScriptedEndpoint { _ in .answer(status) }
+        let bench = try WebhookBench(endpoint.url) { $0.breakerFailures = 2 }
+        #expect(await bench.desk.result(of: try send("a")) == .failed(retryAfter: nil))
+        #expect(await bench.desk.result(of: try send("a", kind: .remove)) == .failed(retryAfter: nil))
+        guard case .deferred? = await bench.desk.result(of: try send("b")) else {
+            Issue.record("the breaker is not open")
+            return
+        }
+        #expect(bench.requests(.denied) == "2" && bench.metric("carillon_webhook_breaker_open") == "1")
+        await bench.channel.close()
+        try await endpoint.stop()
+    }
+
+    @Test func `a Retry-After of a day pauses for the longest request, and a reload tests the endpoint at once`()
+        async throws
+    {
+        let isUp = Mutex(false)
+        let endpoint = try await ScriptedEndpoint { _ in
+            isUp.withLock { $0 } ? .answer(204) : .answer(503, headers: ["Retry-After": "86400"])
+        }
+        let bench = try WebhookBench(endpoint.url, longestRequest: .seconds(600)) { $0.breakerFailures = 1 }
+        await bench.channel.reload()
+        #expect(!bench.log.text.contains("tests the webhook's endpoint"), "there is nothing to test")
+        #expect(await bench.desk.result(of: try send("a")) == .failed(retryAfter: 600_000))
+        #expect(await bench.desk.result(of: try send("b")) == .deferred(retryAfter: 600_000))
+        isUp.withLock { $0 = true }
+        await bench.channel.reload()
+        #expect(await bench.desk.result(of: try send("c")) == .accepted)
+        #expect(await bench.desk.result(of: try send("d")) == .accepted)
+        #expect(endpoint.requests.count == 3 && bench.metric("carillon_webhook_breaker_open") == "0")
         await bench.channel.close()
         try await endpoint.stop()
     }

@@ -2,6 +2,7 @@ import NIOCore
 import NIOPosix
 import NotificationDelivery
 import NotificationModel
+import OutboundHTTP
 import ServiceSupport
 import Testing
 
@@ -173,24 +174,17 @@ struct WebhookConnectionsTests {
         try await endpoint.stop()
     }
 
-    @Test(arguments: [
-        ("http://hooks.example.com", "hooks.example.com", 80, "/", "hooks.example.com"),
-        ("https://hooks.example.com/in?a=b%20c&d", "hooks.example.com", 443, "/in?a=b%20c&d", "hooks.example.com"),
-        ("HTTPS://hooks.example.com:8443/in", "hooks.example.com", 8443, "/in", "hooks.example.com:8443"),
-        ("http://[::1]:80/a%2Fb", "::1", 80, "/a%2Fb", "[::1]"),
-        ("http://127.0.0.1:8080?a", "127.0.0.1", 8080, "/?a", "127.0.0.1:8080"),
-    ])
-    func `the parts of a URL`(_ url: String, host: String, port: Int, target: String, header: String) throws {
-        let endpoint = try #require(WebhookEndpoint(url: url))
-        #expect(endpoint.host == host && endpoint.port == port)
-        #expect(endpoint.target == target && endpoint.hostHeader == header)
-    }
-
-    @Test(arguments: [
-        "", "hooks", "ftp://hooks.example.com/", "http://", "http:///path", "unix:/run/x", "http://a%0d%0ab/",
-        "http://a%20b/",
-    ])
-    func `no URL of an endpoint`(_ url: String) {
-        #expect(WebhookEndpoint(url: url) == nil)
+    @Test func `a connection serves until its age ends; then the addresses are judged again`() async throws {
+        let endpoint = try await ScriptedEndpoint { _ in .answer(204) }
+        let origin = "http://hooks.shop.com:\(endpoint.port)"
+        let resolver = ScriptedResolver([["127.0.0.1"]])
+        let bench = try WebhookBench("\(origin)/", resolver: resolver, connectionAge: .milliseconds(1))
+        for count in 1...3 {
+            #expect(await bench.desk.result(of: try send("\(count)")) == .accepted)
+            try await bench.waitUntilClosed()
+            #expect(resolver.hosts.count == count && endpoint.connections == count)
+        }
+        await bench.channel.close()
+        try await endpoint.stop()
     }
 }

@@ -1,7 +1,8 @@
 import HTTPTesting
 import NIOCore
 import NIOSSL
-import ServiceHTTP
+import NotificationDelivery
+import OutboundHTTP
 import ServiceSupport
 import Testing
 
@@ -75,18 +76,63 @@ struct WebhookGuardTests {
         try await endpoint.stop()
     }
 
-    @Test func `an internal origin is connected at the addresses of the resolver, one after the other`() async throws {
+    @Test func `an internal endpoint is connected at the addresses of the resolver, one after the other`() async throws
+    {
         let endpoint = try await ScriptedEndpoint { _ in .answer(204) }
         let origin = "http://gateway:\(endpoint.port)"
         // Nothing listens at that port of the first address.
         let resolver = ScriptedResolver([["127.0.0.2", "127.0.0.1"]])
-        let bench = try WebhookBench("\(origin)/", resolver: resolver, internalOrigins: [origin]) {
-            ($0.isInternal, $0.allowsPlainHTTP) = (false, true)
-        }
+        let bench = try WebhookBench("\(origin)/", resolver: resolver)
         for name in ["a", "b"] { #expect(await bench.desk.result(of: try send(name)) == .accepted) }
         #expect(resolver.hosts == ["gateway"] && endpoint.connections == 1)
         #expect(endpoint.requests.first?.headers["host"] == "gateway:\(endpoint.port)")
         await bench.channel.close()
+        try await endpoint.stop()
+    }
+
+    @Test func `an internal origin of media is none of the webhook's`() {
+        #expect(throws: WebhookSettingsError.self) {
+            try WebhookBench("https://gateway:8443/", internalOrigins: ["https://gateway:8443"]) {
+                $0.isInternal = false
+            }
+        }
+    }
+
+    @Test(arguments: ["IP:127.0.0.1", "email:a@shop.com"])
+    func `a certificate for the address, or with the name as common name, is refused`(_ names: String) async throws {
+        let files = try TestFiles()
+        defer { files.remove() }
+        let pair = try files.certificate("endpoint", names: names, commonName: Self.host)
+        let server = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(pair.certificate).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: pair.key, format: .pem))
+        )
+        let endpoint = try await ScriptedEndpoint(tls: try NIOSSLContext(configuration: server)) { _ in .answer(204) }
+        let bench = try WebhookBench(
+            "https://\(Self.host):\(endpoint.port)/",
+            trusting: .file(pair.certificate)
+        )
+        #expect(await bench.desk.result(of: try send("a")) == .failed(retryAfter: nil))
+        #expect(bench.requests(.tls) == "1" && endpoint.requests.isEmpty)
+        await bench.channel.close()
+        try await endpoint.stop()
+    }
+
+    @Test func `a private authority of the settings is trusted besides those of the system`() async throws {
+        let files = try TestFiles()
+        defer { files.remove() }
+        let pair = try files.certificate("endpoint")
+        let server = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(pair.certificate).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: pair.key, format: .pem))
+        )
+        let endpoint = try await ScriptedEndpoint(tls: try NIOSSLContext(configuration: server)) { _ in .answer(204) }
+        for (file, isTrusted) in [("", false), (pair.certificate, true)] {
+            let bench = try WebhookBench("https://localhost:\(endpoint.port)/", authoritiesFile: file)
+            #expect(await bench.desk.result(of: try send("a")) == (isTrusted ? .accepted : .failed(retryAfter: nil)))
+            await bench.channel.close()
+        }
+        #expect(endpoint.requests.count == 1)
         try await endpoint.stop()
     }
 
@@ -107,9 +153,8 @@ struct WebhookGuardTests {
             let bench = try WebhookBench(
                 "\(origin)/",
                 resolver: ScriptedResolver([["::1"]]),
-                trusting: .file(pair.certificate),
-                internalOrigins: [origin]
-            ) { $0.isInternal = false }
+                trusting: .file(pair.certificate)
+            )
             #expect(await bench.desk.result(of: try send("a")) == (isNamed ? .accepted : .failed(retryAfter: nil)))
             #expect(bench.requests(.tls) == (isNamed ? "0" : "1"))
             await bench.channel.close()

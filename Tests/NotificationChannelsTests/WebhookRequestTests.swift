@@ -3,8 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NotificationDelivery
 import NotificationModel
-import NotificationState
-import ServiceHTTP
+import OutboundHTTP
 import Testing
 
 @testable import NotificationChannels
@@ -17,120 +16,91 @@ struct WebhookRequestTests {
         -> WebhookRequests
     {
         try WebhookRequests(
-            url: "https://hooks.example.com/in",
+            to: EgressPolicy.inside("https://hooks.example.com/in").check("https://hooks.example.com/in"),
             channel: "webhook",
             source: source,
             signer: RequestSigner(keys: SigningKeyFile.keys(in: keys.joined(separator: "\n"), of: "keys"))
         )
     }
 
-    private func body(_ request: WebhookRequest, of requests: WebhookRequests, _ send: ChannelSend) throws
-        -> [String: Any]
-    {
-        let bytes = requests.event(of: send).json
-        #expect(Array(request.body.readableBytesView) == bytes)
-        return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+    /// The CloudEvent.
+    private func event(_ request: WebhookRequest) throws -> JSONValue {
+        try JSONValue.parse(Array(request.body.readableBytesView))
     }
 
-    @Test func `the headers are the attributes of the event, and its id is that of the event on Kafka`() throws {
-        let requests = try requests()
+    @Test func `the event is in the body, so that the signature covers all of it`() throws {
+        let requests = try requests(source: "/carillon/münchen 1")
         var send = try send("order-1", occurrence: Timestamp(rawValue: 1_600_000_000_000))
+        send.key = try NotificationKey(application: "shop", recipient: "ana/1", identifier: "ö")
         send.trace = CarriedTrace(
             traceparent: Array("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".utf8),
             tracestate: Array("vendor=1".utf8)
         )
-        send.closes = false
+        (send.closes, send.expiration) = (false, Timestamp(rawValue: 1_600_000_600_000))
         let request = requests.request(for: send, at: Self.now)
         #expect(request.head.method == .POST && request.head.uri == "/in")
-        var event = DeliveryEvent(name: .delivered, requestID: send.requestID, key: send.key, closes: false)
-        event.occurrence = send.id.occurrence
-        let id = event.eventID.description
-        #expect(request.head.headers["ce-id"] == [id] && request.head.headers["idempotency-key"] == [id])
+        let id = send.id.description
         #expect(request.head.headers["webhook-id"] == [id])
-        #expect(request.head.headers["ce-specversion"] == ["1.0"])
-        #expect(request.head.headers["ce-type"] == ["carillon.notification.delivered.v1"])
-        #expect(request.head.headers["ce-source"] == ["/carillon/test"])
-        #expect(request.head.headers["ce-subject"] == ["shop/ana/order-1"])
-        #expect(request.head.headers["ce-time"] == ["2021-02-25T15:02:10.123Z"])
         #expect(request.head.headers["webhook-timestamp"] == ["1614265330"])
-        #expect(request.head.headers["content-type"] == ["application/json"])
+        #expect(request.head.headers["content-type"] == ["application/cloudevents+json"])
         #expect(request.head.headers["traceparent"].count == 1 && request.head.headers["tracestate"] == ["vendor=1"])
-        let body = try body(request, of: requests, send)
-        #expect(body["requestId"] as? String == "order-1" && body["closes"] as? Bool == false)
-        #expect(body["application"] as? String == "shop" && body["recipient"] as? String == "ana")
-        #expect(body["identifier"] as? String == "order-1" && body["channel"] as? String == "webhook")
-        #expect(body["occurrence"] as? String == "2020-09-13T12:26:40.000Z")
-        #expect((body["content"] as? [String: Any])?["title"] as? String == "T")
-        #expect(body["inDoubt"] == nil)
+        #expect(!request.head.headers.contains { $0.name.hasPrefix("ce-") || $0.name == "idempotency-key" })
+        let event = try event(request)
+        let texts = [
+            "specversion": "1.0", "id": id, "source": "/carillon/münchen 1", "subject": "shop/ana%2F1/%C3%B6",
+            "type": "carillon.notification.delivered.v1", "time": "2023-11-14T22:13:20.000Z",
+            "sequence": "0-000000000042-1700000000000", "datacontenttype": "application/json",
+            "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "tracestate": "vendor=1",
+        ]
+        for (name, text) in texts { #expect(event[name]?.stringValue == text, "\(name)") }
+        let data = try #require(event["data"])
+        #expect(data["requestId"]?.stringValue == "order-1" && data["closes"]?.boolValue == false)
+        #expect(data["application"]?.stringValue == "shop" && data["recipient"]?.stringValue == "ana/1")
+        #expect(data["identifier"]?.stringValue == "ö" && data["channel"]?.stringValue == "webhook")
+        #expect(data["occurrence"]?.stringValue == "2020-09-13T12:26:40.000Z")
+        #expect(data["expiration"]?.stringValue == "2020-09-13T12:36:40.000Z")
+        #expect(data["content"]?["title"]?.stringValue == "T" && data["inDoubt"] == nil)
     }
 
-    @Test func `a recall has a type and an id of its own`() throws {
+    @Test func `a removal has a type of its own, and its cause, but no content`() throws {
         let requests = try requests()
-        let (deliver, recall) = (try send("a"), try send("a", kind: .recall))
-        let request = requests.request(for: recall, at: Self.now)
-        #expect(request.head.headers["ce-type"] == ["carillon.notification.removed.v1"])
-        #expect(
-            request.head.headers["idempotency-key"]
-                != requests.request(for: deliver, at: Self.now).head.headers["ce-id"]
-        )
-        #expect(try body(request, of: requests, recall)["content"] == nil)
+        var removal = try send("a", kind: .remove)
+        removal.cause = try RequestID(text: "cause")
+        let event = try event(requests.request(for: removal, at: Self.now))
+        #expect(event["type"]?.stringValue == "carillon.notification.removed.v1")
+        #expect(event["data"]?["by"]?.stringValue == "cause" && event["data"]?["content"] == nil)
     }
 
-    @Test func `recalls of one removal have ids of their own for each notification and its devices`() throws {
+    @Test func `the receiver gets how to reach each device, what it presents, and the actions`() throws {
         let requests = try requests()
-        func id(_ identifier: String, _ devices: [String], attempt: Int = 1) throws -> String? {
-            var recall = try send("r", attempt: attempt, kind: .recall)
-            recall.key = try NotificationKey(application: "shop", recipient: "ana", identifier: identifier)
-            recall.addressees = .init(recalling: devices)
-            return requests.request(for: recall, at: Self.now).head.headers["webhook-id"].first
+        let phone = #"""
+            {"device":"phone","platform":"apns","token":"ab12","environment":"production",            "bundleIdentifier":"com.example.shop","outcome":"accepted","presentation":["banner"]}
+            """#.replacing("\\\n", with: "")
+        for kind in [ChannelSend.Kind.deliver(content: Array("{}".utf8)[...]), .remove] {
+            var send = try send("a", kind: kind)
+            send.devices = Array("[\(phone)]".utf8)[...]
+            send.actions = Array(#"[{"identifier":"track","title":"Track"}]"#.utf8)[...]
+            let data = try #require(try event(requests.request(for: send, at: Self.now))["data"])
+            #expect(data["devices"]?.arrayValue == [try JSONValue.parse(Array(phone.utf8))])
+            let actions = data["actions"]?.arrayValue?.compactMap { $0["identifier"]?.stringValue }
+            #expect(actions == (kind == .remove ? nil : ["track"]))
         }
-        let ids = try [id("one", ["phone"]), id("two", ["phone"]), id("one", ["tablet"])]
-        #expect(Set(ids).count == 3)
-        #expect(try id("one", ["phone"], attempt: 2) == ids[0])
     }
 
-    @Test func `the receiver gets the devices with what each presents and the actions, or the devices of a recall`()
-        throws
-    {
+    @Test func `attempts differ in nothing but the doubt and the signature`() throws {
         let requests = try requests()
-        let set = #"{"categories":[{"identifier":"ORDER","actions":[{"identifier":"track","title":"Track"}]}]}"#
-        var delivery = try send("a")
-        delivery.addressees = .init(
-            devices: Array(#"[{"device":"phone","outcome":"accepted","presentation":["banner"]}]"#.utf8)[...],
-            targets: 1,
-            category: try CategorySet(json: Array(set.utf8)).categories[0]
-        )
-        let delivered = try body(requests.request(for: delivery, at: Self.now), of: requests, delivery)
-        #expect((delivered["devices"] as? [[String: Any]])?.first?["presentation"] as? [String] == ["banner"])
-        #expect((delivered["actions"] as? [[String: Any]])?.first?["identifier"] as? String == "track")
-        var recall = try send("a", kind: .recall)
-        recall.addressees = .init(recalling: ["phone", "tablet"])
-        let removed = try body(requests.request(for: recall, at: Self.now), of: requests, recall)
-        #expect((removed["devices"] as? [[String: String]])?.map { $0["device"] } == ["phone", "tablet"])
-    }
-
-    @Test func `the id is the same for every attempt and owner, and another one for another occurrence`() throws {
-        let requests = try requests()
-        func id(_ send: ChannelSend, _ time: Int64 = 0) -> [String] {
-            requests.request(for: send, at: Timestamp(rawValue: time)).head.headers["idempotency-key"]
-        }
         let first = try send("a")
         var later = first
-        (later.attempt, later.assignmentID, later.isInDoubt) = (7, 99, true)
-        #expect(id(first) == id(later, 5_000_000))
-        #expect(try id(first) != id(send("b")))
-        #expect(try id(first) != id(send("a", occurrence: Timestamp(rawValue: 1))))
-    }
-
-    @Test func `attributes that HTTP cannot carry are percent-encoded`() throws {
-        let requests = try requests(source: "/carillon/münchen 1")
-        var send = try send("a")
-        send.key = try NotificationKey(application: "shop", recipient: "ana/1", identifier: "ö")
-        let headers = requests.request(for: send, at: Self.now).head.headers
-        #expect(headers["ce-source"] == ["/carillon/m%C3%BCnchen%201"])
-        // The subject is the key, which has percent signs of its own.
-        #expect(headers["ce-subject"] == ["shop/ana%252F1/%25C3%25B6"])
-        #expect(WebhookRequests.attribute("a\"%\u{7F}\n") == "a%22%25%7F%0A")
+        (later.attempt, later.isInDoubt) = (7, true)
+        let (one, other) = (
+            requests.request(for: first, at: Self.now),
+            requests.request(for: later, at: Self.now.adding(milliseconds: 5_000_000))
+        )
+        #expect(one.head.headers["webhook-id"] == other.head.headers["webhook-id"])
+        #expect(one.head.headers["webhook-timestamp"] != other.head.headers["webhook-timestamp"])
+        var data = String(decoding: other.body.readableBytesView, as: UTF8.self)
+        data.replace(#","inDoubt":true"#, with: "")
+        #expect(data == String(decoding: one.body.readableBytesView, as: UTF8.self))
     }
 
     @Test func `the signature is that of Standard Webhooks`() {

@@ -1,5 +1,6 @@
+import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import Testing
 
 @testable import NotificationChannels
@@ -19,34 +20,46 @@ struct WebhookVerifierTests {
         verifier = WebhookVerifier(RequestSigner(keys: try SigningKeyFile.keys(in: keys, of: "keys")))
     }
 
-    private func verifies(
-        id: String = Self.id,
-        timestamp: String = "\(Self.signed)",
-        _ signatures: String,
+    /// The header that is refused; nil for none.
+    private func refused(
+        id: String? = Self.id,
+        timestamp: String? = "\(Self.signed)",
+        _ signatures: String?,
         body: [UInt8] = Self.body,
         after seconds: Int64 = 0
-    ) -> Bool {
+    ) -> String? {
         let now = Timestamp(rawValue: (Self.signed + seconds) * 1000)
-        return verifier.verifies(id: id, timestamp: timestamp, signatures: signatures, body: body, at: now)
+        do throws(WebhookRefusal) {
+            try verifier.check(id: id, timestamp: timestamp, signatures: signatures, body: body, at: now)
+            return nil
+        } catch {
+            #expect(!"\(error)".contains("QUJD") && !"\(error)".contains("g0hM9"))
+            return error.header
+        }
     }
 
     @Test("one signature of one of the keys is enough, for five minutes", arguments: [0, 300, -300] as [Int64])
     func valid(seconds: Int64) {
-        #expect(verifies(Self.signature, after: seconds))
-        #expect(verifies("v1,AAAA \(Self.signature)", after: seconds))
+        #expect(refused(Self.signature, after: seconds) == nil)
+        #expect(refused("v1,AAAA \(Self.signature)", after: seconds) == nil)
     }
 
-    @Test("anything else is not verified")
+    @Test("anything else is refused, with the header that is wrong")
     func invalid() {
-        #expect(!verifies(""))
-        #expect(!verifies("v1,AAAA"))
-        #expect(!verifies("v2" + Self.signature.dropFirst(2)))
-        #expect(!verifies(Self.signature, after: 301))
-        #expect(!verifies(Self.signature, after: -301))
-        #expect(!verifies(Self.signature, body: Self.body + [0x20]))
-        #expect(!verifies(id: "other", Self.signature))
-        for timestamp in ["", "now", "\(Self.signed + 1)", "\(Int64.min)", "\(Int64.max)0", "0\(Self.signed)"] {
-            #expect(!verifies(timestamp: timestamp, Self.signature), "\(timestamp)")
+        let (signature, timestamp) = ("webhook-signature", "webhook-timestamp")
+        #expect(refused(nil) == signature && refused("") == signature)
+        #expect(refused("v1,AAAA") == signature)
+        #expect(refused("v2" + Self.signature.dropFirst(2)) == signature)
+        #expect(refused(Self.signature, after: 301) == timestamp)
+        #expect(refused(Self.signature, after: -301) == timestamp)
+        #expect(refused(Self.signature, body: Self.body + [0x20]) == signature)
+        #expect(refused(id: "other", Self.signature) == signature)
+        #expect(refused(id: nil, Self.signature) == "webhook-id")
+        for text in ["", "now", "\(Int64.min)", "\(Int64.max)0"] {
+            #expect(refused(timestamp: text, Self.signature) == timestamp, "\(text)")
+        }
+        for text in ["\(Self.signed + 1)", "0\(Self.signed)"] {
+            #expect(refused(timestamp: text, Self.signature) == signature, "\(text)")
         }
     }
 }

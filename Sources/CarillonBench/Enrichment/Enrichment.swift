@@ -1,4 +1,5 @@
 import ArgumentParser
+import OutboundHTTP
 
 /// `carillon-bench enrichment`.
 struct EnrichmentCommand: BenchmarkCommand {

@@ -3,7 +3,7 @@ import NIOCore
 import NIOSSL
 import NotificationEnrichment
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 
 /// Images that nginx has, each with its own pixels.
 struct ServedImages {
@@ -70,7 +70,8 @@ struct FetchBenchmark {
     /// With the default settings, except for connections, and for time limits that a slow machine may exceed.
     func fetcher(of store: MediaStore, _ urls: [String]) throws -> MediaFetcher {
         var settings = MediaFetcher.Settings()
-        (settings.connections, settings.connectionsPerHost) = (concurrency, concurrency)
+        // A single host has a share of the connections.
+        (settings.connections, settings.connectionsPerHost) = (2 * concurrency, concurrency)
         (settings.wholeTimeout, settings.firstByteTimeout) = (Self.patience, Self.patience)
         settings.connectTimeout = Self.patience
         let origins = Set(urls.map { $0.split(separator: "/").prefix(2).joined(separator: "//") })

@@ -1,5 +1,6 @@
 import Foundation
 import NotificationEnrichment
+import OutboundHTTP
 
 /// The memory of the fetcher while many large downloads are in progress at the same time.
 struct MemoryBenchmark {

@@ -81,6 +81,7 @@ struct ChannelBenchmark {
         webhook.keysFile = try Self.writeKeys(on: workbench)
         return try WebhookChannel(
             webhook,
+            longestRequest: Self.settings.retry.longestRequest,
             egress: Self.settings.egress,
             source: "/carillon/bench",
             health: Health(),

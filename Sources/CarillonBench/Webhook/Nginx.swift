@@ -60,7 +60,7 @@ final class Nginx {
             case .plain, .files: ("access_log off;", "")
             case .logging:
                 (
-                    "log_format line '$status $request_length $http_ce_id'; access_log \(folder)/requests line;",
+                    "log_format line '$status $request_length $http_webhook_id'; access_log \(folder)/requests line;",
                     "if (-f \(folder)/refuse) { return 503; }"
                 )
             }

@@ -14,6 +14,8 @@ struct CircuitBreaker: Sendable {
         var firstPause: Int64
         /// The longest pause that the endpoint did not request, in milliseconds.
         var longestPause: Int64
+        /// The longest pause that the endpoint can request, in milliseconds: the breaker tests the endpoint at least so often.
+        var longestRequest: Int64
     }
 
     /// Returned with the outcome of the request that it admitted.
@@ -101,9 +103,23 @@ struct CircuitBreaker: Sendable {
         return nil
     }
 
+    /// The next request tests the endpoint, whatever pause it has requested.
+    ///
+    /// - Returns: false when the breaker is not open.
+    mutating func testNext(at now: Int64) -> Bool {
+        guard case .open = state else { return false }
+        state = .open(until: now, pause: limits.firstPause)
+        return true
+    }
+
     private mutating func open(_ pause: Int64, _ request: Int64?, _ now: Int64, _ jitter: Double) -> Int64 {
-        let longest = max(pause, request ?? 0)
-        let time = longest + Int64(Double(longest) * jitter / 4)
+        let bound = max(limits.longestRequest, limits.firstPause)
+        let asked = max(pause, request ?? 0)
+        let share = jitter / 4
+        // At the bound the jitter can only shorten.
+        let time =
+            asked >= bound
+            ? bound - Int64(Double(bound) * share) : min(bound, asked + Int64(Double(asked) * share))
         period += 1
         state = .open(until: now + time, pause: pause)
         return time

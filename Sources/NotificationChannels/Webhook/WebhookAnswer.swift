@@ -1,26 +1,40 @@
-import Foundation
-import NIOCore
 import NIOHTTP1
-import NIOPosix
-import NIOSSL
-import NotificationConsumer
 import NotificationDelivery
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
+
+/// The status of an answer.
+struct WebhookStatus: OutboundAnswer {
+    var status: UInt
+    var retryAfter: String?
+
+    init(_ head: HTTPResponseHead) {
+        self.init(status: head.status.code, retryAfter: head.headers.first(name: "retry-after"))
+    }
+
+    init(status: UInt, retryAfter: String?) { (self.status, self.retryAfter) = (status, retryAfter) }
+}
 
 /// How a request ended.
 enum WebhookAnswer: Sendable {
-    case head(status: UInt, retryAfter: String?)
-    /// - Parameter isSent: whether the request, or a part of it, was sent.
-    case failure(Kind, isSent: Bool)
-    /// No connection: the endpoint has an address that is not allowed.
-    case refusedAddress(EgressRefusal)
+    case status(WebhookStatus)
+    case failure(OutboundFailure)
+
+    init(_ result: Result<any OutboundAnswer, OutboundFailure>) {
+        switch result {
+        case .success(let answer as WebhookStatus): self = .status(answer)
+        case .success: self = .failure(OutboundFailure(.invalidResponse, "another kind of answer"))
+        case .failure(let failure): self = .failure(failure)
+        }
+    }
 
     /// The end of a request, for metrics and logs.
     enum Kind: String, CaseIterable, Sendable {
         case accepted
         /// Refused permanently: 4xx.
         case rejected
+        /// Refused because of how the endpoint or the keys are set up now: 401, 403, 404, 409.
+        case denied
         /// Refused for now: 408, 425, 429.
         case throttled
         case redirected
@@ -37,17 +51,15 @@ enum WebhookAnswer: Sendable {
         case cancelled
     }
 
-    /// The longest pause that an endpoint can request, in milliseconds; the retry policy grants less.
-    static let longestPause: Int64 = 24 * 60 * 60 * 1000
-
-    /// - Parameter now: to compare with a date.
-    func result(at now: Timestamp) -> (kind: Kind, result: ChannelResult) {
+    /// - Parameters:
+    ///   - now: to compare with a date.
+    ///   - longest: the longest pause that the endpoint can request, in milliseconds.
+    func result(at now: Timestamp, longest: Int64) -> (kind: Kind, result: ChannelResult) {
         switch self {
-        case .head(let status, let retryAfter):
-            Self.result(status, pause: retryAfter.flatMap { Self.pause($0, at: now) })
-        case .failure(let kind, let isSent):
-            (kind, isSent ? .unanswered(retryAfter: nil) : .failed(retryAfter: nil))
-        case .refusedAddress: (.refusedAddress, .failed(retryAfter: nil))
+        case .status(let answer):
+            Self.result(answer.status, pause: answer.retryAfter.flatMap { Self.pause($0, at: now, longest: longest) })
+        case .failure(let failure):
+            (Self.kind(of: failure), failure.isSent ? .unanswered(retryAfter: nil) : .failed(retryAfter: nil))
         }
     }
 
@@ -57,6 +69,8 @@ enum WebhookAnswer: Sendable {
         // The URL of the settings is wrong: the notification waits until someone has corrected it.
         case 300..<400: (.redirected, .failed(retryAfter: pause))
         case 408, 425, 429: (.throttled, .failed(retryAfter: pause))
+        // A key rotated in the wrong order, a deployment, a route that is missing: someone will correct it.
+        case 401, 403, 404, 409: (.denied, .failed(retryAfter: pause))
         case 410: (.rejected, .rejected(.unregistered))
         case 413: (.rejected, .rejected(.payloadTooLarge))
         case 400..<500: (.rejected, .rejected(.rejected))
@@ -67,31 +81,26 @@ enum WebhookAnswer: Sendable {
         }
     }
 
-    /// The value of `Retry-After`, seconds or a date, in milliseconds; nil if it is neither.
-    static func pause(_ text: String, at now: Timestamp) -> Int64? {
+    /// The value of `Retry-After`, seconds or a date, in milliseconds and at most `longest`; nil if it is neither.
+    static func pause(_ text: String, at now: Timestamp, longest: Int64) -> Int64? {
         let digits = text.utf8
         if !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) {
-            guard let seconds = Int64(text), seconds <= longestPause / 1000 else { return longestPause }
+            guard let seconds = Int64(text), seconds < longest / 1000 else { return longest }
             return seconds * 1000
         }
         guard let date = HTTPDate.parse(text, at: now) else { return nil }
-        return max(0, min(longestPause, date.rawValue - now.rawValue))
+        return max(0, min(longest, date.rawValue - now.rawValue))
     }
 
-    /// What an error of a connection says about its request.
-    static func kind(of error: any Error) -> Kind {
-        switch error {
-        // The end of the connection without a TLS message, or within an answer.
-        case NIOSSLError.uncleanShutdown, HTTPParserError.invalidEOFState: .disconnected
-        case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: .tls
-        case is HTTPParserError: .invalid
-        case ChannelError.connectTimeout: .timedOut
-        case let failure as ResolutionFailure where failure.reason == .timedOut: .timedOut
-        case is ChannelError: .disconnected
-        case let error as NIOConnectionError:
-            error.connectionErrors.contains { kind(of: $0.error) == .timedOut } ? .timedOut : .notConnected
-        case let error as IOError where error.errnoCode == ECONNRESET || error.errnoCode == EPIPE: .disconnected
-        default: .notConnected
+    private static func kind(of failure: OutboundFailure) -> Kind {
+        switch failure.clientCode {
+        case .timedOut, .tooSlow: .timedOut
+        case .disconnected, .truncated: .disconnected
+        case .tls: .tls
+        case .invalidResponse, .tooLarge, .encodingRefused, .httpStatus, .redirectRefused: .invalid
+        case .unresolved, .notConnected, .overloaded, .cancelled: .notConnected
+        // A code of the policy.
+        case nil: .refusedAddress
         }
     }
 }

@@ -6,11 +6,12 @@ import NIOSSL
 import NotificationConsumer
 package import NotificationDelivery
 package import NotificationModel
+import OutboundHTTP
 import ServiceHTTP
 package import ServiceSupport
 import Synchronization
 
-/// The channel `webhook`: posts each notification, and each recall, to one URL as a signed CloudEvent.
+/// The channel `webhook`: posts each notification, and each removal, to one URL as a signed CloudEvent.
 ///
 /// Its lanes limit the requests at one time to `concurrency`, which is also the number of connections, so that no
 /// request waits here. While the endpoint fails, a circuit breaker answers sends without a request.
@@ -29,7 +30,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     /// A request in progress.
     private struct Active {
-        let exchange: WebhookExchange
+        let exchange: OutboundExchange
         let pass: CircuitBreaker.Pass
     }
 
@@ -42,9 +43,12 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     package let name = ChannelName.webhook
     private let configuration: Configuration
+    /// In milliseconds.
+    private let longestRequest: Int64
     private let requests: WebhookRequests
     private let signer: RequestSigner
-    private let connections: WebhookConnections
+    private let endpoint: EgressURL
+    private let connections: OutboundConnections
     private let metrics: WebhookMetrics
     private let health: HealthComponent
     private let world: World
@@ -54,6 +58,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     /// - Parameters:
     ///   - configuration: Of the channel.
+    ///   - longestRequest: The longest pause that the endpoint can request.
     ///   - egress: Which addresses the endpoint may have, unless it is internal.
     ///   - source: The `source` of the events.
     ///   - health: Shows the circuit breaker.
@@ -62,6 +67,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     /// - Throws: `WebhookSettingsError`, and `EgressPolicyError`.
     package convenience init(
         _ configuration: ConsumerServiceConfiguration.Webhook,
+        longestRequest: Duration,
         egress: ConsumerServiceConfiguration.Egress,
         source: String,
         health: Health,
@@ -71,6 +77,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         let start = ContinuousClock.now
         try self.init(
             configuration,
+            longestRequest: longestRequest,
             egress: egress,
             source: source,
             health: health,
@@ -86,6 +93,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
 
     init(
         _ configuration: Configuration,
+        longestRequest: Duration,
         egress: ConsumerServiceConfiguration.Egress,
         source: String,
         health: Health,
@@ -101,18 +109,31 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         } catch {
             throw WebhookSettingsError(.keysFile, error.message)
         }
-        requests = try WebhookRequests(url: configuration.url, channel: name.rawValue, source: source, signer: signer)
+        var policy = try egress.policy()
+        do throws(EgressRefusal) {
+            if configuration.isInternal { policy = try .inside(configuration.url) }
+            endpoint = try policy.check(configuration.url)
+        } catch {
+            throw WebhookSettingsError(.url, error.detail)
+        }
+        requests = WebhookRequests(to: endpoint, channel: name.rawValue, source: source, signer: signer)
         (self.configuration, self.world, self.logger) = (configuration, world, logger)
-        connections = try WebhookConnections(
-            to: requests.endpoint,
-            .init(
-                bound: configuration.connections,
-                connectTimeout: .nanoseconds(configuration.connectTimeout.nanoseconds),
-                idleTimeout: .nanoseconds(configuration.idleTimeout.nanoseconds),
-                answerBytes: configuration.answerBytes
+        self.longestRequest = longestRequest.milliseconds
+        connections = try OutboundConnections(
+            Self.bounds(configuration, egress),
+            hosts: GuardedHosts(
+                policy: policy,
+                hosts: HostAddresses(
+                    resolver,
+                    slots: 1,
+                    timeout: .nanoseconds(configuration.connectTimeout.nanoseconds),
+                    lifetime: addressLifetime,
+                    group: MultiThreadedEventLoopGroup.singleton,
+                    now: { .now() }
+                )
             ),
-            guardedBy: Self.addressGuard(configuration, egress, resolver, addressLifetime),
-            tls: requests.endpoint.usesTLS ? Self.tls(trusting: roots) : nil
+            trusting: roots,
+            and: egress.authorities()
         )
         metrics = WebhookMetrics(registry)
         self.health = health.component("webhook")
@@ -125,7 +146,8 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
                         longestPause: max(
                             configuration.breakerFirstPause,
                             configuration.breakerLongestPause
-                        ).milliseconds
+                        ).milliseconds,
+                        longestRequest: longestRequest.milliseconds
                     )
                 )
             )
@@ -141,42 +163,36 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         connections.close()
     }
 
-    /// - Returns: nil for an endpoint inside the network.
-    private static func addressGuard(
+    private static func bounds(
         _ configuration: Configuration,
-        _ egress: ConsumerServiceConfiguration.Egress,
-        _ resolver: any HostResolver,
-        _ addressLifetime: TimeAmount
-    ) throws -> WebhookGuard? {
-        guard !configuration.isInternal else { return nil }
-        let hosts = HostAddresses(
-            resolver,
-            timeout: .nanoseconds(configuration.connectTimeout.nanoseconds),
-            lifetime: addressLifetime,
-            group: MultiThreadedEventLoopGroup.singleton,
-            now: { .now() }
-        )
-        let policy = try egress.policy()
-        do throws(EgressRefusal) {
-            return try WebhookGuard(url: configuration.url, policy: policy, hosts: hosts)
-        } catch {
-            throw WebhookSettingsError(.url, error.detail)
-        }
-    }
-
-    private static func tls(trusting roots: NIOSSLTrustRoots) throws -> NIOSSLContext {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = roots
-        tls.minimumTLSVersion = .tlsv12
-        tls.applicationProtocols = ["http/1.1"]
-        return try NIOSSLContext(configuration: tls)
+        _ egress: ConsumerServiceConfiguration.Egress
+    ) -> OutboundConnections.Settings {
+        var bounds = OutboundConnections.Settings()
+        (bounds.bound, bounds.boundPerHost) = (configuration.connections, configuration.connections)
+        // The lanes bound what waits, and there is a single server.
+        (bounds.waiting, bounds.isShared) = (.max, false)
+        bounds.connectTimeout = .nanoseconds(configuration.connectTimeout.nanoseconds)
+        bounds.firstByteTimeout = .nanoseconds(configuration.timeout.nanoseconds)
+        bounds.idleTimeout = .nanoseconds(configuration.idleTimeout.nanoseconds)
+        bounds.age = .nanoseconds(egress.connectionAge.nanoseconds)
+        bounds.drainedBytes = configuration.answerBytes
+        return bounds
     }
 
     // MARK: - Keys
 
-    /// Reads the file of keys again. Requests that begin afterwards are signed with its keys; a file that is wrong changes
-    /// nothing, and is logged and counted.
+    /// Reads the file of keys again, and tests a failing endpoint with the next send. Requests that begin afterwards are
+    /// signed with the keys of the file; a file that is wrong changes nothing, and is logged and counted.
     package func reload() async {
+        await readKeys()
+        guard contents.withLock({ $0.breaker.testNext(at: world.now() / 1_000_000) }) else { return }
+        logger.notice(
+            "the next send tests the webhook's endpoint",
+            metadata: ["endpoint": "\(endpoint.hostHeader)"]
+        )
+    }
+
+    private func readKeys() async {
         let path = configuration.keysFile
         do {
             let new = try await NIOThreadPool.singleton.runIfActive { try SigningKeyFile.load(path: path) }
@@ -212,19 +228,28 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
             metrics.countRefused()
             reply(.deferred(retryAfter: pause))
         case .admitted(let pass):
-            let exchange = WebhookExchange(
-                requests.request(for: send, at: world.wall()),
-                by: .now() + .nanoseconds(configuration.timeout.nanoseconds)
-            ) { [weak self] answer in
-                self?.end(reply, answer, since: start)
-            }
+            let request = requests.request(for: send.work, at: world.wall())
+            let exchange = OutboundExchange(
+                request.head,
+                to: endpoint,
+                at: nil,
+                body: request.body,
+                by: .now() + .nanoseconds(configuration.timeout.nanoseconds),
+                // The lane decides what is tried again.
+                isRepeated: false,
+                judge: { .end(.success(WebhookStatus($0))) }
+            )
             contents.withLock { $0.active[reply] = Active(exchange: exchange, pass: pass) }
-            connections.begin(exchange)
+            exchange.begin(by: connections) { [weak self] result in
+                self?.end(reply, WebhookAnswer(result), since: start)
+            }
         }
     }
 
     package func cancel(_ reply: ChannelReply) {
-        guard let active = contents.withLock({ $0.active.removeValue(forKey: reply) }), active.exchange.cancel() else {
+        guard let active = contents.withLock({ $0.active.removeValue(forKey: reply) }),
+            active.exchange.cancel(by: connections)
+        else {
             return
         }
         metrics.count(.cancelled)
@@ -238,16 +263,16 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
     private func end(_ reply: ChannelReply, _ answer: WebhookAnswer, since start: Int64) {
         guard let active = contents.withLock({ $0.active.removeValue(forKey: reply) }) else { return }
         metrics.record(duration: world.now() - start)
-        let (kind, result) = answer.result(at: world.wall())
+        let (kind, result) = answer.result(at: world.wall(), longest: longestRequest)
         metrics.count(kind)
         switch result {
         case .failed(let pause), .unanswered(let pause), .deferred(let pause):
             note(.failure(retryAfter: pause), of: active.pass, because: kind)
-            if case .refusedAddress(let refusal) = answer { logRefusal(refusal) }
+            if kind == .refusedAddress, case .failure(let failure) = answer { logRefusal(failure) }
         case .accepted: note(.success, of: active.pass, because: kind)
         case .rejected:
             note(.success, of: active.pass, because: kind)
-            if case .head(let status, _) = answer { logRefusal(status) }
+            if case .status(let answer) = answer { logRefusal(answer.status) }
         }
         reply(result)
     }
@@ -262,7 +287,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
             // Under the lock: two threads must not report two changes in the wrong order.
             switch change {
             case .opened, .remainsOpen:
-                health.remark("the circuit breaker of \(requests.endpoint.authority) is open, after: \(kind.rawValue)")
+                health.remark("the circuit breaker of \(endpoint.hostHeader) is open, after: \(kind.rawValue)")
             case .closed: health.remark(nil)
             case nil: break
             }
@@ -277,29 +302,29 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         case .closed:
             logger.notice(
                 "the webhook's endpoint works again",
-                metadata: ["endpoint": "\(requests.endpoint.authority)"]
+                metadata: ["endpoint": "\(endpoint.hostHeader)"]
             )
         case nil: break
         }
     }
 
     private func of(_ kind: WebhookAnswer.Kind, _ pause: Int64) -> Logger.Metadata {
-        ["endpoint": "\(requests.endpoint.authority)", "failure": "\(kind.rawValue)", "pauseMilliseconds": "\(pause)"]
+        ["endpoint": "\(endpoint.hostHeader)", "failure": "\(kind.rawValue)", "pauseMilliseconds": "\(pause)"]
     }
 
     private func logRefusal(_ status: UInt) {
         guard isDue(.rejected) else { return }
         logger.warning(
             "the webhook's endpoint refuses notifications permanently",
-            metadata: ["endpoint": "\(requests.endpoint.authority)", "status": "\(status)"]
+            metadata: ["endpoint": "\(endpoint.hostHeader)", "status": "\(status)"]
         )
     }
 
-    private func logRefusal(_ refusal: EgressRefusal) {
+    private func logRefusal(_ refusal: OutboundFailure) {
         guard isDue(.refusedAddress) else { return }
         logger.warning(
             "the webhook's endpoint has an address that is not allowed: nothing is sent to it",
-            metadata: ["endpoint": "\(requests.endpoint.authority)", "refusal": "\(refusal)"]
+            metadata: ["endpoint": "\(endpoint.hostHeader)", "refusal": "\(refusal)"]
         )
     }
 
@@ -323,7 +348,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         page.gauge(
             "webhook.connections",
             help: "Connections to the webhook's endpoint that are open or being opened.",
-            value: Double(connections.count)
+            value: Double(connections.usage.open)
         )
         page.gauge(
             "webhook.breaker.open",

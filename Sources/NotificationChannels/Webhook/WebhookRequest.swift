@@ -1,10 +1,8 @@
 import NIOCore
 import NIOHTTP1
-import NotificationConsumer
 import NotificationDelivery
 import NotificationModel
-import NotificationState
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 
 /// A request of a send.
@@ -13,49 +11,32 @@ struct WebhookRequest: Sendable {
     var body: ByteBuffer
 }
 
-/// Makes the requests of sends: CloudEvents in the binary mode of the HTTP binding, signed.
+/// Makes the requests of sends: CloudEvents in the structured mode of the HTTP binding, signed whole.
 ///
-/// The body is the JSON of a `delivered` or `removed` event, and the event's id identifies the send: it is derived from
-/// the request, the occurrence and the type, so every attempt has the same one.
+/// All that a receiver acts on is in the body, and so under the signature. Its `data` is a `delivered` or `removed` event;
+/// its `id` is that of the operation, equal for each of its attempts.
 struct WebhookRequests: Sendable {
-    let endpoint: WebhookEndpoint
+    private let endpoint: EgressURL
     private let channel: String
     private let source: String
     private let signer: RequestSigner
 
-    init(
-        url: String,
-        channel: String,
-        source: String,
-        signer: RequestSigner
-    ) throws(WebhookSettingsError) {
-        guard let endpoint = WebhookEndpoint(url: url) else {
-            throw WebhookSettingsError(.url, "is not a URL to which a request can be sent")
-        }
-        self.endpoint = endpoint
-        (self.channel, self.source, self.signer) = (channel, Self.attribute(source), signer)
+    init(to endpoint: EgressURL, channel: String, source: String, signer: RequestSigner) {
+        (self.endpoint, self.channel, self.source, self.signer) = (endpoint, channel, source, signer)
     }
 
-    func request(for send: Issued<ChannelSend>, at now: Timestamp) -> WebhookRequest {
-        let event = event(of: send)
+    func request(for send: ChannelSend, at now: Timestamp) -> WebhookRequest {
         let id = send.id.description
         let seconds = "\(now.rawValue / 1000)"
         var signed = Array("\(id).\(seconds).".utf8)
         let head = signed.count
-        event.write(to: &signed)
+        write(send, id: id, to: &signed)
 
         var headers: HTTPHeaders = [
             "host": endpoint.hostHeader,
-            "content-type": "application/json",
+            "content-type": Self.contentType,
             "content-length": "\(signed.count - head)",
             "user-agent": Self.agent,
-            "ce-specversion": "1.0",
-            "ce-id": id,
-            "ce-source": source,
-            "ce-type": "\(event.name.type)",
-            "ce-time": now.rfc3339,
-            "ce-subject": Self.attribute(String(decoding: event.key.encoded, as: UTF8.self)),
-            "idempotency-key": id,
             "webhook-id": id,
             "webhook-timestamp": seconds,
             "webhook-signature": signer.signatures(of: signed),
@@ -72,8 +53,36 @@ struct WebhookRequests: Sendable {
         )
     }
 
+    /// Appends the CloudEvent.
+    private func write(_ send: ChannelSend, id: String, to out: inout [UInt8]) {
+        let event = event(of: send)
+        JSONWriter.append("{\"specversion\":\"1.0\",\"id\":", to: &out)
+        JSONWriter.append(string: id, to: &out)
+        JSONWriter.append(",\"source\":", to: &out)
+        JSONWriter.append(string: source, to: &out)
+        JSONWriter.append(",\"type\":\"", to: &out)
+        JSONWriter.append(event.name.type, to: &out)
+        JSONWriter.append("\",\"subject\":", to: &out)
+        JSONWriter.append(string: String(decoding: event.key.encoded, as: UTF8.self), to: &out)
+        JSONWriter.append(",\"time\":", to: &out)
+        JSONWriter.append(timestamp: send.sequence.time, to: &out)
+        JSONWriter.append(",\"sequence\":", to: &out)
+        JSONWriter.append(string: send.sequence.text, to: &out)
+        if let traceparent = send.trace.traceparent {
+            JSONWriter.append(",\"traceparent\":", to: &out)
+            JSONWriter.append(string: String(decoding: traceparent, as: UTF8.self), to: &out)
+        }
+        if let tracestate = send.trace.tracestate {
+            JSONWriter.append(",\"tracestate\":", to: &out)
+            JSONWriter.append(string: String(decoding: tracestate, as: UTF8.self), to: &out)
+        }
+        JSONWriter.append(",\"datacontenttype\":\"application/json\",\"data\":", to: &out)
+        event.write(to: &out)
+        JSONWriter.append("}", to: &out)
+    }
+
     /// The event that the receiver gets.
-    func event(of send: Issued<ChannelSend>) -> DeliveryEvent {
+    func event(of send: ChannelSend) -> DeliveryEvent {
         var event = DeliveryEvent(
             name: .delivered,
             requestID: send.requestID,
@@ -95,25 +104,7 @@ struct WebhookRequests: Sendable {
         return event
     }
 
+    /// The media type of the body.
+    static let contentType = "application/cloudevents+json"
     private static let agent = "Carillon/\(CarillonVersion.current)"
-
-    /// An attribute's value as the HTTP binding of CloudEvents writes it: blanks, quotes, percent signs and everything
-    /// outside printable ASCII are percent-encoded.
-    static func attribute(_ text: String) -> String {
-        guard !text.utf8.allSatisfy(isPlain) else { return text }
-        var out = ""
-        for byte in text.utf8 {
-            if isPlain(byte) {
-                out.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                out += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return out
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "%")
-    }
 }

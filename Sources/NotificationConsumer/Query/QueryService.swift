@@ -34,6 +34,7 @@ struct QueryService: Sendable {
             configuration: configuration.queries,
             defaultApplication: configuration.defaultApplication,
             now: clock,
+            files: configuration.enrichment.isEnabled ? configuration.media.transfers : 0,
             health: health.component("queries"),
             logger: logger
         )

@@ -4,11 +4,13 @@ package protocol AttachmentFetching: Sendable {
     ///
     /// - Parameters:
     ///   - url: As the content declares it; not yet judged.
+    ///   - application: The notification's.
     ///   - typeHint: Uniform type identifier of the attachment, if it has one.
     ///   - neededUntil: Until when the medium must be kept, in milliseconds since 1970.
     ///   - deadline: When the medium is needed.
     func fetch(
         url: String,
+        for application: String,
         typeHint: String?,
         neededUntil: Int64,
         deadline: ContinuousClock.Instant

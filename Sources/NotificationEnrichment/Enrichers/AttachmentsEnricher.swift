@@ -36,6 +36,7 @@ package struct AttachmentsEnricher: Enricher {
                 group.addTask {
                     let result = await fetching.fetch(
                         url: attachment.url,
+                        for: input.application,
                         typeHint: attachment.options?.typeHint,
                         neededUntil: input.neededUntil,
                         deadline: input.deadline

@@ -1,8 +1,9 @@
+import OutboundHTTP
 import Synchronization
 
 /// What a fetcher has done since it began, for metrics.
 package struct FetchStatistics: Hashable, Sendable {
-    /// Fetches that ended, by `FetchedMedia.Origin` or the code of the `FetchFailure`.
+    /// Fetches that ended, by `FetchedMedia.Origin` or the code of the `OutboundFailure`.
     package var outcomes: [String: Int] = [:]
     /// Of media that were downloaded and stored.
     package var downloadedBytes: Int64 = 0
@@ -26,7 +27,7 @@ final class FetchCounters: Sendable {
 
     func begin() { statistics.withLock { $0.fetching += 1 } }
 
-    func end(_ result: Result<FetchedMedia, FetchFailure>) {
+    func end(_ result: Result<FetchedMedia, OutboundFailure>) {
         statistics.withLock { statistics in
             statistics.fetching -= 1
             switch result {

@@ -1,4 +1,5 @@
-package import ServiceHTTP
+import NIOHTTP1
+package import OutboundHTTP
 import Synchronization
 
 /// What a fetch has just done, for a tool that explains it. A fetch that shares the download of another one reports
@@ -24,18 +25,7 @@ package enum FetchStep: Hashable, Sendable {
     /// Known, and the server says that it has not changed.
     case revalidated(StoredMedia)
     /// The fetch ends without the medium.
-    case refused(FetchFailure)
-}
-
-/// What a download does at the moment, for time limits.
-enum FetchPhase: String, Sendable {
-    case resolving = "resolving the host"
-    case waiting = "waiting for a connection"
-    case connecting
-    case handshake = "in the TLS handshake"
-    case head = "waiting for the head of the answer"
-    case body = "reading the body"
-    case storing
+    case refused(OutboundFailure)
 }
 
 /// Reports the steps of a fetch until it has returned.
@@ -50,17 +40,33 @@ final class StepObserver: Sendable {
 }
 
 /// The progress of a download, which several fetches may share.
-final class DownloadProgress: Sendable {
+final class DownloadProgress: ExchangeObserver {
     private struct Contents {
-        var phase = FetchPhase.resolving
+        var phase = OutboundPhase.resolving
         var observers: [StepObserver] = []
     }
 
     private let contents = Mutex(Contents())
 
-    var phase: FetchPhase { contents.withLock { $0.phase } }
+    var phase: OutboundPhase { contents.withLock { $0.phase } }
 
-    func enter(_ phase: FetchPhase) { contents.withLock { $0.phase = phase } }
+    func enter(_ phase: OutboundPhase) { contents.withLock { $0.phase = phase } }
+
+    func resolved(_ addresses: [IPAddress], refusal: EgressRefusal?) { report(.resolved(addresses, refusal: refusal)) }
+
+    func connected(to address: IPAddress, isReused: Bool) { report(.connected(address, isReused: isReused)) }
+
+    func secured() { report(.secured) }
+
+    func answered(_ head: HTTPResponseHead) {
+        report(
+            .answered(
+                status: Int(clamping: head.status.code),
+                contentType: head.headers.first(name: "content-type"),
+                contentLength: AnswerPlan.contentLength(head)
+            )
+        )
+    }
 
     func add(_ observer: StepObserver) { contents.withLock { $0.observers.append(observer) } }
 

@@ -1,3 +1,4 @@
+import OutboundHTTP
 import NIOCore
 import Synchronization
 
@@ -16,6 +17,7 @@ final class MediaBody: AnswerBody {
     }
 
     private let store: MediaStore
+    private let owner: MediaOwner
     private let freshness: HTTPFreshness
     private let neededUntil: Int64
     private let contents: Mutex<Contents>
@@ -24,29 +26,36 @@ final class MediaBody: AnswerBody {
     ///   - inspector: for these bytes.
     ///   - freshness: of the answer that has them.
     ///   - store: where they go.
+    ///   - owner: for whom they are fetched.
     ///   - neededUntil: in milliseconds since 1970.
-    init(_ inspector: MediaInspector, _ freshness: HTTPFreshness, store: MediaStore, neededUntil: Int64) {
-        (self.freshness, self.store, self.neededUntil) = (freshness, store, neededUntil)
+    init(
+        _ inspector: MediaInspector,
+        _ freshness: HTTPFreshness,
+        store: MediaStore,
+        for owner: MediaOwner,
+        neededUntil: Int64
+    ) {
+        (self.freshness, self.store, self.owner, self.neededUntil) = (freshness, store, owner, neededUntil)
         contents = Mutex(Contents(inspector: inspector))
     }
 
     /// Checks and writes the next bytes.
     ///
     /// - Throws: what is wrong with them; then nothing remains of the download.
-    func append(_ bytes: ByteBuffer) throws(FetchFailure) {
+    func append(_ bytes: ByteBuffer) throws(OutboundFailure) {
         _ = try orClean { contents in try append(bytes, &contents) }
     }
 
     /// Checks and writes the last bytes, and stores the medium.
     ///
     /// - Throws: as `append`.
-    func finish(_ bytes: ByteBuffer) throws(FetchFailure) -> FetchAnswer {
+    func finish(_ bytes: ByteBuffer) throws(OutboundFailure) -> any OutboundAnswer {
         try orClean { contents in
             let writer = try append(bytes, &contents)
             let facts = try contents.inspector.finish()
             let media = try writer.finish(facts.type, neededUntil: neededUntil)
             (contents.writer, contents.isOver) = (nil, true)
-            return .media(Stored(media: media, facts: facts), freshness)
+            return FetchAnswer.media(Stored(media: media, facts: facts), freshness)
         }
     }
 
@@ -55,24 +64,24 @@ final class MediaBody: AnswerBody {
 
     @discardableResult
     private func append(_ bytes: ByteBuffer, _ contents: inout Contents) throws -> MediaWriter {
-        guard !contents.isOver else { throw FetchFailure.cancelled }
+        guard !contents.isOver else { throw OutboundFailure.cancelled }
         return try bytes.withUnsafeReadableBytes { bytes in
             // First, so that what is refused at once costs no file.
             try contents.inspector.consume(bytes)
-            let writer = try contents.writer ?? store.write()
+            let writer = try contents.writer ?? store.write(for: owner)
             contents.writer = writer
             try writer.append(bytes)
             return writer
         }
     }
 
-    private func orClean<Value>(_ body: (inout Contents) throws -> Value) throws(FetchFailure) -> Value {
-        try contents.withLock { contents throws(FetchFailure) in
+    private func orClean<Value>(_ body: (inout Contents) throws -> Value) throws(OutboundFailure) -> Value {
+        try contents.withLock { contents throws(OutboundFailure) in
             do {
                 return try body(&contents)
             } catch {
                 Self.clean(&contents)
-                throw FetchFailure(ofBody: error)
+                throw OutboundFailure(ofBody: error)
             }
         }
     }
@@ -83,12 +92,12 @@ final class MediaBody: AnswerBody {
     }
 }
 
-extension FetchFailure {
+extension OutboundFailure {
     fileprivate init(ofBody error: any Error) {
         switch error {
         case let problem as MediaProblem: self.init(problem)
         case let error as MediaStoreError: self.init(error)
-        default: self = error as? FetchFailure ?? .cancelled
+        default: self = error as? OutboundFailure ?? .cancelled
         }
     }
 }

@@ -1,6 +1,6 @@
 import NIOCore
 import NIOHTTP1
-import ServiceHTTP
+import OutboundHTTP
 
 /// One download: from the URL through its redirects to the stored medium.
 struct MediaDownload: Sendable {
@@ -8,7 +8,7 @@ struct MediaDownload: Sendable {
     typealias Fetched = (stored: MediaBody.Stored, origin: FetchedMedia.Origin)
 
     let hosts: GuardedHosts
-    let connections: FetchConnections
+    let connections: OutboundConnections
     let known: KnownMedia
     let keeper: MediaKeeper
     let limits: MediaLimits
@@ -17,14 +17,16 @@ struct MediaDownload: Sendable {
     /// - Parameters:
     ///   - first: that the policy allows.
     ///   - key: of the first URL.
+    ///   - application: of the fetch that began the download.
     ///   - neededUntil: in milliseconds since 1970.
     ///   - progress: of this download.
     func run(
         _ first: EgressURL,
         _ key: MediaKey,
+        for application: String,
         neededUntil: Int64,
         progress: DownloadProgress
-    ) async throws(FetchFailure) -> Fetched {
+    ) async throws(OutboundFailure) -> Fetched {
         var (url, key) = (first, key)
         var visited: Set = [first.text]
         while true {
@@ -33,9 +35,9 @@ struct MediaDownload: Sendable {
                 progress.report(.cached(entry.stored.media))
                 return (entry.stored, .cached)
             }
-            let addresses = try await hosts.addresses(of: url, progress)
+            let addresses = try await hosts.addresses(of: url, for: application, progress)
             let entry = known.entry(key)
-            switch try await answer(url, key, addresses, entry?.validators, neededUntil, progress) {
+            switch try await answer(url, key, addresses, application, entry?.validators, neededUntil, progress) {
             case .media(let stored, let freshness):
                 known.store(stored, freshness, for: key)
                 progress.report(.checked(stored.facts))
@@ -53,8 +55,6 @@ struct MediaDownload: Sendable {
                 url = try redirect(location, from: url, first, &visited)
                 key.url = url.text
                 progress.report(.redirected(status: status, origin: url.origin))
-            case .collected:
-                throw FetchFailure(.invalidResponse, "\(url.host): no medium")
             }
         }
     }
@@ -63,10 +63,11 @@ struct MediaDownload: Sendable {
         _ url: EgressURL,
         _ key: MediaKey,
         _ addresses: [IPAddress],
+        _ application: String,
         _ validators: HTTPFreshness.Validators?,
         _ neededUntil: Int64,
         _ progress: DownloadProgress
-    ) async throws(FetchFailure) -> FetchAnswer {
+    ) async throws(OutboundFailure) -> FetchAnswer {
         let response = MediaResponse(
             url: url,
             isConditional: validators?.isEmpty == false,
@@ -74,18 +75,24 @@ struct MediaDownload: Sendable {
             makeBody: { [store = keeper.store, limits] mimeType, freshness in
                 // Who shares the download may have other type hints: each is compared with the facts at the end.
                 let inspector = MediaInspector(MediaExpectation(typeHint: key.typeHint, mimeType: mimeType), limits)
-                return MediaBody(inspector, freshness, store: store, neededUntil: neededUntil)
+                return MediaBody(
+                    inspector,
+                    freshness,
+                    store: store,
+                    for: MediaOwner(application: application),
+                    neededUntil: neededUntil
+                )
             }
         )
-        let exchange = FetchExchange(
-            .GET,
-            url,
+        let exchange = OutboundExchange(
+            OutboundExchange.head(.GET, url, validators?.fields ?? []),
+            to: url,
             at: addresses,
-            fields: validators?.fields ?? [],
-            progress: progress,
+            for: application,
+            observer: progress,
             judge: { response.judge($0) }
         )
-        return try await exchange.answer(by: connections)
+        return try await exchange.answer(FetchAnswer.self, by: connections)
     }
 
     private func redirect(
@@ -93,18 +100,18 @@ struct MediaDownload: Sendable {
         from url: EgressURL,
         _ first: EgressURL,
         _ visited: inout Set<String>
-    ) throws(FetchFailure) -> EgressURL {
+    ) throws(OutboundFailure) -> EgressURL {
         let next: EgressURL
         do {
             next = try hosts.policy.check(location: location, from: url)
         } catch {
-            throw FetchFailure(error)
+            throw OutboundFailure(error)
         }
         guard visited.insert(next.text).inserted else {
-            throw FetchFailure(.redirectRefused, "\(first.origin) redirects in a loop")
+            throw OutboundFailure(.redirectRefused, "\(first.origin) redirects in a loop")
         }
         guard visited.count <= mostRedirects + 1 else {
-            throw FetchFailure(.redirectRefused, "\(first.origin) redirects more than \(mostRedirects) times")
+            throw OutboundFailure(.redirectRefused, "\(first.origin) redirects more than \(mostRedirects) times")
         }
         return next
     }

@@ -1,11 +1,11 @@
 package import NIOCore
 import NIOPosix
 package import NIOSSL
-package import ServiceHTTP
+package import OutboundHTTP
 
 /// Fetches media from the web: safely, once for each URL at a time, and with bounds for everything.
 ///
-/// A fetch takes these steps; each of them may end it with a ``FetchFailure``:
+/// A fetch takes these steps; each of them may end it with a ``OutboundFailure``:
 ///
 /// 1. The policy judges the URL. A medium that is known for it and fresh is the result.
 /// 2. Fetches of the same URL share one download. When the last one of them is cancelled or late, so is the download.
@@ -36,6 +36,14 @@ package final class MediaFetcher: Sendable {
         package var wholeTimeout = TimeAmount.seconds(30)
         /// How long a connection without a request is kept.
         package var idleTimeout = TimeAmount.seconds(30)
+        /// How long a connection serves; then its host's addresses are judged again.
+        package var connectionAge = TimeAmount.minutes(5)
+        /// Bytes a second; a slower download fails as `too-slow`. 0 for any rate.
+        package var minimumRate = 0
+        /// The rate is looked at so often.
+        package var rateWindow = TimeAmount.seconds(5)
+        /// Look-ups of media hosts at one time, which applications share, and of the operator's services.
+        package var (lookUps, serviceLookUps) = (16, 4)
         /// How long the addresses of a host serve for further downloads.
         package var addressLifetime = TimeAmount.seconds(5)
         /// URLs whose medium is known; 0: none.
@@ -49,11 +57,13 @@ package final class MediaFetcher: Sendable {
 
     private let settings: Settings
     private let hosts: GuardedHosts
+    /// Apart from those of media, so that no host of media delays the operator's services.
+    private let serviceHosts: HostAddresses
     private let known: KnownMedia
     private let keeper: MediaKeeper
-    private let connections: FetchConnections
+    private let connections: OutboundConnections
     private let download: MediaDownload
-    private let downloads: SharedWork<MediaKey, DownloadContext, Result<MediaDownload.Fetched, FetchFailure>>
+    private let downloads: SharedWork<MediaKey, DownloadContext, Result<MediaDownload.Fetched, OutboundFailure>>
     private let counters = FetchCounters()
 
     /// What the fetches that share a download have in common.
@@ -68,8 +78,9 @@ package final class MediaFetcher: Sendable {
     ///   - settings: The bounds and time limits.
     ///   - policy: Which hosts and addresses are allowed.
     ///   - store: Where the media go.
-    ///   - resolver: Finds the addresses of hosts.
+    ///   - resolver: Finds the addresses of hosts; nil for that of the operating system.
     ///   - roots: The certificate authorities.
+    ///   - authorities: Authorities that are trusted besides.
     ///   - group: The event loops of the connections.
     ///   - now: The time for what is kept for a while; it must agree with the event loops'.
     /// - Throws: `NIOSSLError` or `BoringSSLError` when the roots cannot be read.
@@ -77,46 +88,45 @@ package final class MediaFetcher: Sendable {
         _ settings: Settings = Settings(),
         policy: EgressPolicy,
         store: MediaStore,
-        resolver: any HostResolver = SystemResolver(),
+        resolver: (any HostResolver)? = nil,
         roots: NIOSSLTrustRoots = .default,
+        authorities: [NIOSSLCertificate] = [],
         group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         now: @escaping @Sendable () -> NIODeadline = { .now() }
     ) throws {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.minimumTLSVersion = .tlsv12
-        tls.trustRoots = roots
-        tls.applicationProtocols = ["http/1.1"]
-        let context = try NIOSSLContext(configuration: tls)
         self.settings = settings
         let threads = NIOThreadPool(numberOfThreads: max(1, settings.threads))
         threads.start()
         known = KnownMedia(bound: settings.knownURLs, now: now)
         keeper = MediaKeeper(store: store, threads: threads)
-        connections = FetchConnections(
-            FetchConnections.Settings(
-                bound: max(1, settings.connections),
-                boundPerHost: max(1, settings.connectionsPerHost),
-                waiting: max(0, settings.waiting),
-                connectTimeout: settings.connectTimeout,
-                firstByteTimeout: settings.firstByteTimeout,
-                idleTimeout: settings.idleTimeout
-            ),
-            group: group,
-            threads: threads,
-            tls: context
-        )
-        hosts = GuardedHosts(
-            policy: policy,
-            hosts: HostAddresses(
-                resolver,
+        func hosts(_ threads: Int) -> HostAddresses {
+            HostAddresses(
+                resolver ?? SystemResolver(threads: threads),
+                slots: threads,
                 timeout: settings.resolveTimeout,
                 lifetime: settings.addressLifetime,
                 group: group,
                 now: now
             )
+        }
+        self.hosts = GuardedHosts(policy: policy, hosts: hosts(settings.lookUps))
+        serviceHosts = hosts(settings.serviceLookUps)
+        var bounds = OutboundConnections.Settings()
+        (bounds.bound, bounds.boundPerHost) = (max(1, settings.connections), max(1, settings.connectionsPerHost))
+        bounds.waiting = max(0, settings.waiting)
+        (bounds.connectTimeout, bounds.firstByteTimeout) = (settings.connectTimeout, settings.firstByteTimeout)
+        (bounds.idleTimeout, bounds.age) = (settings.idleTimeout, settings.connectionAge)
+        (bounds.minimumRate, bounds.rateWindow) = (settings.minimumRate, settings.rateWindow)
+        connections = try OutboundConnections(
+            bounds,
+            hosts: self.hosts,
+            trusting: roots,
+            and: authorities,
+            group: group,
+            threads: threads
         )
         download = MediaDownload(
-            hosts: hosts,
+            hosts: self.hosts,
             connections: connections,
             known: known,
             keeper: keeper,
@@ -155,11 +165,11 @@ package final class MediaFetcher: Sendable {
     package func fetch(
         _ request: MediaRequest,
         onStep: (@Sendable (FetchStep) -> Void)? = nil
-    ) async -> Result<FetchedMedia, FetchFailure> {
+    ) async -> Result<FetchedMedia, OutboundFailure> {
         counters.begin()
         let observer = onStep.map { StepObserver($0) }
-        let result: Result<FetchedMedia, FetchFailure>
-        do throws(FetchFailure) {
+        let result: Result<FetchedMedia, OutboundFailure>
+        do throws(OutboundFailure) {
             result = .success(try await fetched(request, observer))
         } catch {
             observer?.report(.refused(error))
@@ -170,23 +180,35 @@ package final class MediaFetcher: Sendable {
         return result
     }
 
-    /// Prepares requests to a service of the operator, which go through the fetcher's connections and their guard.
+    /// Prepares requests to a service of the operator, which go through the fetcher's connections.
     ///
     /// - Parameters:
-    ///   - url: Of the service; one inside the network must be among the policy's internal origins.
+    ///   - url: Of the service.
     ///   - name: Of the enricher, for its failures.
+    ///   - policy: Of this service alone; media may be allowed other origins.
     /// - Throws: The refusal of the URL.
-    package func posting(to url: String, of name: String) throws(EgressRefusal) -> any EnrichmentPosting {
-        GuardedPosting(name: name, url: try hosts.policy.check(url), hosts: hosts, connections: connections)
+    package func posting(
+        to url: String,
+        of name: String,
+        by policy: EgressPolicy
+    ) throws(EgressRefusal) -> any EnrichmentPosting {
+        GuardedPosting(
+            name: name,
+            url: try policy.check(url),
+            hosts: GuardedHosts(policy: policy, hosts: serviceHosts),
+            connections: connections
+        )
     }
 
     private func fetched(
         _ request: MediaRequest,
         _ observer: StepObserver?
-    ) async throws(FetchFailure) -> FetchedMedia {
+    ) async throws(OutboundFailure) -> FetchedMedia {
         let url = try checked(request.url)
         let key = try MediaKey(url: url.text, typeHint: request.typeHint)
-        guard request.deadline > .now() else { throw FetchFailure(.timedOut, "the deadline passed before the fetch") }
+        guard request.deadline > .now() else {
+            throw OutboundFailure(.timedOut, "the deadline passed before the fetch")
+        }
         if let entry = known.fresh(key), try await keeper.keep(entry.stored, request.neededUntil) {
             observer?.report(.cached(entry.stored.media))
             return try result(entry.stored, .cached, request)
@@ -204,9 +226,16 @@ package final class MediaFetcher: Sendable {
                 context.progress.add(observer)
             }
         ) { [download] context in
-            do throws(FetchFailure) {
-                let neededUntil = context.neededUntil
-                return .success(try await download.run(url, key, neededUntil: neededUntil, progress: context.progress))
+            do throws(OutboundFailure) {
+                return .success(
+                    try await download.run(
+                        url,
+                        key,
+                        for: request.application,
+                        neededUntil: context.neededUntil,
+                        progress: context.progress
+                    )
+                )
             } catch {
                 return .failure(error)
             }
@@ -216,26 +245,26 @@ package final class MediaFetcher: Sendable {
             let (stored, origin) = try value.get()
             if request.neededUntil > joined.neededUntil {
                 guard try await keeper.keep(stored, request.neededUntil) else {
-                    throw FetchFailure(MediaStoreError(.failed, "the medium vanished from the store"))
+                    throw OutboundFailure(MediaStoreError(.failed, "the medium vanished from the store"))
                 }
             }
             return try result(stored, isFirst ? origin : .shared, request)
         case .timedOut:
-            throw FetchFailure(.timedOut, "\(url.host): \(joined.progress.phase.rawValue)")
+            throw OutboundFailure(.timedOut, "\(url.host): \(joined.progress.phase.rawValue)")
         case .cancelled:
             throw .cancelled
         }
     }
 
-    private func checked(_ text: String) throws(FetchFailure) -> EgressURL {
-        do { return try hosts.policy.check(text) } catch { throw FetchFailure(error) }
+    private func checked(_ text: String) throws(OutboundFailure) -> EgressURL {
+        do { return try hosts.policy.check(text) } catch { throw OutboundFailure(error) }
     }
 
     private func result(
         _ stored: MediaBody.Stored,
         _ origin: FetchedMedia.Origin,
         _ request: MediaRequest
-    ) throws(FetchFailure) -> FetchedMedia {
+    ) throws(OutboundFailure) -> FetchedMedia {
         try MediaKey.check(request.typeHint, among: [stored.facts.type])
         return FetchedMedia(stored: stored.media, facts: stored.facts, origin: origin)
     }

@@ -1,3 +1,4 @@
+import OutboundHTTP
 import NIOPosix
 
 /// Keeps stored media for longer; the store blocks, so on a thread.
@@ -10,11 +11,11 @@ struct MediaKeeper: Sendable {
     ///   - until: in milliseconds since 1970.
     /// - Returns: false when the store does not have it any more.
     /// - Throws: the store's failure, or `cancelled`.
-    func keep(_ stored: MediaBody.Stored, _ until: Int64) async throws(FetchFailure) -> Bool {
+    func keep(_ stored: MediaBody.Stored, _ until: Int64) async throws(OutboundFailure) -> Bool {
         do {
             return try await threads.runIfActive { [store] in try store.keep(stored.media, until: until) }
         } catch let error as MediaStoreError {
-            throw FetchFailure(error)
+            throw OutboundFailure(error)
         } catch {
             throw .cancelled
         }

@@ -1,3 +1,5 @@
+import OutboundHTTP
+
 /// What identifies a download: requests with equal keys share it and what is known of it.
 struct MediaKey: Hashable, Sendable {
     /// As `EgressURL.text`.
@@ -6,7 +8,7 @@ struct MediaKey: Hashable, Sendable {
     let isAudio: Bool
 
     /// - Throws: `unsupported-type` when the hint names no supported type.
-    init(url: String, typeHint: String?) throws(FetchFailure) {
+    init(url: String, typeHint: String?) throws(OutboundFailure) {
         self.url = url
         try Self.check(typeHint, among: MediaType.allCases)
         isAudio =
@@ -21,11 +23,11 @@ struct MediaKey: Hashable, Sendable {
     var typeHint: String? { isAudio ? "public.audio" : nil }
 
     /// - Throws: `type-mismatch` or `unsupported-type` when none of the types agrees with the hint.
-    static func check(_ typeHint: String?, among types: [MediaType]) throws(FetchFailure) {
+    static func check(_ typeHint: String?, among types: [MediaType]) throws(OutboundFailure) {
         do {
             _ = try MediaExpectation(typeHint: typeHint).choose(among: types)
         } catch {
-            throw FetchFailure(error)
+            throw OutboundFailure(error)
         }
     }
 }

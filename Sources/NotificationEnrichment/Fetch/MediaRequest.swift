@@ -4,6 +4,8 @@ package import NIOCore
 package struct MediaRequest: Sendable {
     /// As written in the notification; nothing about it has been checked.
     package var url: String
+    /// On whose behalf: applications share connections, look-ups and the store.
+    package var application: String
     /// The uniform type identifier that the sender gave, such as `public.jpeg`; nil: any supported type.
     package var typeHint: String?
     /// Until then the store keeps the medium, in milliseconds since 1970.
@@ -13,22 +15,43 @@ package struct MediaRequest: Sendable {
 
     /// - Parameters:
     ///   - url: As written in the notification.
+    ///   - application: On whose behalf.
     ///   - typeHint: The sender's uniform type identifier.
     ///   - neededUntil: Until when the store keeps the medium, in milliseconds since 1970.
     ///   - deadline: When the fetch must have ended.
-    package init(url: String, typeHint: String? = nil, neededUntil: Int64, deadline: NIODeadline) {
-        (self.url, self.typeHint, self.neededUntil, self.deadline) = (url, typeHint, neededUntil, deadline)
+    package init(
+        url: String,
+        for application: String = "",
+        typeHint: String? = nil,
+        neededUntil: Int64,
+        deadline: NIODeadline
+    ) {
+        (self.url, self.application, self.typeHint) = (url, application, typeHint)
+        (self.neededUntil, self.deadline) = (neededUntil, deadline)
     }
 
     /// The same with a time from now instead of the deadline.
     ///
     /// - Parameters:
     ///   - url: As written in the notification.
+    ///   - application: On whose behalf.
     ///   - typeHint: The sender's uniform type identifier.
     ///   - neededUntil: Until when the store keeps the medium, in milliseconds since 1970.
     ///   - time: How long the fetch may take.
-    package init(url: String, typeHint: String? = nil, neededUntil: Int64, within time: Duration) {
-        self.init(url: url, typeHint: typeHint, neededUntil: neededUntil, deadline: .now() + TimeAmount(time))
+    package init(
+        url: String,
+        for application: String = "",
+        typeHint: String? = nil,
+        neededUntil: Int64,
+        within time: Duration
+    ) {
+        self.init(
+            url: url,
+            for: application,
+            typeHint: typeHint,
+            neededUntil: neededUntil,
+            deadline: .now() + TimeAmount(time)
+        )
     }
 }
 

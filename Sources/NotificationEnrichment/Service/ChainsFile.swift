@@ -25,8 +25,10 @@ struct ChainsFile {
     /// What the file says about an enricher besides its name.
     enum Description: Hashable {
         case template([TemplateEnricher.Field: String])
-        /// - Parameter keysFile: of the keys that sign requests.
-        case webhook(url: String, keysFile: String)
+        /// - Parameters:
+        ///   - keysFile: of the keys that sign requests.
+        ///   - isInternal: whether the service is inside the network: neither its host nor its addresses are judged.
+        case webhook(url: String, keysFile: String, isInternal: Bool)
     }
 
     private(set) var enrichers: [String: Description] = [:]
@@ -122,15 +124,21 @@ struct ChainsFile {
             throw reader.error(node, "`\(name)` must begin with `template:` or `webhook:`, which says what it does")
         }
         var (url, keys): (String?, String?)
+        var isInternal = false
         for (member, value) in members {
             switch member {
             case "url": url = try reader.text(value, member)
             case "keys": keys = try reader.text(value, member)
-            default: throw reader.unknown(member, value, among: ["url", "keys"])
+            case "internal":
+                guard let flag = Bool(try reader.text(value, member)) else {
+                    throw reader.error(value, "`internal` must be true or false")
+                }
+                isInternal = flag
+            default: throw reader.unknown(member, value, among: ["url", "keys", "internal"])
             }
         }
         guard let url, let keys else { throw reader.error(node, "`\(name)` needs a `url` and a file of `keys`") }
-        return .webhook(url: url, keysFile: keys)
+        return .webhook(url: url, keysFile: keys, isInternal: isInternal)
     }
 
     /// Reads nodes; its errors name the line.

@@ -3,6 +3,7 @@ package import NIOSSL
 import NIOPosix
 import NotificationConsumer
 import NotificationModel
+import OutboundHTTP
 package import ServiceHTTP
 package import ServiceSupport
 
@@ -17,7 +18,7 @@ package struct ConfiguredEnrichment {
     ///   - configuration: checked.
     ///   - registry: receives counters and gauges.
     ///   - logger: the service's logger.
-    ///   - roots: the certificate authorities.
+    ///   - roots: the certificate authorities, besides those of `egress.ca.file`.
     /// - Throws: `EnrichmentSettingsError`, `EgressPolicyError`, and errors of TLS for roots that cannot be read.
     package init(
         _ configuration: ConsumerServiceConfiguration,
@@ -32,12 +33,14 @@ package struct ConfiguredEnrichment {
         let keys = media.keysFile.isEmpty ? [] : try Self.keys(path: media.keysFile, of: .mediaKeys)
         let store = try MediaStore(media)
         let fetcher = try MediaFetcher(
-            .init(media),
-            policy: configuration.egress.policy(),
+            .init(media, configuration.egress),
+            policy: configuration.egress.mediaPolicy(),
             store: store,
-            roots: roots
+            roots: roots,
+            authorities: configuration.egress.authorities()
         )
         let links = MediaLinks(base: configuration.mediaBase, keys: keys)
+        let transfers = MediaTransfers(.init(media))
         let now: @Sendable () -> Int64 = { SystemClock.now().rawValue }
         let attachments = AttachmentsEnricher(
             fetching: StoredAttachments(
@@ -55,7 +58,7 @@ package struct ConfiguredEnrichment {
         do {
             stage = try EnrichmentStage(
                 chains: file.chains,
-                enrichers: [attachments] + Self.enrichers(file, fetcher, &keyFiles)
+                enrichers: [attachments] + Self.enrichers(file, fetcher, configuration.egress, &keyFiles)
             )
         } catch let error as EnrichmentChainError {
             throw EnrichmentSettingsError(.chainsFile, error.message)
@@ -63,12 +66,13 @@ package struct ConfiguredEnrichment {
         worker = StagedEnrichment(
             stage,
             kept: media.kept.milliseconds,
-            metrics: EnrichmentMetrics(registry, fetcher: fetcher, store: store),
+            metrics: EnrichmentMetrics(registry, fetcher: fetcher, store: store, transfers: transfers),
             logger: logger,
             whenClosed: { fetcher.close() }
         )
         reload = KeyFile.reloading(keyFiles, logger)
-        routes = MediaHandler(store: store, links: links, threads: .singleton, now: now).routes
+        routes =
+            MediaHandler(store: store, links: links, transfers: transfers, threads: .singleton, now: now).routes
     }
 
     /// Enrichment if the settings enable it; errors as for `init`.
@@ -100,6 +104,7 @@ package struct ConfiguredEnrichment {
     private static func enrichers(
         _ file: ChainsFile,
         _ fetcher: MediaFetcher,
+        _ egress: ConsumerServiceConfiguration.Egress,
         _ keyFiles: inout [KeyFile]
     ) throws -> [any Enricher] {
         var enrichers: [any Enricher] = []
@@ -111,7 +116,7 @@ package struct ConfiguredEnrichment {
                 } catch {
                     throw EnrichmentSettingsError(.chainsFile, "the enricher `\(name)`: \(error)")
                 }
-            case .webhook(let url, let keysFile):
+            case .webhook(let url, let keysFile, let isInternal):
                 let signer = RequestSigner(keys: try keys(path: keysFile, of: .chainsFile))
                 keyFiles.append(
                     KeyFile(path: keysFile, what: "the enricher \(name)") {
@@ -119,10 +124,11 @@ package struct ConfiguredEnrichment {
                     }
                 )
                 let posting: any EnrichmentPosting
+                let policy = try egress.policy()
                 do throws(EgressRefusal) {
-                    posting = try fetcher.posting(to: url, of: name)
+                    posting = try fetcher.posting(to: url, of: name, by: isInternal ? .inside(url) : policy)
                 } catch {
-                    let remedy = "a URL inside your network must be among `egress.internal-origins`"
+                    let remedy = "if the service is inside your network, set `internal: true` for it in this file"
                     throw EnrichmentSettingsError(.chainsFile, "the enricher `\(name)`: \(error.detail); \(remedy)")
                 }
                 enrichers.append(

@@ -1,5 +1,6 @@
 import Metrics
 import NotificationConsumer
+import OutboundHTTP
 import ServiceSupport
 import Synchronization
 
@@ -22,11 +23,13 @@ struct EnrichmentMetrics: Sendable {
     ///   - registry: receives counters and gauges.
     ///   - fetcher: its connections are shown.
     ///   - store: its size is shown.
-    init(_ registry: PrometheusRegistry, fetcher: MediaFetcher, store: MediaStore) {
+    ///   - transfers: their number is shown.
+    init(_ registry: PrometheusRegistry, fetcher: MediaFetcher, store: MediaStore, transfers: MediaTransfers) {
         self.registry = registry
         collection = registry.collect { [weak fetcher] page in
             Self.describe(store, in: &page)
             if let fetcher { Self.describe(fetcher.statistics, in: &page) }
+            page.gauge("media.transfers", help: "Media being sent to clients.", value: Double(transfers.count))
         }
         registry.describe("enrichments", "Enrichments, by the content that is delivered.")
         registry.describe("enrichment.duration", "Time of an enrichment.")

@@ -5,16 +5,26 @@ package import ServiceSupport
 
 extension MediaFetcher.Settings {
     /// The bounds and times of the configuration.
-    package init(_ media: ConsumerServiceConfiguration.Media) {
+    package init(_ media: ConsumerServiceConfiguration.Media, _ egress: ConsumerServiceConfiguration.Egress) {
         self.init()
+        connectionAge = .nanoseconds(egress.connectionAge.nanoseconds)
         (connections, connectionsPerHost) = (media.connections, media.connectionsPerHost)
         redirects = media.redirects
+        minimumRate = media.minimumRate
         connectTimeout = .nanoseconds(media.connectTimeout.nanoseconds)
         firstByteTimeout = .nanoseconds(media.firstByteTimeout.nanoseconds)
         wholeTimeout = .nanoseconds(media.timeout.nanoseconds)
         limits.audioBytes = Int64(media.audioBytes)
         limits.imageBytes = Int64(media.imageBytes)
         limits.movieBytes = Int64(media.movieBytes)
+    }
+}
+
+extension MediaTransfers.Settings {
+    /// The bounds of the configuration.
+    init(_ media: ConsumerServiceConfiguration.Media) {
+        self.init()
+        (most, mostOfClient, minimumRate) = (media.transfers, media.clientTransfers, media.transferRate)
     }
 }
 
@@ -25,7 +35,7 @@ extension MediaStore {
     package convenience init(_ media: ConsumerServiceConfiguration.Media) throws(EnrichmentSettingsError) {
         do throws(MediaStoreError) {
             try self.init(
-                Settings(directory: media.directory, bytes: Int64(media.megabytes) << 20),
+                Settings(directory: media.directory, bytes: Int64(media.megabytes) << 20, share: media.share),
                 now: { SystemClock.now().rawValue }
             )
         } catch {

@@ -1,6 +1,7 @@
 import NIOCore
 import NotificationConsumer
 import NotificationModel
+import OutboundHTTP
 
 /// Fetches attachments into the media store, and names where clients get them.
 struct StoredAttachments: AttachmentFetching {
@@ -13,12 +14,14 @@ struct StoredAttachments: AttachmentFetching {
 
     func fetch(
         url: String,
+        for application: String,
         typeHint: String?,
         neededUntil: Int64,
         deadline: ContinuousClock.Instant
     ) async -> Result<FetchedAttachment, EnrichmentFailure> {
         let request = MediaRequest(
             url: url,
+            for: application,
             typeHint: typeHint,
             neededUntil: neededUntil,
             deadline: .now() + .nanoseconds((deadline - .now).nanoseconds)

@@ -14,34 +14,41 @@ package struct MediaHandler: Sendable {
 
     private let store: MediaStore
     private let links: MediaLinks
+    private let transfers: MediaTransfers
     private let threads: NIOThreadPool
     private let now: @Sendable () -> Int64
 
     /// - Parameters:
     ///   - store: The media.
     ///   - links: Checks signed links.
+    ///   - transfers: Bounds what is sent at one time.
     ///   - threads: Does the reading; it must be running.
     ///   - now: Milliseconds since 1970.
     package init(
         store: MediaStore,
         links: MediaLinks,
+        transfers: MediaTransfers,
         threads: NIOThreadPool,
         now: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.links = links
+        self.transfers = transfers
         self.threads = threads
         self.now = now
     }
 
     package var routes: [Route] {
-        [Route(.get, "/media/{file}", role: nil, isPublic: true) { call, _ in try await serve(call) }]
+        [Route(.get, "/media/{file}", role: nil, isPublic: true) { call, body in try await serve(call, body) }]
     }
 
-    private func serve(_ call: Call) async throws -> Response {
+    private func serve(_ call: Call, _ callBody: CallBody) async throws -> Response {
         let name = try call.parameter("file")
         let caching = try caching(of: name, call.target.parameters(allowed: ["expires", "signature"]))
         let method = call.request.method
+        // Before the file is opened, and until the client has taken the last byte.
+        let transfer = try transfers.begin(for: call.client)
+        let memory = try callBody.lease(2 * Int(Self.pieceBytes))
         let conditions = MediaAnswer.Conditions(call.request.headers)
         let opened = try await threads.runIfActive { [store] () throws -> Opened? in
             guard let file = try store.open(name) else { return nil }
@@ -51,7 +58,7 @@ package struct MediaHandler: Sendable {
         guard let opened else { throw Problem.noMedia }
         let answer = opened.answer
         guard answer.status != .rangeNotSatisfiable else { throw Problem.rangeNotSatisfiable(answer.fields) }
-        return Response(status: answer.status, headers: answer.fields, body: body(of: opened))
+        return Response(status: answer.status, headers: answer.fields, body: body(of: opened, [transfer, memory]))
     }
 
     /// - Throws: ``Problem`` 403 for a link that is not valid.
@@ -79,19 +86,27 @@ package struct MediaHandler: Sendable {
         var first: ByteBuffer
     }
 
-    private func body(of opened: Opened) -> ResponseBody {
+    /// - Parameter held: What is freed when the body is sent.
+    private func body(of opened: Opened, _ held: [any Sendable]) -> ResponseBody {
         let (bytes, first) = (opened.answer.body, opened.first)
-        guard first.readableBytes < bytes.count else { return ResponseBody(byteBuffer: first) }
-        return ResponseBody(contentLength: bytes.count) { [threads, file = opened.file] writer in
+        guard !bytes.isEmpty else { return ResponseBody(byteBuffer: first) }
+        // One that the first piece contains needs its file no more.
+        let file = first.readableBytes < bytes.count ? opened.file : nil
+        return ResponseBody(contentLength: bytes.count) { [threads, transfers] writer in
+            let begin = ContinuousClock.now
             var position = bytes.lowerBound + Int64(first.readableBytes)
             try await writer.write(first)
-            while position < bytes.upperBound {
+            while let file, position < bytes.upperBound {
+                try transfers.check(position - bytes.lowerBound, in: ContinuousClock.now - begin)
                 let rest = position..<bytes.upperBound
                 let piece = try await threads.runIfActive { try Self.piece(of: file, rest) }
                 position += Int64(piece.readableBytes)
+                // It returns when the client has taken most of what was written before; the guard of the connection ends
+                // one that takes nothing.
                 try await writer.write(piece)
             }
             try await writer.finish(nil)
+            _ = held
         }
     }
 

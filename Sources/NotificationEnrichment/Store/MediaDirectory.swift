@@ -148,7 +148,7 @@ struct MediaDirectory: Sendable {
         guard OwnedDescriptor.status(of: path)?.isSameFile(as: status) == true else { return .gone }
         guard status.bytes == media.bytes else { return .damaged }
         guard status.modified < until else { return .kept(until: status.modified) }
-        try file.setModified(until)
+        try file.setModified(until, of: status.owner)
         return .kept(until: until)
     }
 
@@ -176,11 +176,11 @@ struct MediaDirectory: Sendable {
         let isLocked = try file.lock(waits: false)
         let status = try file.status()
         guard isLocked else {
-            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: now + Self.busyTime))
+            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: now + Self.busyTime, owner: status.owner))
         }
         guard OwnedDescriptor.status(of: path)?.isSameFile(as: status) == true else { return .gone }
         guard status.modified <= now else {
-            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified))
+            return .needed(MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified, owner: status.owner))
         }
         try file.unlink(path)
         return .removed
@@ -196,7 +196,11 @@ struct MediaDirectory: Sendable {
                 guard let name = MediaName(fileName: entry), file(of: name) == "\(folder)/\(entry)",
                     let status = OwnedDescriptor.status(of: file(of: name)), status.isRegular
                 else { continue }
-                found[name] = MediaIndex.Entry(bytes: status.bytes, neededUntil: status.modified)
+                found[name] = MediaIndex.Entry(
+                    bytes: status.bytes,
+                    neededUntil: status.modified,
+                    owner: status.owner
+                )
             }
         }
         return found

@@ -20,9 +20,11 @@ package final class MediaStore: Sendable {
         package var bytes: Int64
         /// The bound of the number of media: the index takes about 150 bytes of memory for each.
         package var files: Int
+        /// The part of both that one application may have, in percent.
+        package var share: Int
 
-        package init(directory: String, bytes: Int64, files: Int = 1_000_000) {
-            (self.directory, self.bytes, self.files) = (directory, bytes, files)
+        package init(directory: String, bytes: Int64, files: Int = 1_000_000, share: Int = 100) {
+            (self.directory, self.bytes, self.files, self.share) = (directory, bytes, files, share)
         }
     }
 
@@ -63,12 +65,12 @@ package final class MediaStore: Sendable {
         self.settings = settings
         self.now = now
         directory = MediaDirectory(path: settings.directory, write: write)
-        index = Mutex(MediaIndex(bytes: settings.bytes, files: settings.files))
+        index = Mutex(MediaIndex(bytes: settings.bytes, files: settings.files, share: settings.share))
         try directory.prepare()
         try directory.removeLeftovers(at: now())
         try scan(after: 0)
         // The bound may be lower than at the last run; what is needed may exceed it.
-        _ = try makeRoom(for: 0)
+        _ = try makeRoom(for: 0, of: .nobody)
     }
 
     private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
@@ -89,11 +91,12 @@ package final class MediaStore: Sendable {
 
     /// Begins a download.
     ///
+    /// - Parameter owner: For whom; the medium counts for it as long as it is stored.
     /// - Throws: ``MediaStoreError``.
-    package func write() throws(MediaStoreError) -> MediaWriter {
+    package func write(for owner: MediaOwner = MediaOwner(application: "")) throws(MediaStoreError) -> MediaWriter {
         // A directory that cannot be read now fails the writing itself if it matters.
         _ = try? scan(after: Self.scanInterval)
-        return try MediaWriter(self, directory.temporaryFile())
+        return try MediaWriter(self, for: owner, directory.temporaryFile())
     }
 
     /// Has a medium kept for longer; never for shorter.
@@ -136,9 +139,18 @@ package final class MediaStore: Sendable {
     /// Reserves room for bytes of a download; evicts media if necessary.
     ///
     /// - Throws: ``MediaStoreError`` `store-full`.
-    func reserve(_ bytes: Int64) throws(MediaStoreError) {
-        if try makeRoom(for: bytes) { return }
-        if (try? scan(after: Self.scanIntervalWhenFull)) == true, try makeRoom(for: bytes) { return }
+    func reserve(_ bytes: Int64, for owner: MediaOwner) throws(MediaStoreError) {
+        var room = try makeRoom(for: bytes, of: owner)
+        if room != .reserved, (try? scan(after: Self.scanIntervalWhenFull)) == true {
+            room = try makeRoom(for: bytes, of: owner)
+        }
+        if room == .reserved { return }
+        guard room == .full else {
+            throw MediaStoreError(
+                .full,
+                "an application may have \(settings.share) percent of \(settings.directory), and all of that is needed"
+            )
+        }
         throw MediaStoreError(
             .full,
             "\(settings.directory) may have \(settings.bytes) bytes and \(settings.files) files, and all are needed: "
@@ -146,29 +158,33 @@ package final class MediaStore: Sendable {
         )
     }
 
-    func release(_ bytes: Int64) { index.withLock { $0.release(bytes) } }
+    func release(_ bytes: Int64, for owner: MediaOwner) { index.withLock { $0.release(bytes, for: owner) } }
 
     /// Gives a complete download its name; its reserved bytes become those of the medium.
     ///
     /// - Throws: ``MediaStoreError``; then the bytes stay reserved.
-    func place(_ file: borrowing TemporaryFile, as media: StoredMedia, until: Int64) throws(MediaStoreError) {
+    func place(
+        _ file: borrowing TemporaryFile,
+        as media: StoredMedia,
+        for owner: MediaOwner,
+        until: Int64
+    ) throws(MediaStoreError) {
         let until = try directory.place(file, as: media, until: until)
         index.withLock { index in
-            index.release(media.bytes)
-            index.add(media.name, .init(bytes: media.bytes, neededUntil: until))
+            index.release(media.bytes, for: owner)
+            index.add(media.name, .init(bytes: media.bytes, neededUntil: until, owner: owner))
         }
     }
 
     // MARK: - The bound
 
-    /// - Returns: False when there is no room and nothing to evict.
-    private func makeRoom(for bytes: Int64) throws(MediaStoreError) -> Bool {
+    /// - Returns: `full` or `shareFull` when there is no room and nothing to evict.
+    private func makeRoom(for bytes: Int64, of owner: MediaOwner) throws(MediaStoreError) -> MediaIndex.Room {
         while true {
             let now = now()
-            switch index.withLock({ $0.reserve(bytes, at: now) }) {
-            case .reserved: return true
-            case .full: return false
+            switch index.withLock({ $0.reserve(bytes, for: owner, at: now) }) {
             case .evict(let name, let entry): try evict(name, entry, at: now)
+            case let room: return room
             }
         }
     }

@@ -12,10 +12,15 @@ package final class MediaWriter: Sendable {
     }
 
     private let store: MediaStore
+    private let owner: MediaOwner
     private let download: Mutex<Download?>
 
-    init(_ store: MediaStore, _ file: consuming sending TemporaryFile) throws(MediaStoreError) {
-        self.store = store
+    init(
+        _ store: MediaStore,
+        for owner: MediaOwner,
+        _ file: consuming sending TemporaryFile
+    ) throws(MediaStoreError) {
+        (self.store, self.owner) = (store, owner)
         download = Mutex(Download(file: file, digest: try MediaDigest.Builder()))
     }
 
@@ -28,7 +33,7 @@ package final class MediaWriter: Sendable {
         do throws(MediaStoreError) {
             try download.withLock { download throws(MediaStoreError) in
                 guard download != nil else { throw Self.over }
-                try store.reserve(Int64(bytes.count))
+                try store.reserve(Int64(bytes.count), for: owner)
                 download?.bytes += Int64(bytes.count)
                 download?.digest.append(bytes)
                 try download?.file.append(bytes)
@@ -54,12 +59,12 @@ package final class MediaWriter: Sendable {
         do throws(MediaStoreError) {
             guard bytes > 0 else { throw MediaStoreError(.failed, "an empty medium cannot be stored") }
             let until = neededUntil.clamped(to: OwnedDescriptor.latest)
-            try download.file.complete(neededUntil: until)
+            try download.file.complete(neededUntil: until, of: owner)
             let media = StoredMedia(digest: download.digest.digest(), type: type, bytes: bytes)
-            try store.place(download.file, as: media, until: until)
+            try store.place(download.file, as: media, for: owner, until: until)
             return media
         } catch {
-            store.release(bytes)
+            store.release(bytes, for: owner)
             throw error
         }
     }
@@ -67,7 +72,7 @@ package final class MediaWriter: Sendable {
     /// Gives the download up and removes its file; does nothing after the end.
     package func abandon() {
         guard let download = download.withLock({ $0.take() }) else { return }
-        store.release(download.bytes)
+        store.release(download.bytes, for: owner)
     }
 
     private static let over = MediaStoreError(.failed, "the download has been finished or abandoned")

@@ -18,6 +18,8 @@ struct OwnedDescriptor: ~Copyable, Sendable {
         var bytes: Int64
         /// The modification time, in milliseconds since 1970: until when the medium is needed.
         var modified: Int64
+        /// For whom the medium was fetched.
+        var owner: MediaOwner
         /// When the file or its status was last changed, in milliseconds since 1970; nobody can set it.
         var changed: Int64
         /// With the inode, what makes it the same file.
@@ -29,9 +31,11 @@ struct OwnedDescriptor: ~Copyable, Sendable {
             bytes = Int64(status.st_size)
             #if canImport(Darwin)
             modified = Self.milliseconds(status.st_mtimespec)
+            owner = MediaOwner(number: UInt32(truncatingIfNeeded: status.st_mtimespec.tv_nsec % 1_000_000))
             changed = Self.milliseconds(status.st_ctimespec)
             #else
             modified = Self.milliseconds(status.st_mtim)
+            owner = MediaOwner(number: UInt32(truncatingIfNeeded: status.st_mtim.tv_nsec % 1_000_000))
             changed = Self.milliseconds(status.st_ctim)
             #endif
             device = UInt64(truncatingIfNeeded: status.st_dev)
@@ -98,12 +102,14 @@ struct OwnedDescriptor: ~Copyable, Sendable {
         return false
     }
 
-    /// - Parameter instant: In milliseconds since 1970, from 0 to ``latest``.
+    /// - Parameters:
+    ///   - instant: In milliseconds since 1970, from 0 to ``latest``.
+    ///   - owner: For whom the medium was fetched.
     /// - Throws: ``MediaStoreError``.
-    func setModified(_ instant: Int64) throws(MediaStoreError) {
+    func setModified(_ instant: Int64, of owner: MediaOwner) throws(MediaStoreError) {
         var time = timespec()
         time.tv_sec = numericCast(instant / 1000)
-        time.tv_nsec = numericCast(instant % 1000 * 1_000_000)
+        time.tv_nsec = numericCast(instant % 1000 * 1_000_000 + Int64(owner.number))
         guard
             withUnsafeTemporaryAllocation(
                 of: timespec.self,

@@ -39,12 +39,13 @@ struct TemporaryFile: ~Copyable, Sendable {
 
     /// Ends the writing.
     ///
-    /// - Parameter instant: Until when the medium is needed, in milliseconds since 1970, from 0 to
-    ///   ``OwnedDescriptor/latest``.
+    /// - Parameters:
+    ///   - instant: Until when the medium is needed, in milliseconds since 1970, from 0 to ``OwnedDescriptor/latest``.
+    ///   - owner: For whom it was fetched.
     /// - Throws: ``MediaStoreError``.
-    mutating func complete(neededUntil instant: Int64) throws(MediaStoreError) {
+    mutating func complete(neededUntil instant: Int64, of owner: MediaOwner) throws(MediaStoreError) {
         guard let descriptor = descriptor.take() else { return }
-        try descriptor.setModified(instant)
+        try descriptor.setModified(instant, of: owner)
         try descriptor.close()
     }
 }

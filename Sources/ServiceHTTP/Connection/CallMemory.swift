@@ -24,6 +24,16 @@ package final class CallMemory: Sendable {
         taken.load(ordering: .relaxed) + bytes <= limit
     }
 
+    /// Bytes that are reserved until the last reference is gone: for what goes on after a call's answer has begun.
+    package final class Lease: Sendable {
+        private let memory: CallMemory
+        private let bytes: Int
+
+        init(_ memory: CallMemory, _ bytes: Int) { (self.memory, self.bytes) = (memory, bytes) }
+
+        deinit { memory.give(bytes) }
+    }
+
     func give(_ bytes: Int) {
         taken.subtract(bytes, ordering: .relaxed)
     }

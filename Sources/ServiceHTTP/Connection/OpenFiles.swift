@@ -13,19 +13,28 @@ package enum OpenFiles {
 
     /// Raises the process's own limit if it is too low, as far as allowed.
     ///
-    /// - Parameter connections: The wanted number of connections.
-    /// - Returns: The possible number, at least 1.
-    package static func makeRoom(forConnections connections: Int) -> Int {
+    /// - Parameters:
+    ///   - connections: The wanted number of connections.
+    ///   - files: Files that are open for calls at one time at most.
+    /// - Returns: The possible number of connections, at least 1.
+    package static func makeRoom(forConnections connections: Int, and files: Int = 0) -> Int {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return connections }
-        let wanted = rlim_t(connections + reserve)
+        let wanted = rlim_t(connections + min(files, connections) + reserve)
         if limit.rlim_cur < wanted {
             var raised = limit
             raised.rlim_cur = min(wanted, limit.rlim_max)
             if setrlimit(kind, &raised) == 0 { limit = raised }
         }
         guard limit.rlim_cur < wanted else { return connections }
-        return max(1, Int(limit.rlim_cur) - reserve)
+        return possible(connections, files, within: Int(limit.rlim_cur))
+    }
+
+    /// A call has at most one file open, so files take no more than connections do.
+    static func possible(_ connections: Int, _ files: Int, within limit: Int) -> Int {
+        let left = limit - reserve
+        let most = left >= 2 * files ? left - files : left / 2
+        return max(1, min(connections, most))
     }
 
     #if canImport(Glibc)

@@ -1,4 +1,5 @@
 package import Hummingbird
+import NIOCore
 
 /// An authorized call, before its body is read.
 package struct Call: Sendable {
@@ -12,6 +13,10 @@ package struct Call: Sendable {
     /// (``Route/Scope/hiddenApplication``).
     package let isOfOtherApplication: Bool
     let path: RoutePath
+    let channel: any Channel
+
+    /// The address of the client, or of the proxy before it; nil when the system does not tell.
+    package var client: String? { channel.remoteAddress?.ipAddress }
 
     /// The handler asks for a parameter that its route does not declare.
     struct UndeclaredParameter: Error, CustomStringConvertible {

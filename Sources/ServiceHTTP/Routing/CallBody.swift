@@ -86,6 +86,14 @@ package struct CallBody {
         taken += bytes
     }
 
+    /// Reserves memory for the answer, until its last part is sent.
+    ///
+    /// - Throws: ``Problem`` 503 when the memory of all calls is exhausted.
+    package func lease(_ bytes: Int) throws(Problem) -> CallMemory.Lease {
+        guard memory.take(bytes) else { throw .overloaded }
+        return CallMemory.Lease(memory, bytes)
+    }
+
     private func next(_ iterator: inout HummingbirdCore.RequestBody.AsyncIterator) async throws(Lost) -> ByteBuffer? {
         do {
             return try await iterator.next()

@@ -42,7 +42,7 @@ package struct RouteResponder: HTTPResponder {
         let response: Response
         do {
             do {
-                response = try await answer(request, target, resource, &body)
+                response = try await answer(request, target, resource, context.channel, &body)
                 metrics.countAnswer(status: response.status.code)
             } catch let error as CallBody.Lost {
                 throw error
@@ -65,6 +65,7 @@ package struct RouteResponder: HTTPResponder {
         _ request: Request,
         _ target: RequestTarget,
         _ resource: RouteTable.Resource?,
+        _ channel: any Channel,
         _ body: inout CallBody
     ) async throws -> Response {
         try checkBytes(of: request.headers)
@@ -78,7 +79,8 @@ package struct RouteResponder: HTTPResponder {
             caller: rights.caller,
             application: rights.application,
             isOfOtherApplication: rights.isOfOtherApplication,
-            path: route.path
+            path: route.path,
+            channel: channel
         )
         return try await route.handler(call, &body)
     }

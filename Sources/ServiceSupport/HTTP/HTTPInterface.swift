@@ -14,6 +14,8 @@ package struct HTTPInterface: Sendable {
     private let now: @Sendable () -> Timestamp
     private let security: ListenerSecurity
     private let health: HealthComponent
+    /// That its calls have open at one time at most.
+    private let files: Int
     private let bound = BoundPort()
     private let logger: Logger
 
@@ -24,6 +26,7 @@ package struct HTTPInterface: Sendable {
     ///   - configuration: The settings.
     ///   - defaultApplication: The application of calls, and of tokens, that name none.
     ///   - now: The wall clock, for tokens that end.
+    ///   - files: Files that its calls have open at one time at most, besides their connections.
     ///   - health: Ready while it listens.
     ///   - logger: The service's logger.
     package init(
@@ -31,9 +34,11 @@ package struct HTTPInterface: Sendable {
         configuration: HTTPConfiguration,
         defaultApplication: String = "default",
         now: @escaping @Sendable () -> Timestamp = SystemClock.now,
+        files: Int = 0,
         health: HealthComponent,
         logger: Logger
     ) throws(ListenerSettingsError) {
+        self.files = files
         (self.name, self.configuration, self.health, self.logger) = (name, configuration, health, logger)
         (self.defaultApplication, self.now) = (defaultApplication, now)
         security = try ListenerSecurity(
@@ -166,7 +171,7 @@ package struct HTTPInterface: Sendable {
     }
 
     private func connectionLimit() -> Int {
-        let limit = OpenFiles.makeRoom(forConnections: configuration.connections)
+        let limit = OpenFiles.makeRoom(forConnections: configuration.connections, and: files)
         if limit < configuration.connections {
             logger.warning(
                 "http.connections was lowered to the process's limit of open files; raise the limit (ulimit -n)",

@@ -1,4 +1,5 @@
 import ArgumentParser
+import OutboundHTTP
 
 /// `carillon media`: commands for the media of notifications.
 struct MediaCommand: AsyncParsableCommand {

@@ -3,7 +3,7 @@ import Foundation
 import Kafka
 import NotificationEnrichment
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 
 /// `carillon media fetch`: fetches media as the consumer service does, and explains each step.

@@ -2,7 +2,7 @@ import Foundation
 import Kafka
 import NotificationEnrichment
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 
 /// The fetcher and the store of the command, as the consumer service has them.
@@ -42,7 +42,12 @@ struct MediaFetching: Sendable {
                 MediaStore.Settings(directory: temporary?.path ?? media.directory, bytes: bytes),
                 now: { SystemClock.now().rawValue }
             )
-            fetcher = try MediaFetcher(.init(media), policy: settings.egress.policy(), store: store)
+            fetcher = try MediaFetcher(
+                .init(media, settings.egress),
+                policy: settings.egress.mediaPolicy(),
+                store: store,
+                authorities: settings.egress.authorities()
+            )
         } catch {
             temporary?.remove()
             throw CommandFailure("\(error)", status: ExitStatus.failed)

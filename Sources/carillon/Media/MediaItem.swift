@@ -1,4 +1,5 @@
 import NotificationModel
+import OutboundHTTP
 
 /// A medium to fetch: an argument, or a line of the input.
 struct MediaItem: Sendable, Hashable {

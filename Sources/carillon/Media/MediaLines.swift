@@ -1,4 +1,5 @@
 import NotificationModel
+import OutboundHTTP
 import Synchronization
 
 /// The lines of an input, each with what to fetch. Its calls block: only on a thread of their own.

@@ -1,6 +1,6 @@
 import NotificationEnrichment
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 
 extension MediaReport {
     /// One JSON object on one line:

@@ -1,6 +1,6 @@
 import NotificationEnrichment
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 
 extension MediaReport {
     /// Several lines for people, escaped for a terminal.

@@ -1,5 +1,6 @@
 import NotificationEnrichment
 import NotificationModel
+import OutboundHTTP
 import Synchronization
 
 /// What a fetch did, and what came of it.
@@ -13,7 +14,7 @@ struct MediaReport: Sendable, Hashable {
     enum Outcome: Sendable, Hashable {
         /// - Parameter file: Where it stays; nil when it is removed at the end.
         case fetched(FetchedMedia, file: String?)
-        case refused(FetchFailure)
+        case refused(OutboundFailure)
         /// The line is no URL.
         case invalid(ModelError)
     }
@@ -58,13 +59,14 @@ struct MediaSummary: Sendable, Hashable {
     /// Lines without a URL.
     var invalid = 0
 
-    private static let withoutAnswer: Set<FetchFailure.Code> = [.timedOut, .unresolved, .notConnected]
+    private static let withoutAnswer: Set<OutboundFailure.Code> = [.timedOut, .unresolved, .notConnected]
 
     mutating func add(_ outcome: MediaReport.Outcome) {
         switch outcome {
         case .fetched: break
         case .refused(let failure):
-            let isAnswered = FetchFailure.Code(rawValue: failure.code).map { !Self.withoutAnswer.contains($0) } ?? true
+            let isAnswered =
+                OutboundFailure.Code(rawValue: failure.code).map { !Self.withoutAnswer.contains($0) } ?? true
             if isAnswered { refused += 1 } else { unanswered += 1 }
         case .invalid: invalid += 1
         }

@@ -12,8 +12,9 @@ struct ReceiveCommand: AsyncParsableCommand {
         commandName: "receive",
         abstract: "Receive webhooks, verify their signatures and print them.",
         discussion: """
-            It accepts a POST to / or to a path with one segment and answers 204, or 401 when no key of the file has \
-            signed the request in the last five minutes. Each line has the time, the key, the type and the notification.
+            It accepts a POST to any path of up to four segments and answers 204, 401 when no key of the file has signed \
+            the request in the last five minutes, or 400 when it is not a CloudEvent in structured mode. Each line has \
+            the time, the key, the type and the notification, or why a request is refused.
 
             Example:
 

@@ -12,6 +12,8 @@ import ServiceSupport
 struct WebhookReceiver: Service {
     /// More than the largest notification with what the event adds.
     private static let bodyBytes = 2 << 20
+    /// Of the path, which may be that of the gateway for which it stands.
+    private static let segments = 4
 
     private let listen: HostPort
     private let verifier: WebhookVerifier
@@ -46,36 +48,38 @@ struct WebhookReceiver: Service {
     }
 
     private var routes: [Route] {
-        [Route(.post, "/{path}", role: nil) { call, body in try await receive(call, &body) }]
+        (1...Self.segments).map { count in
+            let path = (1...count).map { "/{segment\($0)}" }.joined()
+            return Route(.post, path, role: nil) { call, body in try await receive(call, &body) }
+        }
     }
 
     private func receive(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let bytes = try await body.read(upTo: Self.bodyBytes)
-        func header(_ name: String) -> String { HTTPField.Name(name).flatMap { call.request.headers[$0] } ?? "" }
-        let isSigned = verifier.verifies(
-            id: header("webhook-id"),
-            timestamp: header("webhook-timestamp"),
-            signatures: header("webhook-signature"),
-            body: bytes,
-            at: SystemClock.now()
-        )
-        guard isSigned else { throw Problem.unsigned }
-        let line = [
-            RecordLine.timeOfDay(SystemClock.now().rfc3339), header("ce-subject"),
-            RecordName(type: header("ce-type")).short, RecordLine.summary(of: bytes),
-        ]
-        Terminal.write(line.joined(separator: "  ") + "\n")
+        func header(_ name: String) -> String? { HTTPField.Name(name).flatMap { call.request.headers[$0] } }
+        let now = SystemClock.now()
+        let event: ReceivedEvent
+        do {
+            try verifier.check(
+                id: header("webhook-id"),
+                timestamp: header("webhook-timestamp"),
+                signatures: header("webhook-signature"),
+                body: bytes,
+                at: now
+            )
+            event = try ReceivedEvent(contentType: header("content-type"), body: bytes)
+        } catch let refusal as WebhookRefusal {
+            Terminal.write(ReceivedEvent.line(refusing: "\(refusal.header): \(refusal)", at: now))
+            throw Problem(.unauthorized, .unauthenticated, "\(refusal)", field: refusal.header)
+        } catch let error as ModelError {
+            Terminal.write(ReceivedEvent.line(refusing: "\(error)", at: now))
+            throw Problem(.badRequest, error.reason, error.detail, field: error.field)
+        }
+        Terminal.write(event.line(at: now))
         return Response(status: .noContent)
     }
 }
 
 extension Problem {
-    fileprivate static let unsigned = Problem(
-        .unauthorized,
-        .unauthenticated,
-        "No key of the file has signed this request within the last five minutes.",
-        field: "webhook-signature"
-    )
-
     fileprivate static let unanswered = Problem(.serviceUnavailable, .unavailable, "The request took too long.")
 }

@@ -43,7 +43,7 @@ struct ServiceClient: Sendable {
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         }
         if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        let session = URLSession(configuration: .ephemeral)
+        let session = URLSession(configuration: .ephemeral, delegate: NoRedirect(), delegateQueue: nil)
         defer { session.invalidateAndCancel() }
         let (data, response): (Data, URLResponse)
         do {
@@ -59,11 +59,23 @@ struct ServiceClient: Sendable {
         return Array(data)
     }
 
+    /// Follows no redirect, which would get the token; the service sends none.
+    private final class NoRedirect: NSObject, URLSessionTaskDelegate {
+        func urlSession(
+            _ session: URLSession,
+            task: URLSessionTask,
+            willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest,
+            completionHandler: @escaping (URLRequest?) -> Void
+        ) { completionHandler(nil) }
+    }
+
     /// The service's problem, for a person.
     static func failure(_ status: Int, _ body: [UInt8]) -> CommandFailure {
         let problem = try? JSONValue.parse(body)
         func member(_ name: String) -> String? { problem?[name]?.stringValue.map(RecordText.safe) }
         var text = "the service answered \(status)"
+        if (300..<400).contains(status) { text += ", a redirect, which is not followed: check --url" }
         if let reason = member("reason") { text += ", \(reason)" }
         if let field = member("field") { text += " at \(field)" }
         if let detail = member("detail") { text += ": \(detail)" }

@@ -2,8 +2,8 @@
 
 Lines: a status; "429 N" with Retry-After; "hang"; "trickle"; "redirect"; "garbage"; "drop" (the connection ends without an answer);
 "once" (accepts, and closes the connection). It prints {"port": n} at first, then for each request
-{"mode", "key", "type", "requestId", "subject", "devices", "actions", "errors"}; devices without an outcome, or with the outcome
-"accepted".
+{"mode", "key", "type", "requestId", "by", "subject", "devices", "actions", "errors"}; devices without an outcome, or
+with the outcome "accepted" or "requested".
 """
 
 import argparse
@@ -11,6 +11,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import sys
 import threading
 import time
@@ -28,20 +29,13 @@ options = parser.parse_args()
 
 keys = [base64.b64decode(key.removeprefix("whsec_")) for key in options.keys]
 mode = ["204"]
+# What a device has that the request is for.
+meant = (None, "accepted", "requested")
 printing = threading.Lock()
-# Of urn:carillon:notification:event, computed here.
-events = uuid.uuid5(uuid.NAMESPACE_URL, "urn:carillon:notification:event")
 
 
-def derived(*pieces: str) -> str:
-    """UUIDv5 of pieces, each preceded by its length."""
-    name = b"".join(len(piece.encode()).to_bytes(4, "big") + piece.encode() for piece in pieces)
-    digest = bytearray(hashlib.sha1(events.bytes + name).digest()[:16])
-    digest[6], digest[8] = digest[6] & 0x0F | 0x50, digest[8] & 0x3F | 0x80
-    return str(uuid.UUID(bytes=bytes(digest)))
-
-
-def verify(headers, body: bytes) -> tuple[dict, list[str]]:
+def verify(headers, body: bytes) -> tuple[dict, dict, list[str]]:
+    """The event, its data, and what is wrong with the request."""
     errors: list[str] = []
 
     def expect(condition: bool, what: str) -> None:
@@ -49,19 +43,19 @@ def verify(headers, body: bytes) -> tuple[dict, list[str]]:
             errors.append(what)
 
     event = from_http(dict(headers.items()), body)
-    value = json.loads(body)
+    value = event.data
     names = {"carillon.notification.delivered.v1": "delivered", "carillon.notification.removed.v1": "removed"}
     name = names.get(event["type"], "")
     expect(name != "", f"type {event['type']}")
     expect(event["specversion"] == "1.0" and event["source"] == options.source, "attributes")
     subject = "/".join(urllib.parse.quote(value[part], safe="") for part in ("application", "recipient", "identifier"))
     expect(event["subject"] == subject, f"subject {event['subject']} of {subject}")
-    expect(headers["content-type"] == "application/json", "content-type")
-    id = derived(value["requestId"], "", name, "")
-    if name == "removed":
-        devices = json.dumps(value["devices"], separators=(",", ":")) if "devices" in value else ""
-        id = derived("recall", value["requestId"], subject, devices)
-    expect(event["id"] == headers["idempotency-key"] == headers["webhook-id"] == id, "id")
+    expect(headers["content-type"] == "application/cloudevents+json", "content-type")
+    expect(event["datacontenttype"] == "application/json", "datacontenttype")
+    expect(not any(header.lower().startswith("ce-") for header in headers), "an attribute outside the signature")
+    expect("idempotency-key" not in headers, "a second id to de-duplicate by")
+    expect(event["id"] == headers["webhook-id"] == str(uuid.UUID(event["id"])), "id")
+    expect(re.fullmatch(r"\d+-\d{12,}-\d{13,}", event["sequence"]) is not None, "sequence")
     expect(value["channel"] == "webhook", "channel")
     expect(("content" in value) == (name == "delivered"), "content")
     stamp = headers["webhook-timestamp"]
@@ -69,7 +63,7 @@ def verify(headers, body: bytes) -> tuple[dict, list[str]]:
     signed = f"{headers['webhook-id']}.{stamp}.".encode() + body
     codes = [base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode() for key in keys]
     expect(headers["webhook-signature"] == " ".join(f"v1,{code}" for code in codes), "signature")
-    return value, errors
+    return event, value, errors
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -80,16 +74,17 @@ class Receiver(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         how = mode[0]
         try:
-            value, errors = verify(self.headers, body)
+            event, value, errors = verify(self.headers, body)
         except Exception as error:
-            value, errors = {}, [repr(error)]
+            event, value, errors = {}, {}, [repr(error)]
         line = {
             "mode": how,
-            "key": self.headers.get("idempotency-key"),
-            "type": self.headers.get("ce-type"),
+            "key": self.headers.get("webhook-id"),
+            "type": event.get("type"),
             "requestId": value.get("requestId"),
-            "subject": self.headers.get("ce-subject"),
-            "devices": [d["device"] for d in value.get("devices", []) if d.get("outcome", "accepted") == "accepted"],
+            "by": value.get("by"),
+            "subject": event.get("subject"),
+            "devices": [d["device"] for d in value.get("devices", []) if d.get("outcome") in meant],
             "actions": [a["identifier"] for a in value.get("actions", [])],
             "errors": errors,
         }

@@ -1,4 +1,5 @@
 import NotificationModel
+import OutboundHTTP
 import Synchronization
 import Testing
 
@@ -23,7 +24,13 @@ private final class ScriptedFetching: AttachmentFetching {
     var calls: [Call] { state.withLock { $0.calls } }
     var mostAtOnce: Int { state.withLock { $0.most } }
 
-    func fetch(url: String, typeHint: String?, neededUntil: Int64, deadline: ContinuousClock.Instant) async -> Answer {
+    func fetch(
+        url: String,
+        for application: String,
+        typeHint: String?,
+        neededUntil: Int64,
+        deadline: ContinuousClock.Instant
+    ) async -> Answer {
         state.withLock { state in
             let call = Call(url: url, typeHint: typeHint, neededUntil: neededUntil, deadline: deadline)
             state.calls.append(call)

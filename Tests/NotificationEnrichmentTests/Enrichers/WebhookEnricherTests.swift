@@ -1,5 +1,5 @@
 import NotificationModel
-import ServiceHTTP
+import OutboundHTTP
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 import NIOCore
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment

@@ -1,7 +1,7 @@
 import Foundation
 import NIOCore
 import NIOSSL
-import ServiceHTTP
+import OutboundHTTP
 import Synchronization
 
 @testable import NotificationEnrichment
@@ -51,6 +51,7 @@ struct FetchBench {
     static let host = "img.shop.com"
 
     let fetcher: MediaFetcher
+    let policy: EgressPolicy
     let store: MediaStore
     let directory: String
     private let folder: FetchFolder
@@ -77,12 +78,13 @@ struct FetchBench {
         (settings.wholeTimeout, settings.firstByteTimeout) = (.seconds(120), .seconds(60))
         (settings.connectTimeout, settings.resolveTimeout) = (.seconds(60), .seconds(60))
         change(&settings)
+        policy = try EgressPolicy(
+            origins: origins,
+            internalOrigins: servers.map { "\(scheme)://\(host):\($0.port)" }
+        )
         fetcher = try MediaFetcher(
             settings,
-            policy: EgressPolicy(
-                origins: origins,
-                internalOrigins: servers.map { "\(scheme)://\(host):\($0.port)" }
-            ),
+            policy: policy,
             store: store,
             resolver: resolver,
             roots: roots,
@@ -96,7 +98,7 @@ struct FetchBench {
         neededFor seconds: Double = 3600,
         within time: TimeAmount = .seconds(120),
         onStep: (@Sendable (FetchStep) -> Void)? = nil
-    ) async -> Result<FetchedMedia, FetchFailure> {
+    ) async -> Result<FetchedMedia, OutboundFailure> {
         let neededUntil = Int64((Date().timeIntervalSince1970 + seconds) * 1000)
         let request = MediaRequest(url: url, typeHint: typeHint, neededUntil: neededUntil, deadline: .now() + time)
         return await fetcher.fetch(request, onStep: onStep)
@@ -126,8 +128,8 @@ extension MediaServer {
     }
 }
 
-extension Result where Failure == FetchFailure {
-    var failure: FetchFailure? {
+extension Result where Failure == OutboundFailure {
+    var failure: OutboundFailure? {
         if case .failure(let failure) = self { failure } else { nil }
     }
 }

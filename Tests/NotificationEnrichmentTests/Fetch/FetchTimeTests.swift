@@ -1,4 +1,5 @@
 import NIOCore
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment
@@ -9,7 +10,7 @@ struct FetchTimeTests {
     private static let halfBody = MediaServer.Answer.head(200, [("content-length", "1000")], part, .hang)
 
     private func failure(_ bench: FetchBench, _ url: String, within time: TimeAmount = .seconds(120)) async
-        -> FetchFailure?
+        -> OutboundFailure?
     {
         await bench.fetch(url, within: time).failure
     }
@@ -22,7 +23,7 @@ struct FetchTimeTests {
         let late = try FetchBench(server, resolver: SilentResolver())
         let failure = await failure(late, server.url("/"), within: .milliseconds(100))
         #expect(failure?.code == "timed-out")
-        #expect(failure?.detail.hasSuffix(FetchPhase.resolving.rawValue) == true)
+        #expect(failure?.detail.hasSuffix(OutboundPhase.resolving.rawValue) == true)
     }
 
     @Test("a TLS handshake without an end times out")
@@ -42,8 +43,18 @@ struct FetchTimeTests {
         let bench = try FetchBench(server) { $0.firstByteTimeout = .milliseconds(100) }
         let failure = await failure(bench, server.url("/"))
         #expect(failure?.code == "timed-out")
-        #expect(failure?.detail.hasSuffix(FetchPhase.head.rawValue) == true)
+        #expect(failure?.detail.hasSuffix(OutboundPhase.head.rawValue) == true)
         await server.wait { $0.openConnections == 0 }
+    }
+
+    @Test("a body that is slower than the minimum rate ends, and nothing remains")
+    func tooSlow() async throws {
+        let server = try await MediaServer { _ in Self.halfBody }
+        let bench = try FetchBench(server) { ($0.minimumRate, $0.rateWindow) = (1000, .milliseconds(20)) }
+        #expect(await failure(bench, server.url("/"))?.code == "too-slow")
+        await server.wait { $0.openConnections == 0 }
+        await bench.noFilesRemain()
+        #expect(bench.fetcher.statistics.outcomes == ["too-slow": 1])
     }
 
     @Test("a body that stops times out by the deadline and by the whole time, and nothing remains")

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment

@@ -1,5 +1,5 @@
 import NIOCore
-import ServiceHTTP
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment
@@ -15,7 +15,7 @@ struct PostingTests {
         answerBytes: Int = 1000,
         within time: Duration = .seconds(120)
     ) async throws -> Result<EnrichmentAnswer, EnrichmentFailure> {
-        try await bench.fetcher.posting(to: url, of: "webhook:test").post(
+        try await bench.fetcher.posting(to: url, of: "webhook:test", by: bench.policy).post(
             body: body,
             headers: [EnrichmentHeader("content-type", "application/json"), EnrichmentHeader("webhook-id", "1")],
             answerBytes: answerBytes,
@@ -121,7 +121,7 @@ struct PostingTests {
         let late = try await post(bench, server.url("/"), within: .milliseconds(100))
         #expect(code(late) == "timed-out")
         if case .failure(let failure) = late {
-            #expect(failure.detail == "webhook:test: \(FetchBench.host): \(FetchPhase.resolving.rawValue)")
+            #expect(failure.detail == "webhook:test: \(FetchBench.host): \(OutboundPhase.resolving.rawValue)")
         }
         #expect(code(try await post(bench, server.url("/"), within: .zero)) == "timed-out")
         #expect(server.connections == 0)
@@ -147,7 +147,9 @@ struct PostingTests {
     )
     func refusedURL(url: String, code: EgressRefusal.Code) throws {
         let bench = try FetchBench()
-        let refusal = #expect(throws: EgressRefusal.self) { try bench.fetcher.posting(to: url, of: "webhook") }
+        let refusal = #expect(throws: EgressRefusal.self) {
+            try bench.fetcher.posting(to: url, of: "webhook", by: bench.policy)
+        }
         #expect(refusal?.code == code)
     }
 
@@ -206,4 +208,22 @@ struct PostingTests {
         #expect(code(try await post(bench, server.url("/"))) == "cancelled")
         await server.wait { $0.openConnections == 0 }
     }
+
+    @Test("an internal service is open to its enricher alone, not to media")
+    func purpose() async throws {
+        let server = try await MediaServer { _ in .status(204) }
+        let bench = try FetchBench()
+        let url = server.url("/enrich")
+        let posting = try bench.fetcher.posting(to: url, of: "webhook:test", by: .inside(url))
+        let answer = await posting.post(
+            body: [],
+            headers: [],
+            answerBytes: 10,
+            deadline: .now + .seconds(60)
+        )
+        #expect(try answer.get().status == 204)
+        #expect(await bench.code(url) == "scheme-refused")
+        #expect(server.requests.count == 1)
+    }
+
 }

@@ -1,5 +1,5 @@
 import NIOCore
-import ServiceHTTP
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment

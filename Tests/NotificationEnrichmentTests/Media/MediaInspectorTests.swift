@@ -1,3 +1,4 @@
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment

@@ -3,7 +3,7 @@ import Testing
 
 @testable import NotificationEnrichment
 
-@Suite("The file of chains")
+@Suite("The file of enrichers and chains")
 struct ChainsFileTests {
     @Test("nested aliases are refused at their line, a few work")
     func aliases() throws {
@@ -22,5 +22,22 @@ struct ChainsFileTests {
     func spellings() throws {
         let file = try ChainsFile(text: "chains: {\"caf\u{E9}\": none}", of: "f.yaml")
         #expect(file.chains.chain(forCategory: "caf\u{E9}") != file.chains.chain(forCategory: "cafe\u{301}"))
+    }
+
+    private func description(_ lines: String) throws -> ChainsFile.Description? {
+        let text = "enrichers:\n  webhook:a:\n    url: https://a.internal/\n    keys: /run/keys\n\(lines)"
+        return try ChainsFile(text: text, of: "chains").enrichers["webhook:a"]
+    }
+
+    @Test("a service is inside the network only when the file says so")
+    func isInternal() throws {
+        for (lines, isInternal) in [("", false), ("    internal: true\n", true), ("    internal: false\n", false)] {
+            #expect(
+                try description(lines)
+                    == .webhook(url: "https://a.internal/", keysFile: "/run/keys", isInternal: isInternal)
+            )
+        }
+        let error = #expect(throws: EnrichmentSettingsError.self) { try description("    internal: maybe\n") }
+        #expect(error?.message.contains("true or false") == true)
     }
 }

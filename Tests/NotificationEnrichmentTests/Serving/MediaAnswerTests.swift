@@ -1,4 +1,5 @@
 import HTTPTypes
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment

@@ -1,4 +1,5 @@
 import NotificationModel
+import OutboundHTTP
 import Synchronization
 import Testing
 

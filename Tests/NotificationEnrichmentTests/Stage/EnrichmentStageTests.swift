@@ -1,4 +1,5 @@
 import NotificationModel
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment

@@ -1,3 +1,4 @@
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment
@@ -52,6 +53,46 @@ struct MediaIndexTests {
         subject.index.add(names[1], Self.entry(50, until: 20))
         subject.index.add(names[0], Self.entry(50, until: 30))
         #expect(subject.evicted(for: 100, at: 40) == [names[1], names[0]])
+    }
+
+    @Test("an application over its share loses its own media, or gets no room, before others lose theirs")
+    func share() throws {
+        var index = MediaIndex(bytes: 100, files: 100, share: 60)
+        let (shop, bank) = (MediaOwner(application: "shop"), MediaOwner(application: "bank"))
+        func add(_ number: Int, _ bytes: Int64, until: Int64, _ owner: MediaOwner) throws {
+            index.add(try Self.name(number), .init(bytes: bytes, neededUntil: until, owner: owner))
+        }
+        try add(0, 20, until: 10, bank)
+        try add(1, 30, until: 20, shop)
+        try add(2, 30, until: 90, shop)
+        var room = index.reserve(10, for: shop, at: 50)
+        #expect(room == .evict(try Self.name(1), .init(bytes: 30, neededUntil: 20, owner: shop)))
+        room = index.reserve(30, for: shop, at: 50)
+        #expect(room == .reserved, "the older one of the bank stays")
+        room = index.reserve(1, for: shop, at: 50)
+        #expect(room == .shareFull, "downloads in progress count")
+        room = index.reserve(20, for: bank, at: 5)
+        #expect(room == .reserved)
+        index.release(30, for: shop)
+        room = index.reserve(30, for: shop, at: 5)
+        #expect(room == .reserved)
+    }
+
+    @Test("the shares are those of the files that a scan finds, and a medium stays that of who fetched it first")
+    func shareAfterScan() throws {
+        var index = MediaIndex(bytes: 100, files: 100, share: 50)
+        let (shop, bank) = (MediaOwner(application: "shop"), MediaOwner(application: "bank"))
+        let isBegun = index.beginScan(at: 0, after: 0)
+        #expect(isBegun)
+        index.endScan([try Self.name(0): .init(bytes: 50, neededUntil: 90, owner: shop)])
+        index.add(try Self.name(0), .init(bytes: 50, neededUntil: 99, owner: bank))
+        var room = index.reserve(1, for: shop, at: 50)
+        #expect(room == .shareFull)
+        room = index.reserve(50, for: bank, at: 50)
+        #expect(room == .reserved)
+        index.remove(try Self.name(0))
+        room = index.reserve(50, for: shop, at: 50)
+        #expect(room == .reserved)
     }
 
     @Test("what is needed in the future stays, and there is no room")

@@ -1,4 +1,5 @@
 import Foundation
+import OutboundHTTP
 import Testing
 
 @testable import NotificationEnrichment
@@ -298,4 +299,26 @@ struct MediaStoreTests {
         _ = try folder.store()
         #expect(try folder.incoming.isEmpty)
     }
+
+    @Test("the share of an application is known after a restart, and to other instances")
+    func share() throws {
+        let folder = try StoreFolder()
+        func store() throws -> MediaStore {
+            try MediaStore(.init(directory: folder.path, bytes: 100, share: 50), now: { folder.now })
+        }
+        func put(_ count: Int, _ application: String, _ store: MediaStore) throws {
+            let writer = try store.write(for: MediaOwner(application: application))
+            try writer.append(application + String(repeating: "x", count: count - application.utf8.count))
+            _ = try writer.finish(.png, neededUntil: folder.now + 1000)
+        }
+        try put(40, "shop", store())
+        let later = try store()
+        let error = #expect(throws: MediaStoreError.self) { try put(20, "shop", later) }
+        #expect(error?.code == .full && error?.detail.contains("50 percent") == true)
+        try put(50, "bank", later)
+        folder.advance(1000)
+        try put(45, "shop", later)
+        #expect(later.usage.bytes == 95 && later.evictions == 1)
+    }
+
 }

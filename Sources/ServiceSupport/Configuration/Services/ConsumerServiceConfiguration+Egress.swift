@@ -1,10 +1,28 @@
-package import ServiceHTTP
+package import NIOSSL
+package import OutboundHTTP
 
 extension ConsumerServiceConfiguration.Egress {
-    /// The policy of these settings.
+    /// The policy of these settings without internal origins, for webhooks and enrichers: each has its own setting for an
+    /// endpoint inside the network.
     ///
     /// - Throws: `EgressPolicyError` that names the entry.
-    package func policy() throws(EgressPolicyError) -> EgressPolicy {
+    package func policy() throws(EgressPolicyError) -> EgressPolicy { try policy(internalOrigins: []) }
+
+    /// The policy for media.
+    ///
+    /// - Throws: `EgressPolicyError` that names the entry.
+    package func mediaPolicy() throws(EgressPolicyError) -> EgressPolicy {
+        try policy(internalOrigins: internalOrigins)
+    }
+
+    /// The authorities of private certificates; none without a file.
+    ///
+    /// - Throws: When the file cannot be used.
+    package func authorities() throws(OutboundTLS.AuthoritiesError) -> [NIOSSLCertificate] {
+        try authoritiesFile.isEmpty ? [] : OutboundTLS.authorities(path: authoritiesFile)
+    }
+
+    private func policy(internalOrigins: [String]) throws(EgressPolicyError) -> EgressPolicy {
         try EgressPolicy(
             allowedHosts: allowedHosts,
             deniedHosts: deniedHosts,
@@ -40,8 +58,12 @@ extension ConsumerServiceConfiguration {
         public var deniedNetworks: [String] = []
         /// Origins that are allowed in spite of their scheme or port.
         public var origins: [String] = []
-        /// Origins whose host and addresses are not judged.
+        /// Origins of media whose host and addresses are not judged.
         public var internalOrigins: [String] = []
+        /// A PEM file of authorities that are trusted besides the system's; empty for none.
+        public var authoritiesFile = ""
+        /// How long a connection serves; then its host's addresses are judged again.
+        public var connectionAge = Duration.seconds(300)
         /// Whether translated addresses of a NAT64 network are allowed.
         public var allowsNAT64 = false
     }
@@ -63,7 +85,7 @@ extension ConsumerServiceConfiguration {
             "egress.networks.denied",
             default: [],
             about: """
-                Networks that are refused besides those that are not public, such as `168.63.129.16/32`: the public ranges \
+                Networks that are refused besides those that are not public, such as `161.26.0.0/16`: the public ranges \
                 that your provider uses inside belong here.
                 """
         )
@@ -79,8 +101,8 @@ extension ConsumerServiceConfiguration {
             "egress.internal-origins",
             default: [],
             about: """
-                Origins inside your network, such as `http://media.internal:8080`: neither the host nor its addresses are \
-                judged.
+                Origins of media inside your network, such as `http://media.internal:8080`: neither the host nor its \
+                addresses are judged. A redirect from elsewhere does not reach them.
                 """
         )
         egress.allowsNAT64 = settings.bool(
@@ -88,10 +110,29 @@ extension ConsumerServiceConfiguration {
             default: false,
             about: "Allows addresses in `64:ff9b::/96` that translate public ones, for networks with NAT64."
         )
+        egress.authoritiesFile =
+            settings.optionalString(
+                "egress.ca.file",
+                about: """
+                    A PEM file of certificate authorities that are trusted for media, enrichers and webhooks besides those \
+                    of the system.
+                    """
+            ) ?? ""
+        egress.connectionAge = settings.duration(
+            "egress.connection.age",
+            default: egress.connectionAge,
+            in: .seconds(1) ... .seconds(24 * 3600),
+            about: "How long a connection serves; then the addresses of its host are judged again."
+        )
         do throws(EgressPolicyError) {
-            _ = try egress.policy()
+            _ = try egress.mediaPolicy()
         } catch {
             settings.reject(error.list.key, "\(error.entry): \(error.message)")
+        }
+        do throws(OutboundTLS.AuthoritiesError) {
+            _ = try egress.authorities()
+        } catch {
+            settings.reject("egress.ca.file", "\(error)")
         }
     }
 }

@@ -9,6 +9,8 @@ extension ConsumerServiceConfiguration {
         public var isShared = false
         /// How much is kept, in MiB.
         public var megabytes = 10_240
+        /// The part of it that one application may have, in percent.
+        public var share = 75
         /// How long what a notification shows is kept after its delivery.
         public var kept = Duration.seconds(24 * 3600)
         /// Where clients reach `/media` of the service, without a slash at the end.
@@ -17,6 +19,10 @@ extension ConsumerServiceConfiguration {
         public var keysFile = ""
         /// How long a signed link can be used.
         public var linkLifetime = Duration.seconds(24 * 3600)
+        /// Transfers to clients at one time, and of one client.
+        public var (transfers, clientTransfers) = (1000, 100)
+        /// Bytes a second of a transfer to a client; 0 for any rate.
+        public var transferRate = 4096
         /// The longest audio, image and movie, in bytes.
         public var (audioBytes, imageBytes, movieBytes) = (5 << 20, 10 << 20, 50 << 20)
         /// For a connection with its TLS handshake, for the head of an answer, and for all of a download.
@@ -31,6 +37,8 @@ extension ConsumerServiceConfiguration {
         public var connectionsPerHost = 16
         /// Redirects of a download.
         public var redirects = 5
+        /// Bytes a second of a download; 0 for any rate.
+        public var minimumRate = 1024
     }
 
     mutating func readMedia(_ settings: inout ServiceSettings, defaults: Media) {
@@ -51,6 +59,15 @@ extension ConsumerServiceConfiguration {
             about: """
                 How much is kept, in MiB. What no notification needs any more leaves first; when all is needed, a further \
                 medium is refused as `store-full`.
+                """
+        )
+        media.share = settings.int(
+            "media.application.share",
+            default: defaults.share,
+            in: 1...100,
+            about: """
+                The part of it that the media of one application may have, in percent. Beyond it the application's own media \
+                leave, and when it needs all of them a further one is refused as `store-full`.
                 """
         )
         media.kept = settings.duration(
@@ -82,7 +99,29 @@ extension ConsumerServiceConfiguration {
             in: .seconds(1) ... .seconds(366 * 24 * 3600),
             about: "How long a signed link can be used."
         )
+        readTransfers(&settings, defaults)
         readDownloads(&settings, defaults)
+    }
+
+    private mutating func readTransfers(_ settings: inout ServiceSettings, _ defaults: Media) {
+        media.transfers = settings.int(
+            "media.transfers",
+            default: defaults.transfers,
+            in: 1...100_000,
+            about: "Media that are sent to clients at one time; above it 503."
+        )
+        media.clientTransfers = settings.int(
+            "media.client.transfers",
+            default: defaults.clientTransfers,
+            in: 1...100_000,
+            about: "Those of one client address; above it 503. Raise it when a cache or a proxy is in front."
+        )
+        media.transferRate = settings.int(
+            "media.transfer.minimum-rate",
+            default: defaults.transferRate,
+            in: 0...(1 << 30),
+            about: "Bytes a second that a client must take of a medium, after ten seconds; 0 for any rate."
+        )
     }
 
     private func baseURL(_ text: String?) -> String {
@@ -132,6 +171,13 @@ extension ConsumerServiceConfiguration {
             default: defaults.connectionsPerHost,
             in: 1...10_000,
             about: "Connections of the process to one host and port."
+        )
+        media.minimumRate = settings.int(
+            "media.minimum-rate",
+            default: defaults.minimumRate,
+            in: 0...(1 << 30),
+            about:
+                "Bytes a second of a download, looked at every five seconds; a slower one is `too-slow`. 0 for any rate."
         )
         media.redirects = settings.int(
             "media.redirects",

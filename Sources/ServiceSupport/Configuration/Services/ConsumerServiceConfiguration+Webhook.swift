@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+import OutboundHTTP
 import ServiceHTTP
 
 extension ConsumerServiceConfiguration {
@@ -137,12 +138,12 @@ extension ConsumerServiceConfiguration {
     /// Why `egress.*` refuses the endpoint, and what to do.
     private func refusal(ofURL url: String) -> String? {
         // What is wrong with `egress.*` itself was reported there.
-        guard !webhook.isInternal, let policy = try? egress.policy() else { return nil }
+        guard let policy = try? egress.policy() else { return nil }
         do throws(EgressRefusal) {
-            _ = try policy.check(url)
+            _ = try webhook.isInternal ? EgressPolicy.inside(url).check(url) : policy.check(url)
             return nil
         } catch {
-            let inside = "set `webhook.internal: true`, or add the origin to `egress.internal-origins`"
+            let inside = "set `webhook.internal: true`"
             switch error.code {
             case .urlMalformed: return error.detail
             case .schemeRefused, .portRefused:

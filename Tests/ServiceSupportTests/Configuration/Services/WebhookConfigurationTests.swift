@@ -69,9 +69,9 @@ struct WebhookConfigurationTests {
     }
 
     @Test(arguments: [
-        ("http://localhost:8080/", "webhook.internal: true"), ("http://127.0.0.1/", "egress.internal-origins"),
+        ("http://localhost:8080/", "webhook.internal: true"), ("http://127.0.0.1/", "webhook.internal: true"),
         ("https://10.0.0.1/", "webhook.internal: true"), ("https://[::1]/", "webhook.internal: true"),
-        ("https://hooks.internal/", "webhook.internal: true"), ("https://gateway/", "egress.internal-origins"),
+        ("https://hooks.internal/", "webhook.internal: true"), ("https://gateway/", "webhook.internal: true"),
         ("https://a.com:8443/", "egress.origins"), ("https://2130706433/", "address"),
     ])
     func `a URL that is not public is refused, and the message says what to do`(_ url: String, remedy: String) {
@@ -79,17 +79,28 @@ struct WebhookConfigurationTests {
         let error = #expect(throws: ServiceSettingsError.self) { try read(lines) }
         #expect(error?.problems.map(\.key) == ["webhook.url"])
         #expect(error?.description.contains(remedy) == true, "\(String(describing: error))")
+        #expect(error?.description.contains("internal-origins") == false, "that list is for media")
     }
 
     @Test(arguments: [
         ("https://hooks.example.com/in?a=b", ""), ("https://93.184.215.14/", ""),
         ("https://a.com:8443/", "origins: [\"https://a.com:8443\"]"),
-        ("https://gateway:8443/", "internal-origins: [\"https://gateway:8443\"]"),
-        ("http://127.0.0.1:8080/", "internal-origins: [\"http://127.0.0.1:8080\"]"),
     ])
     func `public URLs are allowed, and others by their origin`(_ url: String, egress: String) {
         let lines = "channel: webhook\nwebhook: {url: \"\(url)\", keys: {file: /run/keys}}\negress: {\(egress)}"
         #expect(problems(lines) == [])
+    }
+
+    @Test func `an internal origin of media is none of the webhook's, and internal URLs must be canonical`() {
+        let lines = "channel: webhook\nwebhook: {url: \"https://gateway:8443/\", keys: {file: /run/keys}"
+        #expect(problems(lines + "}\negress: {internal-origins: [\"https://gateway:8443\"]}") == ["webhook.url"])
+        let other = lines.replacing("gateway:8443", with: "2130706433")
+        #expect(problems(other + ", internal: true}") == ["webhook.url"])
+    }
+
+    @Test func `a file of authorities must have certificates`() throws {
+        #expect(problems("egress: {ca: {file: /nowhere}}") == ["egress.ca.file"])
+        #expect(problems("egress: {ca: {file: /etc/hostname}}") == ["egress.ca.file"])
     }
 
     @Test func `the URL of a channel that the service does not have is not judged`() {
