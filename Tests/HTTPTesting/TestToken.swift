@@ -1,5 +1,5 @@
 package import Foundation
-import ServiceHTTP
+import OutboundHTTP
 
 /// Recipient tokens as a back end makes them.
 package struct TestToken {
