@@ -63,7 +63,9 @@ struct PageExampleTests {
             }
             try expectEqual(delivered[0].object(), events[0])
             try run(4)
-            _ = try await deliveries.records(1, "attempted") { $0.name == "device.attempted" && $0["outcome"] == "accepted" }
+            _ = try await deliveries.records(1, "attempted") {
+                $0.name == "device.attempted" && $0["outcome"] == "accepted"
+            }
             try run(5)
             _ = try await deliveries.records(1, "presented") { $0.name == "device.presented" }
             let response = try await responses.records(1, "the reply") { $0["actionIdentifier"] == "reply" }
