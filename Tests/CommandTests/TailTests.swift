@@ -181,6 +181,22 @@ struct TailTests {
         #expect(told.contains(text), "\(told)")
     }
 
+    @Test func `an enrichment, a thread and a category are told in words, and once`() {
+        let event =
+            #"{"requestId":"a","closes":true,"content":{"title":"T","threadIdentifier":"orders","categoryIdentifier":"ORDER"},"#
+            + #""enrichment":{"milliseconds":412,"attachments":[{"identifier":"photo","outcome":"attached"},"#
+            + #"{"identifier":"map","outcome":"missing","reason":"timed-out"}]},"#
+            + #""thread":{"identifier":"orders","count":3,"update":true}}"#
+        #expect(
+            RecordLine.summary(of: Array(event.utf8))
+                == #""T", enriched in 412 ms (photo attached, map timed-out), thread orders, 3 in it, an update, "#
+                + "category ORDER, request a"
+        )
+        let response =
+            #"{"actionIdentifier":"default","categoryIdentifier":"ORDER","content":{"title":"T","categoryIdentifier":"ORDER"}}"#
+        #expect(RecordLine.summary(of: Array(response.utf8)) == #"default, "T", category ORDER"#)
+    }
+
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent()
         .appendingPathComponent("NotificationModelTests/Fixtures/valid")

@@ -7,6 +7,7 @@ struct RecordSummary {
     private static let devicesShown = 3
     private static let wordsLength = 120
     private static let otherLength = 80
+    private static let shortNames = ["categoryIdentifier": "category", "threadIdentifier": "thread"]
     /// Whoever reads a log of a terminal must not get a device's token.
     private static let secrets: Set<String> = ["token"]
 
@@ -29,6 +30,7 @@ struct RecordSummary {
         summary.tellDevices()
         summary.tellSignals()
         summary.tellOutcome()
+        summary.tellEnrichment()
         let isKnown = !summary.pieces.isEmpty || value["requestId"] != nil && value["closes"] != nil
         guard isKnown else { return nil }
         summary.tellOthers()
@@ -161,8 +163,27 @@ struct RecordSummary {
         if value["closes"]?.boolValue == false, value["content"] != nil { pieces.append("goes on") }
     }
 
+    /// `enriched in 412 ms (photo attached, map timed-out)`
+    private mutating func tellEnrichment() {
+        guard let enrichment = take("enrichment") else { return }
+        let time = enrichment["milliseconds"]?.integerValue.map { " in \($0) ms" } ?? ""
+        let attachments = (enrichment["attachments"]?.arrayValue ?? []).map { attachment in
+            let outcome = attachment["reason"]?.stringValue ?? attachment["outcome"]?.stringValue ?? "?"
+            return "\(attachment["identifier"]?.stringValue ?? "?") \(outcome)"
+        }
+        let list = attachments.isEmpty ? "" : " (\(attachments.joined(separator: ", ")))"
+        pieces.append("enriched\(time)\(Self.shortened(list, Self.wordsLength))")
+    }
+
     /// What there are no words for, and at the end the request.
     private mutating func tellOthers() {
+        if let thread = take("thread"), let identifier = thread["identifier"]?.stringValue {
+            let count = thread["count"]?.integerValue.map { ", \($0) in it" } ?? ""
+            pieces.append("thread \(identifier)\(count)\(thread["update"]?.boolValue == true ? ", an update" : "")")
+            restOfContent.removeAll { $0.name == "threadIdentifier" }
+        }
+        // A response has the category of the notification, and its content.
+        restOfContent.removeAll { $0.name == "categoryIdentifier" && $0.value == value["categoryIdentifier"] }
         let content = restOfContent.map(Self.other).joined(separator: " ")
         if !content.isEmpty { pieces.append(Self.shortened(content, Self.wordsLength)) }
         for member in value.objectValue ?? [] where !told.contains(member.name) { pieces.append(Self.other(member)) }
@@ -171,6 +192,6 @@ struct RecordSummary {
 
     private static func other(_ member: JSONValue.Member) -> String {
         let text = member.value.stringValue ?? String(decoding: member.value.json, as: UTF8.self)
-        return "\(member.name) \(shortened(text, otherLength))"
+        return "\(shortNames[member.name] ?? member.name) \(shortened(text, otherLength))"
     }
 }
