@@ -94,8 +94,10 @@ struct CommandLineTests {
         )
         try await eventually("it listens", orSay: { receiver.lastWords }) { !receiver.outputLines.isEmpty }
         let answer = try await Curl.send("POST", String(receiver.outputLines[0]), body: Data("{}".utf8))
-        #expect(answer.status == 401 && answer.text.contains("webhook-signature"))
-        #expect(receiver.outputLines.count == 1)
+        #expect(answer.status == 401 && answer.text.contains("webhook-id"))
+        try await eventually("it shows what it refused, and why", orSay: { receiver.lastWords }) {
+            receiver.outputLines.last?.hasSuffix("  refused  webhook-id: the header is missing") == true
+        }
         await receiver.end()
 
         let broken = try folder.write("secret\n", to: "broken")

@@ -171,7 +171,7 @@ struct EnrichmentTests {
                     #expect(metrics.contains("\n\(line)\n"), "\(line)")
                 }
                 for row in try BoundsTable().rows
-                where row.key.hasPrefix("enrichment.") || row.key.hasPrefix("media.") {
+                where ["enrichment.", "media.", "egress."].contains(where: { row.key.hasPrefix($0) }) {
                     guard let metric = row.metric else { continue }
                     #expect(metrics.contains("\n# TYPE \(metric) "), "\(row.key): \(metric)")
                 }

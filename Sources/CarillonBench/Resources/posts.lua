@@ -7,15 +7,8 @@ local message
 
 function init(args)
   local headers = {
-    ["content-type"] = "application/json",
+    ["content-type"] = "application/cloudevents+json",
     ["user-agent"] = "Carillon/0.1.0",
-    ["ce-specversion"] = "1.0",
-    ["ce-id"] = "12345678-9abc-5def-8000-000000000001",
-    ["ce-source"] = "/carillon/bench",
-    ["ce-type"] = "carillon.notification.delivered.v1",
-    ["ce-time"] = "2026-01-01T00:00:00.000Z",
-    ["ce-subject"] = "shop/user-00000001/order-00000001",
-    ["idempotency-key"] = "12345678-9abc-5def-8000-000000000001",
     ["webhook-id"] = "12345678-9abc-5def-8000-000000000001",
     ["webhook-timestamp"] = "1767225600",
     ["webhook-signature"] = "v1," .. string.rep("A", 43) .. "=",

@@ -122,7 +122,7 @@ struct ChannelBenchmark {
 }
 
 extension Wrk {
-    /// wrk with requests as long as those of the channel: it learns the length from one send.
+    /// wrk with the header fields of the channel and bodies as long as its own: it learns the length from one send.
     static func posts(seconds: Int, connections: Int, workbench: Workbench) throws -> Wrk {
         func make(_ bytes: Int) throws -> Wrk {
             try Wrk(
@@ -133,18 +133,15 @@ extension Wrk {
                 workbench: workbench
             )
         }
-        let first = 500
-        _ = try make(first)
+        _ = try make(1)
         let nginx = try Nginx(.logging, on: workbench)
         defer { nginx.stop() }
         _ = try ChannelBenchmark(sends: 1, workbench: workbench).run(nginx)
         guard let wanted = try nginx.log().last?.length else { throw BenchmarkError("nginx has no line of the send") }
-        try make(first).warmUp(port: nginx.port, alive: nginx.process)
-        let length = try nginx.log().last?.length ?? 0
-        let wrk = try make(max(0, first + wanted - length))
+        let wrk = try make(wanted)
         try wrk.warmUp(port: nginx.port, alive: nginx.process)
         guard let last = try nginx.log().last?.length, last == wanted else {
-            throw BenchmarkError("the requests of wrk do not have the \(wanted) bytes of those of the channel")
+            throw BenchmarkError("the bodies of wrk do not have the \(wanted) bytes of those of the channel")
         }
         return wrk
     }

@@ -15,7 +15,7 @@ final class Nginx {
     /// An answered request.
     struct Line: Equatable {
         var status: Int
-        /// Bytes of the request.
+        /// Bytes of the body, as the request announces them.
         var length: Int
         /// The id of its event; empty if it has none.
         var id: Substring
@@ -60,7 +60,7 @@ final class Nginx {
             case .plain, .files: ("access_log off;", "")
             case .logging:
                 (
-                    "log_format line '$status $request_length $http_webhook_id'; access_log \(folder)/requests line;",
+                    "log_format line '$status $content_length $http_webhook_id'; access_log \(folder)/requests line;",
                     "if (-f \(folder)/refuse) { return 503; }"
                 )
             }

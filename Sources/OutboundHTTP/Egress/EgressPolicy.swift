@@ -208,7 +208,9 @@ package struct EgressPolicy: Sendable {
         throw EgressPolicyError(
             list: list,
             entry: entry,
-            message: "\(reason), so it would always be refused; for a service of your own network use internalOrigins"
+            message:
+                "\(reason), so it would always be refused; inside your network use `egress.internal-origins` for media, "
+                + "`webhook.internal` for the webhook and `internal: true` for an enricher"
         )
     }
 }

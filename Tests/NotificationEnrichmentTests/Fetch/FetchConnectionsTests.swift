@@ -62,6 +62,23 @@ struct FetchConnectionsTests {
         #expect(await results == ["fetched": 3, "overloaded": 2])
     }
 
+    @Test("downloads that hang, under many names of one registered name, leave connections for others")
+    func shares() async throws {
+        let slow = try await MediaServer { _ in .hang }
+        let fast = try await MediaServer { _ in .image(FetchImage.png()) }
+        let origins = (0..<10).map { "http://h\($0).slow.com:\(slow.port)" }
+        let bench = try FetchBench(fast, internalOrigins: origins) {
+            ($0.connections, $0.connectionsPerHost) = (10, 10)
+        }
+        let hanging = origins.map { origin in Task { await bench.fetch("\(origin)/a", for: "shop") } }
+        await slow.wait { $0.requests.count == 7 }
+        #expect(await bench.fetch(fast.url("/b"), for: "bank").failure == nil)
+        #expect(slow.requests.count == 7)
+        for task in hanging { task.cancel() }
+        for task in hanging { #expect(await task.value.failure?.code == "cancelled") }
+        #expect(bench.fetcher.statistics.waiting == 0)
+    }
+
     @Test("a cancelled download leaves the queue")
     func leavesQueue() async throws {
         let server = try await MediaServer { _ in .image(FetchImage.png()) }

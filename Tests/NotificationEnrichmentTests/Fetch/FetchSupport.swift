@@ -61,6 +61,7 @@ struct FetchBench {
         host: String = FetchBench.host,
         scheme: String = "http",
         origins: [String] = [],
+        internalOrigins: [String] = [],
         resolver: any HostResolver = ScriptedResolver(),
         roots: NIOSSLTrustRoots = .certificates([]),
         storeBytes: Int64 = 1 << 30,
@@ -80,7 +81,7 @@ struct FetchBench {
         change(&settings)
         policy = try EgressPolicy(
             origins: origins,
-            internalOrigins: servers.map { "\(scheme)://\(host):\($0.port)" }
+            internalOrigins: servers.map { "\(scheme)://\(host):\($0.port)" } + internalOrigins
         )
         fetcher = try MediaFetcher(
             settings,
@@ -94,13 +95,20 @@ struct FetchBench {
 
     func fetch(
         _ url: String,
+        for application: String = "",
         typeHint: String? = nil,
         neededFor seconds: Double = 3600,
         within time: TimeAmount = .seconds(120),
         onStep: (@Sendable (FetchStep) -> Void)? = nil
     ) async -> Result<FetchedMedia, OutboundFailure> {
         let neededUntil = Int64((Date().timeIntervalSince1970 + seconds) * 1000)
-        let request = MediaRequest(url: url, typeHint: typeHint, neededUntil: neededUntil, deadline: .now() + time)
+        let request = MediaRequest(
+            url: url,
+            for: application,
+            typeHint: typeHint,
+            neededUntil: neededUntil,
+            deadline: .now() + time
+        )
         return await fetcher.fetch(request, onStep: onStep)
     }
 

@@ -184,14 +184,14 @@ struct EgressPolicyTests {
     }
 
     @Test(
-        "an entry that could never match is rejected and points to internalOrigins",
+        "an entry that could never match is rejected and points to the setting of each purpose",
         arguments: ["localhost", "media", "media.local", "10.0.0.1", "[::1]", "metadata.google.internal"]
     )
     func neverPublic(host: String) {
         let allowed = #expect(throws: EgressPolicyError.self) { try EgressPolicy(allowedHosts: [host]) }
-        #expect(allowed?.description.contains("internalOrigins") == true)
+        #expect(allowed?.description.contains("`egress.internal-origins` for media") == true)
         let origin = #expect(throws: EgressPolicyError.self) { try EgressPolicy(origins: ["http://\(host):8080"]) }
-        #expect(origin?.description.contains("internalOrigins") == true)
+        #expect(origin?.description.contains("`webhook.internal` for the webhook") == true)
         #expect(throws: EgressPolicyError.self) { try EgressPolicy(allowedHosts: ["*.internal"]) }
         #expect(throws: Never.self) { try EgressPolicy(internalOrigins: ["http://\(host):8080"]) }
     }

@@ -1,0 +1,59 @@
+import HTTPTesting
+import Logging
+import NIOPosix
+import ServiceHTTP
+import ServiceSupport
+import Testing
+
+@testable import NotificationEnrichment
+
+@Suite("Serving media over HTTP", .timeLimit(.minutes(5)))
+struct MediaServingTests {
+    @Test("readers that take nothing hold the bound of their address, and give it back when they go")
+    func slowReaders() async throws {
+        let folder = try StoreFolder()
+        let store = try folder.store()
+        // More than the sockets buffer.
+        let media = try store.put(String(repeating: "x", count: 16 << 20), until: .max)
+        var bounds = MediaTransfers.Settings()
+        bounds.mostOfClient = 2
+        let transfers = MediaTransfers(bounds)
+        let handler = MediaHandler(
+            store: store,
+            links: MediaLinks(base: "http://localhost", keys: []),
+            transfers: transfers,
+            threads: .singleton,
+            now: { 0 }
+        )
+        let http = try HTTPInterface(
+            name: "media",
+            configuration: HTTPConfiguration(prefix: "listen", port: 0),
+            health: Health().component("media"),
+            logger: Logger(label: "test")
+        )
+        let metrics = ConnectionMetrics(name: "media", statuses: [], reasons: [], factory: PrometheusRegistry())
+        let server = Task {
+            try await http.serve(handler.routes, unanswered: .overloaded, metrics, drainTimeout: .zero)
+        }
+        let port = try await http.port
+        let target = "/media/\(media.fileName)"
+        var readers: [RawConnection] = []
+        for _ in 0..<2 {
+            let reader = try await RawConnection.open(port: port)
+            await reader.send(RawHTTP.request("GET", target))
+            readers.append(reader)
+        }
+        while transfers.count < 2 { await Task.yield() }
+        let refused = try await RawHTTP(port: port).send("GET", target)
+        #expect(refused.status == 503 && refused["reason"] == "overloaded" && readers.count == 2)
+        readers = []
+        while transfers.count > 0 { await Task.yield() }
+        let whole = try await RawHTTP(port: port).send("GET", target)
+        #expect(whole.status == 200 && whole.body.count == 16 << 20)
+        let head = try await RawHTTP(port: port).send("HEAD", target)
+        #expect(head.status == 200)
+        while transfers.count > 0 { await Task.yield() }
+        server.cancel()
+        _ = await server.result
+    }
+}
