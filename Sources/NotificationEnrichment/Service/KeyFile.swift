@@ -1,6 +1,6 @@
 import Logging
 import NIOPosix
-import ServiceHTTP
+import OutboundHTTP
 import ServiceSupport
 
 /// A file of keys in use, which may change while the service runs.

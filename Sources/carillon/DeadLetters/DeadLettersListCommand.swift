@@ -54,7 +54,7 @@ struct DeadLettersListCommand: AsyncParsableCommand {
         let key = letter.record.key.map { RecordText.safe(String(decoding: $0, as: UTF8.self)) } ?? "-"
         return [
             "\(letter.place)", letter.timestamp.map { Timestamp(rawValue: $0).rfc3339 } ?? "-", key, letter.note.text,
-            letter.record.value.map(RecordLine.summary(of:)) ?? "(no value: a tombstone)",
+            letter.record.value.map { RecordLine.summary(of: $0) } ?? "(no value: a tombstone)",
         ].joined(separator: "  ")
     }
 
