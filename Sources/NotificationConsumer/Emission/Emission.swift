@@ -12,6 +12,9 @@ struct Emission<Link: LaneLink> {
     /// The approximate size of headers and framing of a record, in bytes.
     private static var overhead: Int { 300 }
 
+    /// The most bytes of a record besides its value: the key twice, trace, source and framing.
+    private static var aroundValue: Int { 8 << 10 }
+
     let link: Link
     /// The CloudEvents source: one constant per deployment.
     let source: [UInt8]
@@ -36,20 +39,34 @@ struct Emission<Link: LaneLink> {
     }
 
     /// Publishes an event on `deliveries`, with the key and partition of its notification.
-    mutating func publish(_ event: DeliveryEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
+    ///
+    /// - Returns: Whether it is whole: what does not fit a record is left out.
+    @discardableResult
+    mutating func publish(_ event: DeliveryEvent, _ trace: CarriedTrace, at now: Timestamp) throws -> Bool {
         value.removeAll(keepingCapacity: true)
         event.write(to: &value)
+        let isWhole = value.count <= valueBytes
+        if !isWhole { value = event.shortened(to: valueBytes).json }
         writeHeaders(event.name.type, of: event.key, trace, at: now) { event.writeEventID(to: &$0) }
         try enqueue(to: .deliveries, event.key, count: deliveries)
+        return isWhole
     }
 
     /// Publishes on `responses` what a person did with a notification.
-    mutating func publish(_ event: ResponseEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
+    ///
+    /// - Returns: As above.
+    @discardableResult
+    mutating func publish(_ event: ResponseEvent, _ trace: CarriedTrace, at now: Timestamp) throws -> Bool {
         value.removeAll(keepingCapacity: true)
         event.write(to: &value)
+        let isWhole = value.count <= valueBytes
+        if !isWhole { value = event.shortened(to: valueBytes).json }
         writeHeaders(ResponseEvent.type, of: event.key, trace, at: now) { event.writeEventID(to: &$0) }
         try enqueue(to: .responses, event.key, count: responses)
+        return isWhole
     }
+
+    private var valueBytes: Int { bound.bytes - Self.aroundValue }
 
     /// Publishes on `deliveries` what happened to a device.
     mutating func publish(_ event: DeviceEvent, _ trace: CarriedTrace, at now: Timestamp) throws {
@@ -159,6 +176,14 @@ struct Emission<Link: LaneLink> {
                 tag: ledger.checkpoint.tag.rawValue
             )
         )
+    }
+
+    /// Whether a signal fits a record with the header of one that was sent on.
+    func canForward(_ record: KafkaConsumerRecord) -> Bool {
+        let headers =
+            record.headers.map { ($0.name, $0.value) }
+            + [(SignalType.forwardedHeader, Array("\(Int32.max)".utf8))]
+        return RecordBound.size(key: record.key, value: record.value, headers: headers) <= bound.bytes
     }
 
     /// Sends a signal on to the partition of its recipient, unchanged but for a header: it is sent on once.

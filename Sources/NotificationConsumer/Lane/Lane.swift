@@ -237,7 +237,9 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             input = try intake.input(from: record, life: life, at: now)
         } catch {
             input = nil
-            if error.reason == .misrouted, let home = intake.home(ofMisrouted: record) {
+            if error.reason == .misrouted, let home = intake.home(ofMisrouted: record),
+                emission.canForward(copy())
+            {
                 try transactions?.beginIfNeeded()
                 try emission.forward(copy(), to: home)
                 context.metrics.countForwarded()
@@ -337,14 +339,14 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             case .publish(var event, let trace):
                 try usingStore { try owned[number]?.center.count(&event) }
                 try transactions?.beginIfNeeded()
-                try emission.publish(event, trace, at: now)
+                if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
                 context.metrics.count(event.name)
                 if event.name == .delivered, let written, context.metrics.wantsLatency {
                     context.metrics.record(latency: now.rawValue - written)
                 }
             case .respond(let event, let trace):
                 try transactions?.beginIfNeeded()
-                try emission.publish(event, trace, at: now)
+                if try !emission.publish(event, trace, at: now) { context.metrics.countShortened() }
                 context.metrics.countResponse()
             case .announce(let event, let trace):
                 try transactions?.beginIfNeeded()

@@ -12,6 +12,7 @@ package final class LaneMetrics {
     private let devices: [DeviceOutcome: Counter]
     private let responses: Counter
     private let unknownCategories: Counter
+    private let shortened: Counter
     private let events: [Counter]
     private let deadLetters: [ReasonCode: Counter]
     private let forgotten: Counter
@@ -87,6 +88,7 @@ package final class LaneMetrics {
         )
         responses = counter("response.events")
         unknownCategories = counter("categories.unknown")
+        shortened = counter("events.shortened")
         events = DeliveryEventName.allCases.map { counter("notification.events", [("name", $0.rawValue)]) }
         deadLetters = Dictionary(
             uniqueKeysWithValues: Self.deadLetterReasons.map {
@@ -153,6 +155,9 @@ package final class LaneMetrics {
     }
 
     func count(unknownCategories count: Int) { unknownCategories.increment(by: Int64(count)) }
+
+    /// An event did not fit a record as a whole.
+    func countShortened() { shortened.increment() }
 
     func countResponse() { responses.increment() }
 

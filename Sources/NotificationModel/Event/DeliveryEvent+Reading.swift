@@ -18,7 +18,7 @@ private enum EventField: UInt8 {
     case requestId, application, recipient, identifier, closes, occurrence, nextTriggerDate, until, first, last
     case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, thread,
         expiration
-    case outcome, detail, late, inDoubt
+    case outcome, detail, late, omitted, inDoubt
 
     static func named(_ name: FieldName) -> EventField? {
         switch name {
@@ -49,6 +49,7 @@ private enum EventField: UInt8 {
         case "outcome": .outcome
         case "detail": .detail
         case "late": .late
+        case "omitted": .omitted
         case "inDoubt": .inDoubt
         default: nil
         }
@@ -102,6 +103,7 @@ extension JSONScanner {
             case .outcome: event.outcome = try scanner.choice(ReportSignal.Outcome.self)
             case .detail: event.detail = scanner.materialise(try scanner.string())
             case .late: event.isLate = try scanner.boolean()
+            case .omitted: event.omitted = DeliveryEvent.Omissions(names: try scanner.texts())
             case .inDoubt: event.inDoubt = try scanner.boolean()
             }
         }

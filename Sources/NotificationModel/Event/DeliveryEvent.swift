@@ -79,6 +79,8 @@ public struct DeliveryEvent: Sendable, Hashable {
     /// `device.received`, `device.presented`, `device.opened`, `device.attempted`: the request is no longer the one that is
     /// shown.
     public var isLate = false
+    /// What was left out, because the event did not fit a record.
+    public var omitted: Omissions = []
     /// The notification may have been sent before by an instance that failed before it recorded the outcome.
     public var inDoubt: Bool
     /// An instance of a version whose ids did not contain the key may have published it: it has that id then.
@@ -135,6 +137,10 @@ public struct DeliveryEvent: Sendable, Hashable {
         if let outcome { Self.write(",\"outcome\":", outcome.rawValue, to: &out) }
         if let detail { Self.write(",\"detail\":", detail, to: &out) }
         if isLate { JSONWriter.append(",\"late\":true", to: &out) }
+        if !omitted.isEmpty {
+            JSONWriter.append(",\"omitted\":", to: &out)
+            omitted.names.writeJSON(to: &out)
+        }
         if inDoubt { JSONWriter.append(",\"inDoubt\":true", to: &out) }
         out.append(0x7D)
     }

@@ -22,6 +22,8 @@ public struct ResponseEvent: Sendable, Hashable {
     public var categoryIdentifier: String?
     /// The content as delivered, a JSON object.
     public var content: ArraySlice<UInt8>?
+    /// Whether the content was left out, because the event did not fit a record with it.
+    public var omitsContent = false
 
     /// An event with the required fields; set the others afterwards.
     public init(
@@ -55,7 +57,7 @@ public struct ResponseEvent: Sendable, Hashable {
 extension ResponseEvent {
     private enum Field: FieldName {
         case responseID = "responseId", requestID = "requestId", application, recipient, identifier, device
-        case actionIdentifier, userText, matched, categoryIdentifier, content
+        case actionIdentifier, userText, matched, categoryIdentifier, content, omitted
     }
 
     /// Reads an event's value. Ignores unknown fields, as readers of events must.
@@ -74,6 +76,7 @@ extension ResponseEvent {
         var (device, action, userText, category): (String?, String?, String?, String?)
         var matched: Bool?
         var content: ArraySlice<UInt8>?
+        var omitted: [String]?
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .responseID: try scanner.once(&responseID, scanner.requestID())
@@ -87,6 +90,7 @@ extension ResponseEvent {
             case .matched: try scanner.once(&matched, scanner.boolean())
             case .categoryIdentifier: try scanner.once(&category, scanner.materialise(scanner.string()))
             case .content: try scanner.once(&content, scanner.object(of: json))
+            case .omitted: try scanner.once(&omitted, scanner.texts())
             case nil: try scanner.skipValue()
             }
         }
@@ -103,6 +107,7 @@ extension ResponseEvent {
         )
         (self.device, self.userText, categoryIdentifier) = (device, userText, category)
         self.content = content
+        omitsContent = omitted?.contains(Field.content.rawValue.text) == true
     }
 
     /// Appends the event's JSON.
@@ -121,6 +126,7 @@ extension ResponseEvent {
             object.begin(Field.content, &out)
             JSONWriter.append(raw: content, to: &out)
         }
+        if omitsContent { object.member(Field.omitted, [Field.content.rawValue.text], &out) }
         object.end(&out)
     }
 
