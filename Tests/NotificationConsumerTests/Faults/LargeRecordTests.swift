@@ -197,22 +197,30 @@ struct LargeRecordTests {
                 value: registration.json
             )
         }
+        let long = String(repeating: "l", count: ModelLimits.shortTextBytes)
+        let actions = (0..<10).map { number in
+            #"{"identifier":"a\#(number)","title":"\#(long)","icon":"\#(long)","#
+                + #""textInput":{"buttonTitle":"\#(long)","placeholder":"\#(long)"}}"#
+        }
+        let categories = #"{"categories":[{"identifier":"C","actions":[\#(actions.joined(separator: ","))]}]}"#
+        let set = try CategorySet(body: Array(categories.utf8))
         func request(_ name: String, content: Int) -> FaultBroker.Record {
-            let text = String(repeating: "x", count: content - 12)
+            let text = String(repeating: "x", count: content - 37)
             return FaultBroker.Record(
                 topic: broker.topics.requests,
                 partition: 0,
                 key: key(name, recipient: recipient).encoded,
-                value: Array(#"{"requestId":"\#(name)","content":{"title":"\#(text)"}}"#.utf8)
+                value: Array(#"{"requestId":"\#(name)","content":{"title":"\#(text)","categoryIdentifier":"C"}}"#.utf8)
             )
         }
         try await consuming(configuration) { consumer in
             try await consumer.ready()
+            consumer.service.categories.set(set, of: "shop")
             try await broker.publish(devices)
             try await eventually("all devices are registered", orSay: { "\(consumer.log.lines(.error))" }) {
                 consumer.metric("carillon_device_registrations_total{outcome=\"registered\"}") == 15
             }
-            try await broker.publish([request("large", content: bound.content()), request("small", content: 20)])
+            try await broker.publish([request("large", content: bound.content()), request("small", content: 50)])
             try await eventually("both are delivered", orSay: { "\(consumer.log.lines(.error))" }) {
                 try await Set(broker.events(.delivered).map(\.request)) == [id("large"), id("small")]
             }
@@ -220,9 +228,9 @@ struct LargeRecordTests {
                 .filter { $0.header("ce_type") == "carillon.notification.delivered.v1" }
             let events = try records.map { try DeliveryEvent(json: $0.value ?? [], name: .delivered) }
             let large = try #require(events.first { $0.requestID == id("large") })
-            #expect(large.omitted.names == ["registrations"] && large.content?.count == bound.content())
+            #expect(large.omitted.contains(.actions) && large.actions == nil && large.content?.count == bound.content())
             let small = try #require(events.first { $0.requestID == id("small") })
-            #expect(small.omitted.isEmpty)
+            #expect(small.omitted.isEmpty && small.actions != nil)
             #expect(consumer.metric("carillon_events_shortened_total") == 1)
             #expect(consumer.log.lines(.error).isEmpty, "\(consumer.log.lines(.error))")
         }
