@@ -103,15 +103,16 @@ struct HostAddressesTests {
             try await hosts.addresses(of: url("h.slow.com"), by: .now() + .milliseconds(5))
         }
         #expect(failure?.reason == .timedOut)
-        // Another one has more patience, and joins.
-        async let addresses = hosts.addresses(of: url("h.slow.com"))
-        await resolver.wait { $0.hanging == 1 }
-        var result: [IPAddress]?
-        while result == nil {
-            resolver.release()
-            result = try await addresses
+        // Another one has more patience.
+        let releasing = Task {
+            while !Task.isCancelled {
+                resolver.release()
+                await Task.yield()
+            }
         }
-        #expect(result?.count == 1 && resolver.asked.count == 1)
+        let addresses = try await hosts.addresses(of: url("h.slow.com"))
+        releasing.cancel()
+        #expect(addresses.count == 1)
     }
 
     @Test(arguments: [

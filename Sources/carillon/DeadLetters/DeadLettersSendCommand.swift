@@ -18,7 +18,8 @@ struct DeadLettersSendCommand: AsyncParsableCommand {
               carillon dead-letters send --reason no-rule --since 1d --dry-run
               carillon dead-letters send --reason no-rule --since 1d --rate 100 --keep-going
               carillon dead-letters send 3:17 3:18
-              carillon tail dead-letters --no-follow --json | jq -c 'select(.headers.ce_type == "order")' |
+              carillon tail dead-letters --no-follow --json |
+                jq -c 'select(.headers.ce_type == "order")' |
                 carillon dead-letters send --file -
             """
     )
