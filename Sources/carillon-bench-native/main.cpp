@@ -93,8 +93,8 @@ void add_piece(SHA_CTX &sha, std::string_view piece) {
     SHA1_Update(&sha, piece.data(), piece.size());
 }
 
-// The UUIDv5 of request id, no occurrence, the event's name and no device, each with its length before it.
-void write_event_id(std::string_view request_id, char out[36]) {
+// The UUIDv5 of request id, no occurrence, the event's name, no device and the key, each with its length before it.
+void write_event_id(std::string_view request_id, std::string_view key, char out[36]) {
     SHA_CTX sha;
     SHA1_Init(&sha);
     SHA1_Update(&sha, event_namespace, sizeof event_namespace);
@@ -102,6 +102,7 @@ void write_event_id(std::string_view request_id, char out[36]) {
     add_piece(sha, "");
     add_piece(sha, "delivered");
     add_piece(sha, "");
+    add_piece(sha, key);
     unsigned char digest[SHA_DIGEST_LENGTH];
     SHA1_Final(digest, &sha);
     digest[6] = (digest[6] & 0x0f) | 0x50;
@@ -241,7 +242,7 @@ int main(int count, char **arguments) {
 
         rd_kafka_headers_t *headers = rd_kafka_headers_new(8);
         char event_id[36], time[32];
-        write_event_id(request_id, event_id);
+        write_event_id(request_id, key, event_id);
         const std::size_t time_count = write_time(time);
         const auto header = [&](const char *name, std::string_view text) {
             rd_kafka_header_add(headers, name, -1, text.data(), static_cast<ssize_t>(text.size()));

@@ -115,9 +115,10 @@ struct OwnedPartition {
         if devicesFirst?.hasDevices(inputs, at: now, lag: lag) == true { devicesFirst = nil }
     }
 
-    /// Whether a timer will soon be due and may not fire yet.
+    /// Whether a timer will soon be due and may not fire yet, or was due within the limit and what it sends may not begin since
+    /// the limit has passed.
     mutating func wantsLimit(at now: Timestamp) -> Bool {
-        guard let due = center.nextDue(), due > fireLimit else { return false }
+        guard !isCatchingUp, let due = center.nextDue(), max(due, now) > fireLimit else { return false }
         return due <= now.adding(milliseconds: Self.leadTime)
     }
 
