@@ -187,7 +187,11 @@ let package = Package(
         // For the comparison of calendar triggers with Python.
         .executableTarget(name: "calendar-oracle", dependencies: ["NotificationModel"]),
         // What tests of HTTP interfaces share: bytes over sockets, files with tokens and certificates.
-        .target(name: "HTTPTesting", dependencies: ["LocalBroker", "OutboundHTTP", nioCore], path: "Tests/HTTPTesting"),
+        .target(
+            name: "HTTPTesting",
+            dependencies: ["LocalBroker", "OutboundHTTP", nioCore],
+            path: "Tests/HTTPTesting"
+        ),
         .testTarget(
             name: "CarillonBenchTests",
             dependencies: [

@@ -73,7 +73,9 @@ final class StateObserver {
 
     /// Whether a send or a recall is in progress or between two attempts.
     var isSending: Bool {
-        partitions.contains { $0.entries.values.contains { $0.handover != nil || $0.screen?.operations.isEmpty == false } }
+        partitions.contains {
+            $0.entries.values.contains { $0.handover != nil || $0.screen?.operations.isEmpty == false }
+        }
     }
 
     /// Whether the key has a delivered notification in the changelog.

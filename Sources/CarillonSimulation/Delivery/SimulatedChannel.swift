@@ -115,7 +115,8 @@ extension Issued<ChannelSend> {
     var text: String {
         let what = if case .remove = self.kind { "removes" } else { "sends" }
         let names = self.devices.map { " on \(SimulatedDevices.names($0).joined(separator: ", "))" } ?? ""
-        return "\(what)\(self.isQuiet ? " again" : "") \(self.requestID.text.prefix(8)) \(self.key.text)\(names) attempt "
+        return
+            "\(what)\(self.isQuiet ? " again" : "") \(self.requestID.text.prefix(8)) \(self.key.text)\(names) attempt "
             + "\(self.attempt) of assignment \(assignmentID)"
     }
 }

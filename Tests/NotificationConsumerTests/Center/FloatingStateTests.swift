@@ -131,7 +131,9 @@ struct FloatingStateTests {
 
     // MARK: - Bounds
 
-    @Test func `a registration moves the entries in pieces, and the record that has the new zone is in the last`() throws {
+    @Test func `a registration moves the entries in pieces, and the record that has the new zone is in the last`()
+        throws
+    {
         var bench = FloatingBench(limits: .init(entriesPerPiece: 2))
         try bench.register("Europe/Berlin", at: "2027-01-15T09:00:00Z")
         for name in ["a", "b", "c", "d"] {

@@ -81,7 +81,8 @@ struct RecallTests {
         #expect(Self.last(bench) == "recall")
     }
 
-    @Test func `what a device shows that is denied is recalled from it at once, and a newer notification is not for it`()
+    @Test
+    func `what a device shows that is denied is recalled from it at once, and a newer notification is not for it`()
         throws
     {
         var bench = try Self.bench()

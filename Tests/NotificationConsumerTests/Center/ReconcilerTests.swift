@@ -201,7 +201,9 @@ struct ReconciledWorld {
     /// As a receiver does it.
     private mutating func perform(_ send: ChannelSend) {
         if ignoresKnown, !known.insert(send.id).inserted { return }
-        let names = Self.devices.filter { String(decoding: send.devices ?? [], as: UTF8.self).contains(#""device":"\#($0)""#) }
+        let names = Self.devices.filter {
+            String(decoding: send.devices ?? [], as: UTF8.self).contains(#""device":"\#($0)""#)
+        }
         for name in names {
             if ignoresOlder, let last = phones[name]?.last, send.sequence < last { continue }
             phones[name]?.last = send.sequence
@@ -231,7 +233,9 @@ struct ReconciledWorld {
     /// Whether a device may show something, as far as the entry knows.
     private func isPossible(_ shown: Showing?, on name: String) -> Bool {
         let base = turn.shown(on: name, nil)
-        guard let screen = turn.entry.screen, let place = screen.place(of: name, on: .test) else { return isSame(shown, base) }
+        guard let screen = turn.entry.screen, let place = screen.place(of: name, on: .test) else {
+            return isSame(shown, base)
+        }
         let target = screen.targets[place]
         return isSame(shown, target.sure) || target.maybes.contains { isSame(shown, $0) }
     }

@@ -91,7 +91,12 @@ struct CatchUpTests {
     }
 
     @Test func `where a channel sends, timers wait longer for the backlog, and bounded by its records and a time`() {
-        let catchUp = CatchUp(from: PerInput { _ in 10 }, to: PerInput { _ in 10_000_000 }, hasSends: true, at: Self.start)
+        let catchUp = CatchUp(
+            from: PerInput { _ in 10 },
+            to: PerInput { _ in 10_000_000 },
+            hasSends: true,
+            at: Self.start
+        )
         func isOver(after wait: Duration, read: Int64, isHeld: Bool = false) -> Bool {
             let inputs = PerInput<InputProgress> { InputProgress(position: $0 == .requests ? 10 + read : 10, life: 0) }
             return catchUp.isOver(inputs, isReadingHeld: isHeld, at: Self.start + wait) { _, _ in nil }

@@ -16,7 +16,10 @@ struct EnrichmentLaneTests {
 
         func decline(_ work: EnrichmentWork) -> EnrichedContent {
             let isKept = work.key.identifier != "secret"
-            return EnrichedContent(isKept ? .original : .withheld, report: ArraySlice(#"{"reason":"overloaded"}"#.utf8.map(\.self)))
+            return EnrichedContent(
+                isKept ? .original : .withheld,
+                report: ArraySlice(#"{"reason":"overloaded"}"#.utf8.map(\.self))
+            )
         }
 
         func cancel(_ reply: EnrichmentReply) { cancelled += 1 }

@@ -240,7 +240,9 @@ extension Turn {
     private mutating func noteTakenAway(by correction: ScreenOperation) {
         if correction.isQuiet, let round = correction.showing?.round { entry.delivered?.round = round }
         guard let targets = entry.screen?.targets.filter(correction.concerns) else { return }
-        if let handover = entry.handover, handover.start == nil, targets.contains(where: { isAddressed(handover, to: $0) }) {
+        if let handover = entry.handover, handover.start == nil,
+            targets.contains(where: { isAddressed(handover, to: $0) })
+        {
             entry.handover?.showing = handover.showing.again
             entry.handover?.time = max(handover.time, correction.sequence.time.adding(milliseconds: 1))
             entry.screen?.renew(handover.showing, after: correction.sequence)
