@@ -224,7 +224,8 @@ final class Observer {
                 return "it is to be held"
             }
             return limits.isCritical ? "it is critical" : nil
-        case (.suppressed, .capped) where request.limits?.isCapped == true:
+        // One that waits for a region may have no room.
+        case (.suppressed, .capped) where request.limits?.isCapped == true && !request.isOfRegion:
             return request.limits?.isCritical == true ? "it is critical" : nil
         case (.suppressed, .notAuthorized), (.suppressed, .disabled), (.suppressed, .noDevice):
             return loop.map { $0.objection(toSuppressing: event) } ?? "no run has devices"

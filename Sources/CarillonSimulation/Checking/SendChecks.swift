@@ -40,7 +40,8 @@ extension World {
                 text
             )
         }
-        guard let earliest else { return }
+        // What was sent before under its id is sent again after a restart, also by an owner whose clock is behind.
+        guard let earliest, !devices.records[..<number].contains(where: { $0.send.id == send.id }) else { return }
         // The send may have waited for other sends since its timer fired, and the clock may have been set back since.
         guard record.latest >= earliest else { throw Violation(.neverEarly, text) }
         // A notification that is due when its request is read is sent immediately.
@@ -65,6 +66,14 @@ extension World {
                     }
             }.keys
         )
+    }
+
+    /// Whether what was delivered last under a key is not remembered any more.
+    private func isPastRetention(_ key: NotificationKey) -> Bool {
+        guard let last = observer.events.last(where: { $0.event.key == key && $0.event.name == .delivered }),
+            let now = observer.events.map(\.time).max()
+        else { return false }
+        return now.rawValue - last.time.rawValue >= scenario.retention
     }
 
     /// At rest each device shows what the events say: the notification delivered last, if it is one of its devices, and nothing
@@ -92,6 +101,7 @@ extension World {
             }
         }
         isForgotten.formUnion(recalledUnknown)
+        isForgotten.formUnion(given.keys.filter { !state.isDelivered($0) && isPastRetention($0) })
         let keys = Set(last.keys).union(devices.shown.keys)
         for key in keys.sorted(by: { $0.text < $1.text }) where !isForgotten.contains(key) {
             let shown = devices.shown[key] ?? [:]

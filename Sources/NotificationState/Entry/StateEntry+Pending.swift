@@ -63,6 +63,11 @@ extension StateEntry.Pending {
         }
     }
 
+    /// Whether it waits for a crossing: its occurrence is the last one, which was sent.
+    package var isBetweenCrossings: Bool {
+        if case .region(let wait) = timer { !wait.isCrossed } else { false }
+    }
+
     /// When it has work: it is due, or its enrichment starts.
     package var alarm: Timestamp? {
         guard let due, case .at(let start)? = preparation else { return due }

@@ -60,7 +60,7 @@ extension Turn {
                 details(of: handover.content, handover.addressees?.category, handover.devices ?? [])
             )
         }
-        if let pending = entry.pending, pending.requestID == id, isInDoubt(pending) {
+        if let pending = entry.pending, pending.requestID == id, !pending.isBetweenCrossings, isInDoubt(pending) {
             return .pending(pending, details(of: pending.content, nil, []))
         }
         let isShown = entry.screen?.targets.contains { target in

@@ -79,7 +79,9 @@ extension Turn {
 
     private func wanted(on target: ScreenTarget) -> ScreenTarget.Wanted {
         var wanted = ScreenTarget.Wanted()
-        if let pending = entry.pending, rules.channels.name(of: pending.channel) == target.channel {
+        if let pending = entry.pending, !pending.isBetweenCrossings,
+            rules.channels.name(of: pending.channel) == target.channel
+        {
             wanted.waiting.append(pending.showing)
         }
         if let handover = entry.handover, handover.start != nil { wanted.waiting.append(handover.showing) }
