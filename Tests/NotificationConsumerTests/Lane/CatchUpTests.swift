@@ -143,35 +143,6 @@ struct CatchUpTests {
         #expect(bench.sends.map(\.kind) == [.remove])
     }
 
-    @Test func `what was due within the limit, and could not be sent before it passed, asks for a later one`() throws {
-        var partition = OwnedPartition(
-            center: Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test))).center,
-            inputs: .at(10),
-            lineage: "l",
-            firedThrough: at(1000),
-            hasMarker: true
-        )
-        partition.center.holdsTimers = true
-        #expect(try Self.apply([request("a")], to: &partition, 500).isEmpty)
-        partition.center.holdsTimers = false
-        var fired = try partition.fireDue(at: at(60_000), limit: 10) { _ in }
-        #expect(fired == 0 && partition.center.inFlight == 0, "the limit has passed")
-        let wantsLimit = partition.wantsLimit(at: at(60_000))
-        #expect(wantsLimit)
-        var room = Int.max
-        _ = partition.takeCut(
-            topics: TopicNames(),
-            partitions: 1,
-            timeZoneDataVersion: "",
-            at: at(60_000),
-            all: false,
-            room: &room
-        )
-        try partition.commit(markerAt: 1)
-        fired = try partition.fireDue(at: at(60_100), limit: 10) { _ in }
-        #expect(fired == 1 && partition.center.inFlight == 1)
-    }
-
     @Test func `a channel gets a send only after a marker covers it, so that a removal after a crash recalls it`()
         throws
     {
