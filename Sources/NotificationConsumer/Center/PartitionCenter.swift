@@ -407,10 +407,10 @@ struct PartitionCenter {
             } else {
                 try fire(key, in: slot, at: now, through: end)
             }
-            // What it sends may not begin yet: it is due until the next marker.
-            if inUse.nextDue() == due, inUse.popDue(at: end) == slot { break }
             lateness(now.rawValue - due.rawValue)
             fired += 1
+            // What it sends may not begin yet: it is due until the next marker.
+            if inUse.nextDue() == due, inUse.popDue(at: end) == slot { break }
         }
         return fired
     }
