@@ -105,6 +105,9 @@ final class LoopLog {
         onGone(event.key)
     }
 
+    /// Whether a device of a notification's recipient was ever registered.
+    func hasDevices(of key: NotificationKey) -> Bool { devices[key.recipient] != nil }
+
     /// Whether the app was gone at some time from a device of a notification's recipient, and with it what it showed.
     func wasGone(_ device: String, of key: NotificationKey) -> Bool {
         gone.contains { $0.isSameRecipient(as: key) && $0.identifier == device }

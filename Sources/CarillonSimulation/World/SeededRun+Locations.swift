@@ -15,7 +15,11 @@ extension SeededRun {
     func cross() {
         guard world.violation == nil, workload.hasLocations, world.scenario.growth == nil else { return }
         let observer = world.observer
-        let waiting = observer.open.filter { observer.model.requests[$0]?.request.isOfRegion == true }
+        let waiting = observer.open.filter { id in
+            // One that quiet hours or a digest hold has crossed before.
+            let isHeld = observer.events(of: id).last.map { $0.event.name == .held && $0.event.occurrence != nil } ?? false
+            return observer.model.requests[id]?.request.isOfRegion == true && !isHeld
+        }
         let before = observer.events.count
         for (side, isEntry) in [(RegionSide.inside, true), (.outside, false)] {
             locateAll(side)

@@ -95,7 +95,8 @@ extension PartitionCenter {
     /// Reapplies a request that the changelog does not contain yet, discarding its effects: its events are published,
     /// and its sends are in the changelog.
     mutating func replay(_ input: CenterInput, at now: Timestamp) throws {
-        defer { steadyFrom = inputs }
+        bench.conditions.isReplay = true
+        defer { (steadyFrom, bench.conditions.isReplay) = (inputs, false) }
         // The changelog contains every other outcome.
         guard input.isTimeless else { return }
         var discarded: [Effect] = []

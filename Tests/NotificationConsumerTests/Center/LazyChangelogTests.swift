@@ -158,6 +158,25 @@ struct LazyChangelogTests {
         #expect((again.center.replayOffset(of: .requests), again.center.replayEnd(of: .requests)) == (4, 5))
     }
 
+    /// The replay discards events: only what the log decides may follow from it.
+    @Test func `what waits for its turn does not leave in a replay`() throws {
+        var bench = Bench()
+        bench.center.sendLimit = at(0)
+        let records = [removal("r"), request("q", expiration: at(60_000)), removal("r")]
+        for record in records { bench.apply(record, 10) }
+        #expect(bench.events.summary == ["cancellation.missed r"])
+        #expect(bench.center.replayOffset(of: .requests) == 0)
+        let position = StorePosition(lineage: "test", offset: 1, writtenAt: at(10))
+        try bench.center.noteCommitted(bench.center.cut(at: at(10)), position: position)
+
+        var again = Bench(over: bench.store, firedThrough: at(1_000))
+        for (offset, record) in records.enumerated() {
+            try again.center.replay(record.placed(at: Int64(offset)), at: at(20))
+        }
+        #expect(again.entry(key("order"))?.pending?.requestID == id("q"))
+        #expect(again.fire(30).summary == ["delivered q!"])
+    }
+
     @Test func `an entry is not forgotten while a record that concerns it may be replayed`() throws {
         var bench = Bench(limits: .init(maximumEntries: 2))
         bench.apply(request("x", key("x")), 0)  // 0

@@ -117,7 +117,12 @@ extension Turn {
     /// Lists the targets that show what was delivered, before that changes.
     mutating func listShown() {
         guard let delivered = entry.delivered, rules.channels.isSent(delivered.channel) else { return }
-        list(delivered.devices, on: rules.channels.name(of: delivered.channel))
+        let channel = rules.channels.name(of: delivered.channel)
+        let isSpread = entry.screen?.targets.contains { $0.channel == channel && $0.device != nil } ?? false
+        guard delivered.devices.isEmpty, isSpread else { return list(delivered.devices, on: channel) }
+        // It was given to all that the gateway knows, and these have names by now.
+        let names = recipient.registrations.filter(\.isActive).map(\.name)
+        if !names.isEmpty { list(names, on: channel) }
     }
 
     /// Lists targets; the one for all that the gateway knows when there are no names.

@@ -47,6 +47,8 @@ struct Turn {
         var sendLimit = Timestamp.latest
         /// The previous owner may have sent a request written up to this instant; nil when there is no doubt.
         var doubtThrough: Timestamp?
+        /// The log is read again and effects are discarded: what it does not decide begins afterwards.
+        var isReplay = false
         /// The previous owner was of a version whose ids did not contain the key.
         var isDoubtFormer = false
     }
@@ -91,7 +93,7 @@ struct Turn {
     /// Runs an operation, and then does what the targets need.
     mutating func run<Result>(_ body: (inout Turn) -> Result) -> Result {
         let result = body(&self)
-        if entry.screen != nil || entry.handover != nil { reconcile() }
+        if entry.screen != nil || entry.handover != nil, !conditions.isReplay { reconcile() }
         return result
     }
 
