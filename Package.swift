@@ -16,7 +16,8 @@ let swiftSettings: [SwiftSetting] = [
 
 /// Optimized in debug builds, too: what the simulation runs, a tenth as fast without. Checks for overflow and bounds stay.
 let optimized: Set = [
-    "CarillonSimulation", "Kafka", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
+    "CarillonSimulation", "Kafka", "NotificationConsumer", "NotificationDelivery", "NotificationModel",
+    "NotificationState",
 ]
 
 /// `LINK_JEMALLOC=1 swift build` links it: librdkafka allocates each header of a record by itself, and glibc's

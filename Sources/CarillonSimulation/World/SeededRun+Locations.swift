@@ -17,7 +17,8 @@ extension SeededRun {
         let observer = world.observer
         let waiting = observer.open.filter { id in
             // One that quiet hours or a digest hold has crossed before.
-            let isHeld = observer.events(of: id).last.map { $0.event.name == .held && $0.event.occurrence != nil } ?? false
+            let last = observer.events(of: id).last?.event
+            let isHeld = last?.name == .held && last?.occurrence != nil
             return observer.model.requests[id]?.request.isOfRegion == true && !isHeld
         }
         let before = observer.events.count
