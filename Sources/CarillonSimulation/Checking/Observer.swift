@@ -203,12 +203,14 @@ final class Observer {
         }
         if event.name == .delivered { try checkDelivery(observed, of: request) }
         let isDoubted = events(of: event.requestID).contains { $0.event.inDoubt }
-        if let objection = model.objection(
-            to: event,
-            at: observed.time,
-            usesChannel: usesChannel,
-            isDoubted: isDoubted
-        ) {
+        if !(event.name == .delivered && mayBeSetBack(request)),
+            let objection = model.objection(
+                to: event,
+                at: observed.time,
+                usesChannel: usesChannel,
+                isDoubted: isDoubted
+            )
+        {
             throw Violation(.timing, "\(objection): \(observed.text)")
         }
     }
@@ -252,6 +254,11 @@ final class Observer {
         }
     }
 
+    /// Whether the clock may have been set back between the timer and the end of the enrichment that it waited for.
+    private func mayBeSetBack(_ request: ReferenceModel.Request) -> Bool {
+        request.request.isEnriched && !wereClocksRight
+    }
+
     private func checkDelivery(_ observed: ObservedEvent, of request: ReferenceModel.Request) throws(Violation) {
         let event = observed.event
         guard let content = event.content,
@@ -267,7 +274,9 @@ final class Observer {
         // A send in doubt is repeated immediately, because the previous owner's clock may have been ahead.
         // With a channel that sends, the event follows the hand-over, which `World.check(_:)` checks.
         guard !event.inDoubt, channel == .events else { return }
-        if let earliest, observed.time < earliest { throw Violation(.neverEarly, observed.text) }
+        if let earliest, observed.time < earliest, !mayBeSetBack(request) {
+            throw Violation(.neverEarly, observed.text)
+        }
         let held = events(of: event.requestID).first { $0.event.name == .held }
         if isExactlyOnce, let until = held?.event.until, observed.time < until {
             throw Violation(.neverEarly, "\(observed.text), held until \(until)")

@@ -99,6 +99,10 @@ extension World {
             case .deviceAttempted where event.outcome == .accepted:
                 if let device = event.device { given[event.key]?.append(device) }
             case .removed: last[event.key] = nil
+            // Without transactions, the next owner may get another answer.
+            case .failed, .expired, .cancelled, .superseded, .suppressed:
+                guard !options.isExactlyOnce, event.inDoubt else { continue }
+                if last[event.key]?.requestID == event.requestID { last[event.key] = nil }
             default: break
             }
         }
@@ -114,13 +118,14 @@ extension World {
             let isListed = given[key].map { given in known.allSatisfy(given.contains) } ?? true
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
-                    || scenario.forgets && !known.contains(device)
+                    || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)
             }
             let missing = known.first { device in
                 shown[device] == nil && observer.loop?.wasGone(device, of: key) != true
+                    && !devices.isOpen(last[key], of: key, on: device)
                     && !(isUnnamed && observer.loop?.hasDevices(of: key) == true)
             }
-            guard isListed, isRight, missing == nil || scenario.forgets else {
+            guard isListed, isRight, missing == nil || scenario.forgets || !state.keepsContent(of: key) else {
                 func name(_ id: Showing?) -> String {
                     id.map { "\($0.requestID.text.prefix(8)) \($0.occurrence.map { "\($0)" } ?? "")" } ?? "nothing"
                 }

@@ -81,6 +81,11 @@ final class StateObserver {
     /// Whether the key has a delivered notification in the changelog.
     func isDelivered(_ key: NotificationKey) -> Bool { partitions.contains { $0.entries[key]?.delivered != nil } }
 
+    /// Whether the content of what is delivered under a key is kept, so that it can be delivered again.
+    func keepsContent(of key: NotificationKey) -> Bool {
+        partitions.contains { $0.entries[key]?.delivered?.details?.content != nil }
+    }
+
     /// The devices that show what is delivered under a key; nil where none is known.
     func devices(of key: NotificationKey) -> [String]? {
         for partition in partitions {

@@ -32,6 +32,8 @@ final class SimulatedDevices {
     private(set) var toldAt: [NotificationKey: Int64] = [:]
     /// The send that each device shows under a key; devices that are not known have one name together.
     private(set) var shown: [NotificationKey: [String: Showing]] = [:]
+    /// What was answered on a device that did not show it: whether the answer or the send counts first is open.
+    private var answeredUnseen: [NotificationKey: [String: RequestID]] = [:]
     /// The number of sends when an app was last gone from a device: an earlier one does not reach it.
     private var goneBefore: [NotificationKey: Int] = [:]
     /// What stands for the devices that the gateway knows.
@@ -63,11 +65,11 @@ final class SimulatedDevices {
             for name in names ?? [Self.unnamed] where !isGone(name, of: send.key, before: number) {
                 shown[send.key, default: [:]][name] = Showing(send.requestID, send.occurrence)
             }
-            // The gateway replaces what it has shown before it was told of devices.
-            if names != nil { shown[send.key]?[Self.unnamed] = nil }
         case .remove:
             shown[send.key] = names.map { names in shown[send.key]?.filter { !names.contains($0.key) } ?? [:] }
         }
+        // These are what the gateway knew before it was told of devices.
+        if names != nil { shown[send.key]?[Self.unnamed] = nil }
         if shown[send.key]?.isEmpty == true { shown[send.key] = nil }
     }
 
@@ -78,9 +80,14 @@ final class SimulatedDevices {
 
     /// A person has answered a notification on a device, which does not show it any more.
     func answer(_ id: RequestID, _ key: NotificationKey, on device: String) {
-        guard shown[key]?[device]?.requestID == id else { return }
+        guard shown[key]?[device]?.requestID == id else { return answeredUnseen[key, default: [:]][device] = id }
         shown[key]?[device] = nil
         if shown[key]?.isEmpty == true { shown[key] = nil }
+    }
+
+    /// Whether it is open if a device shows a notification, which a person has answered there.
+    func isOpen(_ showing: Showing?, of key: NotificationKey, on device: String) -> Bool {
+        showing.map { answeredUnseen[key]?[device] == $0.requestID } ?? false
     }
 
     /// An app is gone from a device.

@@ -332,7 +332,12 @@ final class SeededRun {
         guard world.violation == nil else { return }
         let begun = world.timeline.now
         (isAwaitingRest, isRested) = (true, false)
-        world.proceed(until: { isRested }, atMost: lastDue + 3_600_000_000)
+        // What an open transaction has written becomes known later.
+        var limit: Int64 = 0
+        while world.violation == nil, !isRested, limit < lastDue(since: begun) + 3_600_000_000 {
+            limit = lastDue(since: begun) + 3_600_000_000
+            world.proceed(until: { isRested }, atMost: limit)
+        }
         isAwaitingRest = false
         guard world.violation == nil, !isRested else {
             isRested = false
@@ -346,9 +351,9 @@ final class SeededRun {
     private var isAtRest: Bool { world.unrest == nil }
 
     /// When the last notification without repeats is due, in microseconds.
-    private var lastDue: Int64 {
+    private func lastDue(since begun: Int64) -> Int64 {
         let observer = world.observer
-        return observer.open.reduce(world.timeline.now) { last, id in
+        return observer.open.reduce(begun) { last, id in
             guard let entry = observer.model.requests[id], !entry.request.mayStay else { return last }
             // Quiet hours last an hour longer where the clock goes back.
             let limit: Int64 = entry.request.limits == nil ? 0 : 7_200_000

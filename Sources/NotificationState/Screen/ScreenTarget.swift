@@ -94,7 +94,8 @@ package struct ScreenTarget: Sendable, Hashable {
             wanted.base.map(showing.isSameOccurrence) ?? false || wanted.coming.map(showing.isSameOccurrence) ?? false
                 || wanted.waiting.contains(where: showing.isSameOccurrence)
         }
-        let isNothingTolerated = wanted.base == nil || wanted.coming != nil
+        // What cannot be delivered again stays away.
+        let isNothingTolerated = wanted.base == nil || wanted.coming != nil || !wanted.isRestorable
         if sure.map(isTolerated) ?? isNothingTolerated, maybes.allSatisfy(isTolerated) { return .none }
         guard let base = wanted.base, wanted.isRestorable else { return .remove }
         return .restore(base)

@@ -117,6 +117,8 @@ struct Turn {
     mutating func drop(_ pending: StateEntry.Pending) {
         stopEnrichment(of: pending)
         leaveDigest(pending)
+        // It was sent for a crossing, if at all: which one is not known, and what the targets show is removed.
+        if mayHaveCrossed(pending) { doubt(Showing(pending.requestID, nil), on: pending.channel) }
         entry.pending = nil
     }
 
@@ -162,8 +164,11 @@ struct Turn {
 
     /// Whether targets may show what is pending.
     func isInDoubt(_ pending: StateEntry.Pending) -> Bool {
-        if entry.isInDoubt(pending.showing) { return true }
-        // The backlog is being read: what still waits for a region may have been sent for a fix in it.
+        entry.isInDoubt(pending.showing) || mayHaveCrossed(pending)
+    }
+
+    /// Whether the backlog is being read, and what still waits for a region may have been sent for a fix in it.
+    private func mayHaveCrossed(_ pending: StateEntry.Pending) -> Bool {
         guard conditions.holdsTimers, conditions.doubtThrough != nil, case .region = pending.timer else { return false }
         return rules.mayHaveBeenHandedOver(pending.channel)
     }
