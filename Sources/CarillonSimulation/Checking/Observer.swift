@@ -140,11 +140,13 @@ final class Observer {
         }
         eventsOfRequest[event.requestID, default: []].append(number)
         if event.closes { closings[event.requestID, default: []].append(number) }
+        // At its crossing a cap may suppress it, before that only the room.
+        let isOfRegion = model.requests[event.requestID]?.request.isOfRegion ?? false
+        let isWithoutRoom = isOfRegion && event.occurrence == nil
         if event.name == .suppressed, event.reason == .capped,
-            model.requests[event.requestID]?.request.limits?.isCapped != true, !isDigest
+            isWithoutRoom || model.requests[event.requestID]?.request.limits?.isCapped != true, !isDigest
         {
             // In runs with devices, the record of a recipient may have no room for a region.
-            let isOfRegion = model.requests[event.requestID].map { $0.request.onEntry || $0.request.onExit } ?? false
             if loop == nil || !isOfRegion { try checkRefusal(observed) }
             model.suppress(event.requestID)
         }
@@ -278,7 +280,7 @@ final class Observer {
             throw Violation(.neverEarly, observed.text)
         }
         let held = events(of: event.requestID).first { $0.event.name == .held }
-        if isExactlyOnce, let until = held?.event.until, observed.time < until {
+        if isExactlyOnce, let until = held?.event.until, observed.time < until, !mayBeSetBack(request) {
             throw Violation(.neverEarly, "\(observed.text), held until \(until)")
         }
     }

@@ -28,9 +28,15 @@ struct PunctualityChecks {
 
     /// - Parameters:
     ///   - due: when it may be handed over, in microseconds.
-    mutating func check(due: Int64, at now: Int64, _ text: @autoclosure () -> String) throws(Violation) {
+    ///   - wait: for how long it then waits for its enrichment.
+    mutating func check(
+        due: Int64,
+        waiting wait: Int64 = 0,
+        at now: Int64,
+        _ text: @autoclosure () -> String
+    ) throws(Violation) {
         let since = max(due, blockedAt, disturbedAt + Self.settling)
-        let late = now - since - busyTime(since)
+        let late = now - since - busyTime(since) - wait
         longest = max(longest, late)
         guard late <= Self.limit else {
             throw Violation(.punctual, "\(text()), \(late / 1000) ms late in undisturbed operation")
@@ -67,7 +73,7 @@ struct PunctualityChecks {
                 continue
             case .delivered where !usesChannel:
                 let due = observer.model.handOver(of: entry, event.occurrence, observer.events(of: event.requestID))
-                try check(due: due + slack + entry.request.enrichmentTime, at: now, observed.text)
+                try check(due: due + slack, waiting: entry.request.enrichmentTime, at: now, observed.text)
             case .scheduled, .held:
                 try check(due: SimulatedClock.elapsed(at: entry.record.timestamp) + slack, at: now, observed.text)
             case .missed where !usesChannel:

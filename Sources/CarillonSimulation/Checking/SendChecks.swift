@@ -35,7 +35,8 @@ extension World {
             let due = observer.model.handOver(of: entry, send.occurrence, observer.events(of: send.requestID))
             let free = devices.toldAt[send.key] ?? 0
             try punctuality.check(
-                due: max(due + clockSlack, free) + entry.request.enrichmentTime,
+                due: max(due + clockSlack, free),
+                waiting: entry.request.enrichmentTime,
                 at: timeline.now,
                 text
             )

@@ -16,6 +16,8 @@ final class LoopWorkload {
     private var recent: [(key: NotificationKey, id: RequestID)] = []
     private var responses: [(recipient: String, signal: ResponseSignal)] = []
     private var watches: Set<String> = []
+    /// The receipts of devices.
+    private var told: Set<String> = []
     private var number = 0
 
     init(broker: SimulatedBroker, topics: TopicNames, log: LoopLog, scenario: Scenario, random: SeededGenerator) {
@@ -140,6 +142,8 @@ final class LoopWorkload {
             device: "phone-\(random.index(3))",
             receipt: random.pick(ReceiptSignal.Receipt.allCases)
         )
+        // What is forgotten counts again.
+        guard told.insert("\(id.text) \(receipt.device) \(receipt.receipt)").inserted || !scenario.forgets else { return }
         append(.receipt(receipt), key.recipient)
     }
 

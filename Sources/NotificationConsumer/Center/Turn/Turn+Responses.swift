@@ -193,7 +193,9 @@ extension Turn {
                     $0.requestID == response.requestID
                 })
             else { continue }
-            entry.screen?.targets[place].settle(isTaken ? nil : showing)
+            // Of all that the gateway knows, the others show it still.
+            let isGone = isTaken && (target.device != nil || response.device == nil)
+            entry.screen?.targets[place].settle(isGone ? nil : showing)
             isChanged = true
         }
     }
