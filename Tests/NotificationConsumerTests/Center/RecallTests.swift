@@ -96,6 +96,45 @@ struct RecallTests {
         #expect(Self.last(bench) == "b" && bench.events.last?.name == .delivered)
     }
 
+    // MARK: - Devices that become known
+
+    @Test func `what all that the gateway knows showed is not taken from the devices that show the next one`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(try DeviceTests.device())
+        bench.apply(DeviceTests.request("b", Self.content))
+        #expect(try bench.answer(.accepted).summary == ["delivered b!"])
+        bench.fire(100_000)
+        #expect(Self.last(bench) == "\(id("b"))")
+    }
+
+    @Test func `a second answer takes nothing away from those that are still to remove it`() throws {
+        var bench = Bench(Self.rules)
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(Self.response("r", to: "a", on: "phone"))
+        try bench.answer(.failed(retryAfter: nil))
+        bench.apply(Self.response("s", to: "a", on: "tablet"))
+        bench.fire(100_000)
+        #expect(Self.last(bench) == "recall" && bench.sends.last?.attempt == 2)
+    }
+
+    @Test func `where what was delivered cannot be delivered again, one removal ends the doubt`() throws {
+        var rules = Self.rules
+        rules.keptContentBytes = 0
+        var bench = Bench(rules)
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(DeviceTests.request("b", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil))
+        bench.apply(Self.removal("r", .pending))
+        #expect(Self.last(bench) == "recall")
+        try bench.answer(.accepted)
+        bench.fire(100_000)
+        #expect(bench.sends.count == 3 && bench.entry(key("order"))?.isIdle == true)
+    }
+
     // MARK: - A device that changes hands
 
     @Test func `a removal while a device is asked to remove it reaches the other devices`() throws {

@@ -258,6 +258,21 @@ struct RegionTests {
 
     // MARK: - With a channel
 
+    @Test func `what may have been sent for a crossing in the backlog is removed with its request`() throws {
+        let rules = LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test))
+        var bench = Bench(rules)
+        bench.apply(request("q", Self.region()))
+        bench.apply(Self.fix(false, 10), 10)
+        try bench.commit()
+        var next = Bench(rules, over: bench.store, firedThrough: at(25))
+        next.center.locatedApplications = ["shop"]
+        (next.center.holdsTimers, next.offset) = (true, 10)
+        #expect(next.apply(removal("r"), 30).summary == ["cancelled q!"] && next.sends.isEmpty)
+        next.center.holdsTimers = false
+        next.fire(40)
+        #expect(next.sends.map(\.kind) == [.remove])
+    }
+
     @Test func `a crossing during a send waits for its end`() throws {
         var bench = Bench(LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test)))
         bench.apply(request("q", Self.region(repeats: true)))
