@@ -69,6 +69,17 @@ extension World {
         )
     }
 
+    /// Keys of requests that were sent, and ended without a doubt. An owner whose clock is behind that of the record may send it
+    /// before a marker says so, and the next owner finds it in the backlog.
+    private var sentUnnoticed: Set<NotificationKey> {
+        guard !observer.wereClocksRight else { return [] }
+        let sent = Set(devices.records.filter { $0.arrived != nil && $0.send.kind != .remove }.map(\.send.requestID))
+        let ended = observer.events.map(\.event).filter { event in
+            event.closes && event.name != .delivered && !event.inDoubt && sent.contains(event.requestID)
+        }
+        return Set(ended.map(\.key))
+    }
+
     /// Whether what was delivered last under a key is not remembered any more.
     private func isPastRetention(_ key: NotificationKey) -> Bool {
         guard let last = observer.events.last(where: { $0.event.key == key && $0.event.name == .delivered }) else {
@@ -108,6 +119,7 @@ extension World {
             }
         }
         isForgotten.formUnion(recalledUnknown)
+        isForgotten.formUnion(sentUnnoticed)
         isForgotten.formUnion(given.keys.filter { !state.isDelivered($0) && isPastRetention($0) })
         let keys = Set(last.keys).union(devices.shown.keys)
         for key in keys.sorted(by: { $0.text < $1.text }) where !isForgotten.contains(key) {

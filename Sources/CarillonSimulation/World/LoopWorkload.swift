@@ -143,7 +143,9 @@ final class LoopWorkload {
             receipt: random.pick(ReceiptSignal.Receipt.allCases)
         )
         // What is forgotten counts again.
-        guard told.insert("\(id.text) \(receipt.device) \(receipt.receipt)").inserted || !scenario.forgets else { return }
+        guard told.insert("\(id.text) \(receipt.device) \(receipt.receipt)").inserted || !scenario.forgets else {
+            return
+        }
         append(.receipt(receipt), key.recipient)
     }
 

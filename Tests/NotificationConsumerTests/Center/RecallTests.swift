@@ -120,6 +120,16 @@ struct RecallTests {
         #expect(Self.last(bench) == "recall" && bench.sends.last?.attempt == 2)
     }
 
+    @Test func `a request that one device has answered while others are still to get it is known when it comes again`()
+        throws
+    {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.unanswered(retryAfter: nil))
+        #expect(bench.apply(Self.response("r", to: "a", on: "phone")).summary == ["delivered a!", "removed a"])
+        #expect(bench.apply(DeviceTests.request("a", Self.content)).isEmpty && bench.outcomes.last == .duplicate)
+    }
+
     @Test func `where what was delivered cannot be delivered again, one removal ends the doubt`() throws {
         var rules = Self.rules
         rules.keptContentBytes = 0

@@ -256,6 +256,20 @@ struct RegionTests {
         #expect(next.apply(removal("r2"), 61).first?.inDoubt == false)
     }
 
+    @Test func `what was published again for a crossing in doubt expires like any other`() throws {
+        var bench = Bench()
+        bench.apply(request("q", Self.region(repeats: true), expiration: at(1_000)))
+        bench.apply(Self.fix(false, 10), 10)
+        try bench.commit()
+        var next = Bench(over: bench.store, firedThrough: at(25))
+        next.center.locatedApplications = ["shop"]
+        (next.center.holdsTimers, next.offset) = (true, 10)
+        next.apply(Self.fix(true, 20), 30)
+        next.center.holdsTimers = false
+        #expect(next.fire(40).summary == ["delivered q"])
+        #expect(next.fire(1_000).summary == ["expired q!"] && next.center.nextDue() == nil)
+    }
+
     // MARK: - With a channel
 
     @Test func `what may have been sent for a crossing in the backlog is removed with its request`() throws {

@@ -302,13 +302,14 @@ extension Turn {
 
     /// What was shown is shown no more, by the events.
     mutating func hide(_ delivered: StateEntry.Delivered) {
+        // It was for the devices that have not answered yet.
+        if entry.handover?.isClosed ?? false { entry.handover = nil }
         // Unless the same request goes on.
         if entry.pending?.requestID != delivered.requestID, entry.handover?.showing.requestID != delivered.requestID {
             close(delivered.requestID)
         }
         listShown()
         entry.delivered = nil
-        if entry.handover?.isClosed ?? false { entry.handover = nil }
         entry.screen?.endRefusals()
     }
 }

@@ -176,6 +176,8 @@ struct Turn {
     /// Whether an event that hands over what is pending may have been published: nothing can take it back, so it is published
     /// again, whatever holds or ends the notification now.
     func isOwed(_ pending: StateEntry.Pending) -> Bool {
-        rules.channels.handover(of: pending.channel) == .inEvent && entry.isInDoubt(pending.showing)
+        // Between two crossings, its occurrence is the one that was published.
+        !pending.isBetweenCrossings && rules.channels.handover(of: pending.channel) == .inEvent
+            && entry.isInDoubt(pending.showing)
     }
 }
