@@ -91,7 +91,7 @@ let package = Package(
             name: "ServiceHTTP",
             dependencies: [
                 "COpenSSL", "NotificationModel", log, metrics, coreMetrics, hummingbird, hummingbirdCore,
-                hummingbirdTLS, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
             ]
         ),
         // The client side of HTTP: judged addresses, one pool of connections, signing.

@@ -11,7 +11,7 @@ struct RecipientCommand: BenchmarkCommand {
         discussion: """
             The center of one partition has one recipient, of whose entries half are delivered, in 20 threads, and half \
             wait for a time. Each operation is repeated, and committed each time: a device is registered and deleted, a \
-            notification is delivered in a thread, also where what the recipient is shown is counted anew, the first \
+            notification is delivered in a thread, also where what the recipient is shown is counted again, the first \
             page of a query is read; in the end everything is removed. With the store in memory, and on disk. A cost \
             that grows with the entries lets one recipient slow the others of its lane. No broker is involved.
 
@@ -53,7 +53,7 @@ struct RecipientCommand: BenchmarkCommand {
             parts: [
                 row("register_us", "us to register a device and delete it") { $0.registration },
                 row("deliver_us", "us to deliver in a thread") { $0.delivery },
-                row("recount_us", "us to deliver in a thread that is counted anew") { $0.recount },
+                row("recount_us", "us to deliver in a thread that is counted again") { $0.recount },
                 row("page_us", "us to read the first page") { $0.page },
                 row("remove_us", "us an entry to remove everything") { $0.removal },
                 row("remove_piece_us", "us of the longest piece of it") { $0.longestPiece },

@@ -60,7 +60,7 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .fetchesVersusCurl: "images fetched and stored, times curl"
         case .registrationOfManyEntries: "registrations with many entries, times with few"
         case .deliveryOfManyEntries: "deliveries in a thread with many entries, times with few"
-        case .recountOfManyEntries: "the same, counted anew"
+        case .recountOfManyEntries: "the same, counted again"
         case .pageOfManyEntries: "first pages with many entries, times with few"
         case .removalOfManyEntries: "an entry removed with many others, times with few"
         }

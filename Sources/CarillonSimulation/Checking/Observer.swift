@@ -181,11 +181,11 @@ final class Observer {
             }
             // A crash repeats decisions since the last checkpoint, and another clock, another number of pending entries or
             // another answer of the channel may change their result.
-            // Of two owners at the same time, one may have a send's outcome and the other a newer request.
+            // Of two owners at the same time, one may have a send's outcome, or fire a timer, and the other read a newer request.
             let differs = ([observed] + before).contains {
                 $0.event.inDoubt || [.expired, .suppressed, .failed].contains($0.event.name)
                     || request.request.limits != nil
-                    || isDisturbed && usesChannel && [.superseded, .cancelled].contains($0.event.name)
+                    || isDisturbed && [.superseded, .cancelled].contains($0.event.name)
             }
             if !before.isEmpty, isExactlyOnce || !differs {
                 throw Violation(.oneClosing, "\(observed.text), after \(before[0].text)")

@@ -114,7 +114,7 @@ extension World {
             // Without transactions, the next owner may get another answer.
             case .failed, .expired, .cancelled, .superseded, .suppressed:
                 guard !options.isExactlyOnce, event.inDoubt else { continue }
-                if last[event.key]?.requestID == event.requestID { last[event.key] = nil }
+                if last[event.key] == Showing(event.requestID, event.occurrence) { last[event.key] = nil }
             default: break
             }
         }

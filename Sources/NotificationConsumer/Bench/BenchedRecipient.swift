@@ -107,7 +107,7 @@ package struct BenchedRecipient {
         try center.page(for: NotificationQuery(key: home)).notifications.count
     }
 
-    /// The next delivery in a thread counts anew what the recipient is shown.
+    /// The next delivery in a thread counts again what the recipient is shown.
     package mutating func forgetThreads() { center.threads.forget(ThreadIndex.hash(ofRecipientOf: home)) }
 
     // MARK: - As a lane

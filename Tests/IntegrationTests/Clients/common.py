@@ -1,4 +1,4 @@
-"""What the clients of the tests share. Nothing here comes from Carillon: the partition rule and the keys are computed anew."""
+"""What the clients of the tests share. Nothing here comes from Carillon: the partition rule and the keys are computed here."""
 
 import sys
 import urllib.parse

@@ -117,7 +117,7 @@ struct CheckpointFaultTests {
             #expect(ids.values.allSatisfy { Set($0.map(\.id)).count == 1 })
         }
         if one.fault == .recordsRefused {
-            #expect(lanes.ends.count == 1, "a lane that cannot write begins anew: \(lanes.ends)")
+            #expect(lanes.ends.count == 1, "a lane that cannot write begins again: \(lanes.ends)")
         }
         guard one.showsLoss else { return await broker.shutDown() }
         // The state for the next owner.

@@ -120,7 +120,7 @@ extension Turn {
     }
 
     /// Ends the handover once each operation of its first round was answered, and what waits for its end once nothing is in
-    /// flight. Targets that answer later are told of one by one.
+    /// flight. Each target that answers later has an event of its own.
     private mutating func settle() {
         guard let handover = entry.handover, let screen = entry.screen else { return }
         let open = screen.operations.filter { $0.delivers(handover.showing) }
