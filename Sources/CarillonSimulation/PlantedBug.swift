@@ -54,6 +54,10 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     case ignoresExpiration = "ignores-expiration"
     /// A removal of pending notifications also removes delivered ones.
     case widensRemovals = "widens-removals"
+    /// A collapse window is not kept.
+    case ignoresCollapseWindows = "ignores-collapse-windows"
+    /// A repeating request ends with its first occurrence.
+    case endsRepeats = "ends-repeats"
     /// The ids of closed requests are forgotten too early.
     case forgetsEarly = "forgets-early"
     /// Requests are suppressed before the limit on entries is reached.
@@ -89,12 +93,25 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// A transaction leaves out the offsets that did not change.
     case leavesOutUnchanged = "leaves-out-unchanged"
 
+    /// A restore forgets what is on its way to its targets.
+    case forgetsHandovers = "forgets-handovers"
+    /// A restore forgets what targets may show, and what was to be done about it.
+    case forgetsScreens = "forgets-screens"
+    /// A restore forgets what was delivered.
+    case forgetsDelivered = "forgets-delivered"
+    /// A restore forgets the ids of closed requests.
+    case forgetsClosed = "forgets-closed"
+    /// A restore forgets the newest version.
+    case forgetsVersions = "forgets-versions"
+
     // MARK: Locations
 
     /// The first fix of a device counts as a crossing.
     case countsInitialSide = "counts-initial-side"
     /// A fix counts as new whenever it is read, also a late one.
     case countsLateFixes = "counts-late-fixes"
+    /// A request that waits for an entry waits for an exit, and the reverse.
+    case swapsCrossings = "swaps-crossings"
     /// A restore leaves out the recipients' records, and with them the sides.
     case forgetsSides = "forgets-sides"
 
@@ -103,6 +120,12 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// A restore forgets which channel a notification names.
     case forgetsChannels = "forgets-channels"
 
+    /// The channel that a request names is not read.
+    case ignoresChannels = "ignores-channels"
+    /// A removal is reported as accepted, but does not reach the device.
+    case losesRecalls = "loses-recalls"
+    /// What a device has rejected counts as accepted.
+    case trustsRejections = "trusts-rejections"
     /// An attempt without an answer counts as one that has certainly not reached the device.
     case trustsSilence = "trusts-silence"
 
@@ -117,6 +140,8 @@ package enum PlantedBug: String, CaseIterable, Sendable {
 
     /// A restore leaves out the recipients' records, and with them devices and badges.
     case forgetsDevices = "forgets-devices"
+    /// A restore forgets what devices have told.
+    case forgetsReceipts = "forgets-receipts"
     /// A response is reported as acknowledged, but is not written.
     case losesResponses = "loses-responses"
     /// A claim of a token, or the retirement of its former device, is reported as acknowledged, but is not written.
@@ -153,11 +178,16 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// Two requests are written in the wrong order.
     case ingestReorders = "ingest-reorders"
 
+    /// A restore that reads less of each entry.
+    static let ofEntries: Set<PlantedBug> = [
+        .forgetsHandovers, .forgetsScreens, .forgetsDelivered, .forgetsClosed, .forgetsVersions, .forgetsReceipts,
+    ]
+
     /// The bugs that need location triggers.
-    static let ofLocations: Set<PlantedBug> = [.countsInitialSide, .countsLateFixes, .forgetsSides]
+    static let ofLocations: Set<PlantedBug> = [.countsInitialSide, .countsLateFixes, .swapsCrossings, .forgetsSides]
 
     /// The bugs that need notifications that name a channel.
-    static let ofChannels: Set<PlantedBug> = [.forgetsChannels]
+    static let ofChannels: Set<PlantedBug> = [.forgetsChannels, .ignoresChannels]
 
     /// The bugs that need notifications that are enriched.
     static let ofEnrichment: Set<PlantedBug> = [.mixesEnrichments, .awaitsEnrichments]
@@ -165,7 +195,7 @@ package enum PlantedBug: String, CaseIterable, Sendable {
     /// The bugs that need devices, responses or limits.
     static let ofLoop: Set<PlantedBug> = [
         .forgetsDevices, .losesResponses, .losesRetirements, .repeatsResponses, .invertsQuietHours, .suppressesHeld,
-        .ignoresCaps,
+        .ignoresCaps, .forgetsReceipts,
     ]
 
     /// The bugs that need business events.

@@ -75,6 +75,8 @@ final class SimulatedChannel: DeliveryChannel {
             arrives = send.kind == .remove
             result = .rejected(.rejected)
         }
+        if bugs.contains(.trustsRejections), case .rejected = result { result = .accepted }
+        if bugs.contains(.losesRecalls), send.kind == .remove { arrives = false }
         if arrives { timeline.add(at: arrival) { [devices] in devices.arrive(number, at: arrival) } }
         var told = arrival + random.number(1_000...50_000)
         let isLost = random.chance(rates.losing)

@@ -46,6 +46,15 @@ extension SimulatedLink {
         if bugs.contains(.widensRemovals) {
             text = text.replacing("\"remove\":\"pending\"", with: "\"remove\":\"all\"")
         }
+        if bugs.contains(.ignoresCollapseWindows) {
+            text = text.replacing("\"collapseWindow\":", with: "\"unknownWindow\":")
+        }
+        if bugs.contains(.endsRepeats) { text = text.replacing("\"repeats\":true", with: "\"repeats\":false") }
+        if bugs.contains(.ignoresChannels) { text = text.replacing(",\"channel\":\"events\"", with: "") }
+        if bugs.contains(.swapsCrossings) {
+            text = text.replacing("notifyOnEntry", with: "other").replacing("notifyOnExit", with: "notifyOnEntry")
+                .replacing("other", with: "notifyOnExit")
+        }
         if bugs.contains(.suppressesHeld) { text = text.replacing("\"hold\"", with: "\"suppress\"") }
         if bugs.contains(.ignoresCaps) { text = text.replacing("\"cap\":{\"count\":1,", with: "\"cap\":{\"count\":9,") }
         if bugs.contains(.invertsQuietHours) {
@@ -87,9 +96,20 @@ extension SimulatedLink {
     }
 
     /// A value of the changelog as a restore reads it.
-    func rewrite(stateValue value: [UInt8]) -> [UInt8] {
-        guard bugs.contains(.forgetsChannels) else { return value }
-        return Array(String(decoding: value, as: UTF8.self).replacing(",\"channel\":\"events\"", with: "").utf8)
+    func rewrite(stateValue value: [UInt8], of key: [UInt8]?) -> [UInt8] {
+        if bugs.contains(.forgetsChannels) {
+            return Array(String(decoding: value, as: UTF8.self).replacing(",\"channel\":\"events\"", with: "").utf8)
+        }
+        guard !bugs.isDisjoint(with: PlantedBug.ofEntries), key != StateMarker.key, key?.last != UInt8(ascii: "/"),
+            var entry = try? StateEntry(json: value, zones: nil)
+        else { return value }
+        if bugs.contains(.forgetsHandovers) { entry.handover = nil }
+        if bugs.contains(.forgetsScreens) { entry.screen = nil }
+        if bugs.contains(.forgetsDelivered) { entry.delivered = nil }
+        if bugs.contains(.forgetsClosed) { entry.known = [] }
+        if bugs.contains(.forgetsVersions) { entry.version = nil }
+        if bugs.contains(.forgetsReceipts) { entry.marks = [] }
+        return entry.json
     }
 
     /// The end of the replay.

@@ -74,7 +74,12 @@ extension SimulatedLink {
             try read(configuration.topics.state, partition, from: start, to: end, isCommitted, stallingAtMost: time) {
                 record in
                 guard !leavesOut(stateKey: record.key) else { return }
-                try apply(partition, record.offset, record.key, record.value.map { rewrite(stateValue: $0) })
+                try apply(
+                    partition,
+                    record.offset,
+                    record.key,
+                    record.value.map { rewrite(stateValue: $0, of: record.key) }
+                )
             }
         }
     }
