@@ -51,8 +51,7 @@ final class LoopLog {
     }
 
     func note(_ response: ResponseSignal, of recipient: String, at place: Place) {
-        // The others are refused.
-        if response.actionIdentifier == ResponseSignal.defaultAction { onAnswer(response, recipient) }
+        onAnswer(response, recipient)
         responses[response.responseID, default: []].append(place)
         responseAt[place] = response.responseID
     }

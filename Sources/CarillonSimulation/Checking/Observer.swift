@@ -205,7 +205,9 @@ final class Observer {
         }
         if event.name == .delivered { try checkDelivery(observed, of: request) }
         let isDoubted = events(of: event.requestID).contains { $0.event.inDoubt }
-        if !(event.name == .delivered && mayBeSetBack(request)),
+        // The window of a digest began by the clock of another owner, or of an earlier time.
+        let isOfOtherClock = event.name == .held && event.reason == .digest && !wereClocksRight
+        if !(event.name == .delivered && mayBeSetBack(request)), !isOfOtherClock,
             let objection = model.objection(
                 to: event,
                 at: observed.time,
@@ -257,7 +259,7 @@ final class Observer {
     }
 
     /// Whether the clock may have been set back between the timer and the end of the enrichment that it waited for.
-    private func mayBeSetBack(_ request: ReferenceModel.Request) -> Bool {
+    func mayBeSetBack(_ request: ReferenceModel.Request) -> Bool {
         request.request.isEnriched && !wereClocksRight
     }
 

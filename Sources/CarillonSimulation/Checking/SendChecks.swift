@@ -44,7 +44,7 @@ extension World {
         // What was sent before under its id is sent again after a restart, also by an owner whose clock is behind.
         guard let earliest, !devices.records[..<number].contains(where: { $0.send.id == send.id }) else { return }
         // The send may have waited for other sends since its timer fired, and the clock may have been set back since.
-        guard record.latest >= earliest else { throw Violation(.neverEarly, text) }
+        guard record.latest >= earliest || observer.mayBeSetBack(entry) else { throw Violation(.neverEarly, text) }
         // A notification that is due when its request is read is sent immediately.
         // A commit is visible only after the coordinator has written its end.
         guard entry.record.offset < state.resumption(send.partition), !broker.transactions.isWriting else { return }

@@ -32,8 +32,9 @@ final class SimulatedDevices {
     private(set) var toldAt: [NotificationKey: Int64] = [:]
     /// The send that each device shows under a key; devices that are not known have one name together.
     private(set) var shown: [NotificationKey: [String: Showing]] = [:]
-    /// What was answered on a device that did not show it: whether the answer or the send counts first is open.
-    private var answeredUnseen: [NotificationKey: [String: RequestID]] = [:]
+    /// What was answered on a device that did not show it, or with an action that may be refused: whether the device shows it
+    /// since is open.
+    private var openAnswers: [NotificationKey: [String: RequestID]] = [:]
     /// The number of sends when an app was last gone from a device: an earlier one does not reach it.
     private var goneBefore: [NotificationKey: Int] = [:]
     /// What stands for the devices that the gateway knows.
@@ -79,15 +80,19 @@ final class SimulatedDevices {
     }
 
     /// A person has answered a notification on a device, which does not show it any more.
-    func answer(_ id: RequestID, _ key: NotificationKey, on device: String) {
-        guard shown[key]?[device]?.requestID == id else { return answeredUnseen[key, default: [:]][device] = id }
+    ///
+    /// - Parameter isCertain: whether the action is one that every notification has.
+    func answer(_ id: RequestID, _ key: NotificationKey, on device: String, isCertain: Bool = true) {
+        guard shown[key]?[device]?.requestID == id, isCertain else {
+            return openAnswers[key, default: [:]][device] = id
+        }
         shown[key]?[device] = nil
         if shown[key]?.isEmpty == true { shown[key] = nil }
     }
 
     /// Whether it is open if a device shows a notification, which a person has answered there.
     func isOpen(_ showing: Showing?, of key: NotificationKey, on device: String) -> Bool {
-        showing.map { answeredUnseen[key]?[device] == $0.requestID } ?? false
+        showing.map { openAnswers[key]?[device] == $0.requestID } ?? false
     }
 
     /// An app is gone from a device.

@@ -42,7 +42,8 @@ final class SeededRun {
                         identifier: response.identifier
                     )
                 else { return }
-                devices.answer(response.requestID, key, on: device)
+                let isDefault = response.actionIdentifier == ResponseSignal.defaultAction
+                devices.answer(response.requestID, key, on: device, isCertain: isDefault)
             }
             log.text = { [unowned world] in world.note("phones", $0) }
             world.observer.loop = log
