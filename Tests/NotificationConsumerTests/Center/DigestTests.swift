@@ -46,6 +46,19 @@ struct DigestTests {
         #expect(events.map(\.name) == [.digested, .digested, .delivered])
     }
 
+    @Test func `a member in doubt that has expired leaves its window with it`() throws {
+        var bench = Bench(LimitTests.atLeastOnce)
+        bench.apply(try Self.request("a", expiration: at(30_000)))
+        try bench.commit()
+        var next = Bench(LimitTests.atLeastOnce, over: bench.store, firedThrough: at(90_000))
+        next.center.keepsRecipients = true
+        next.fire(60_000)
+        #expect(next.entry(key("a"))?.isIdle == true)
+        #expect(next.recipient(key(""))?.digests.allSatisfy(\.members.isEmpty) == true)
+        #expect(next.apply(try Self.request("b"), 61_000)[0].until == at(121_000))
+        #expect(next.fire(121_000).summary == ["delivered b!"])
+    }
+
     @Test(arguments: ["removed", "replaced", "removed with all"])
     func `a recipient without members and devices is forgotten`(_ way: String) throws {
         var bench = Bench(LimitTests.exactlyOnce)

@@ -59,7 +59,7 @@ struct LimitTests {
         return rules
     }
 
-    private static var atLeastOnce: LifecycleRules {
+    static var atLeastOnce: LifecycleRules {
         var rules = exactlyOnce
         rules.repeatsEvents = true
         return rules

@@ -105,4 +105,38 @@ struct RestoreTests {
         let events = partition.center.takeEffects().events
         #expect(events.first?.occurrence == at(10_000))
     }
+
+    @Test
+    func `what was due within the limit and comes after it waits for one later limit, and is tried once until then`()
+        throws
+    {
+        let rules = LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test))
+        for plan in [interval(10), .immediate(collapseWindow: 10_000)] {
+            var bench = Bench(rules)
+            bench.apply(request("a", plan), 0)
+            try bench.commit()
+            try bench.center.refill(at: at(0))
+            var partition = OwnedPartition(
+                center: bench.center,
+                inputs: .at(1),
+                lineage: "l",
+                firedThrough: at(10_500),
+                hasMarker: true
+            )
+            func fire(_ now: Int64) throws -> Int { try partition.fireDue(at: at(now), limit: 100) { _ in } }
+            #expect(try fire(20_000) == 1)
+            #expect(partition.center.takeEffects().sends.isEmpty && partition.wantsLimit(at: at(20_000)))
+            #expect(try fire(20_001) <= 1)
+            _ = partition.takeCut(
+                topics: TopicNames(),
+                partitions: 1,
+                timeZoneDataVersion: "",
+                at: at(20_100),
+                all: false
+            )
+            try partition.commit(markerAt: 3)
+            #expect(try fire(20_200) == 1)
+            #expect(partition.center.takeEffects().sends.count == 1 && !partition.wantsLimit(at: at(20_300)))
+        }
+    }
 }
