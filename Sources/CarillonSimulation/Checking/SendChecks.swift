@@ -128,7 +128,7 @@ extension World {
             let known = last[key] == nil ? [] : state.devices(of: key) ?? [SimulatedDevices.unnamed]
             // Devices that became known since show it by their permission.
             let isUnnamed = known == [SimulatedDevices.unnamed]
-            let isListed = given[key].map { given in known.allSatisfy(given.contains) } ?? true
+            let isListed = isUnnamed || given[key].map { given in known.allSatisfy(given.contains) } ?? true
             let isRight = shown.allSatisfy { device, showing in
                 showing == last[key] && (known.contains(device) || isUnnamed)
                     || scenario.forgets && !known.contains(device) || devices.isOpen(showing, of: key, on: device)

@@ -103,6 +103,17 @@ struct LimitTests {
         #expect(events.summary == ["suppressed a!"] && events[0].reason == .quietHours)
     }
 
+    @Test func `what no device may present is not enriched beside a cap that does not count it`() throws {
+        var bench = Bench(Self.exactlyOnce)
+        bench.apply(try DeviceTests.device(status: .denied))
+        guard case .request(var input) = try Self.request("a", cap: #"{"count":1,"period":600}"#) else { return }
+        input.isEnriched = true
+        let events = bench.apply(.request(input))
+        #expect(events.summary == ["suppressed a!"] && events[0].reason == .notAuthorized && bench.enrichments.isEmpty)
+        bench.apply(try DeviceTests.device(at: 1), 1)
+        #expect(bench.apply(try Self.request("b", cap: #"{"count":1,"period":600}"#), 2).summary == ["delivered b!"])
+    }
+
     @Test func `a critical notification passes quiet hours, caps and digests`() throws {
         var bench = Bench(Self.exactlyOnce)
         let cap = #"{"count":1,"period":600}"#

@@ -24,8 +24,13 @@ extension Turn {
         {
             return
         }
-        // What no device may present ends without a count.
-        if let cap = limits.cap, isPresentable(facts) {
+        if let cap = limits.cap {
+            // What no device may present ends without a count, and without an enrichment: a device that is registered meanwhile
+            // would get it uncounted.
+            guard isPresentable(facts) else {
+                stopEnrichment(of: pending)
+                return handOver(handover(of: pending, occurrence: occurrence, closes: closes))
+            }
             let category = facts.category?.string(in: pending.content) ?? ""
             let isRoom = recipient.count(category, within: cap, at: now, bytes: rules.recipientBytes / 2)
             // Also where it found no room: the category counts as used.
