@@ -63,7 +63,7 @@ extension Lane {
                 try commit(offsets, waiting: waiting)
                 for number in numbers {
                     let marker = ledger.markerOffsets[number] ?? -1
-                    try usingStore { try owned[number]?.commit(markerAt: marker) }
+                    try usingStore { try owned[number]?.commit(markerAt: marker, at: context.clock()) }
                 }
                 if let since = uncommittedSince { context.metrics.record(checkpoint: link.now - since) }
                 context.metrics.record(checkpointAt: context.clock())

@@ -14,12 +14,13 @@ struct InputProgress: Sendable {
 /// ## Fired through
 /// 1. A timer fires only when it is due at or before `fireLimit`, and nothing is sent to a channel after it. The marker
 ///    commits the limit: after a crash, nothing due after the marker's `firedThrough` was sent.
-/// 2. A cut proposes the next limit, one second ahead of the clock; it takes effect once the cut is committed.
+/// 2. A cut proposes the next limit, a second ahead of the clock, or twice as long as the last checkpoint took: it takes effect
+///    once the cut is committed, and must not have passed by then.
 /// 3. When the clock was set back, the current limit is lowered at once, and the marker contains the higher of the two
 ///    once more: timers up to it may have fired since the previous cut.
 struct OwnedPartition {
-    /// How far ahead of the clock a marker allows timers to fire, in milliseconds.
-    static let aheadOfClock: Int64 = 1000
+    /// How far ahead of the clock a marker allows timers to fire, in milliseconds, at least and at most.
+    static let aheadOfClock: ClosedRange<Int64> = 1_000...30_000
     /// How long before a timer is due its limit is requested, in milliseconds.
     static let leadTime: Int64 = 500
 
@@ -44,10 +45,14 @@ struct OwnedPartition {
     /// Whether a record was read since the last cut.
     var isTouched = false
     private var cut: Cut?
+    /// How far ahead of the clock the next marker is.
+    private var ahead = Self.aheadOfClock.lowerBound
 
     /// The changes taken for the checkpoint in progress.
     private struct Cut {
         var marker: StateMarker
+        /// The limit that it proposes.
+        var limit: Timestamp
         var changes: [StoreChange]
     }
 
@@ -156,7 +161,7 @@ struct OwnedPartition {
         all: Bool,
         room: inout Int
     ) -> PerInput<InputProgress> {
-        let next = now.adding(milliseconds: Self.aheadOfClock)
+        let next = now.adding(milliseconds: ahead)
         let firedThrough = max(next, fireLimit)
         fireLimit = min(fireLimit, next)
         let changes = center.cut(at: now, all: all, room: &room)
@@ -173,7 +178,7 @@ struct OwnedPartition {
             locatedApplications: center.locatedApplications,
             keepsRecipients: center.keepsRecipients
         )
-        cut = Cut(marker: marker, changes: changes)
+        cut = Cut(marker: marker, limit: next, changes: changes)
         isTouched = false
         return inputs
     }
@@ -184,10 +189,12 @@ struct OwnedPartition {
 
     /// The cut is committed: writes it to the store, and allows timers to fire up to the marker's limit.
     ///
-    /// - Parameter offset: the offset of the marker in `state`.
+    /// - Parameters:
+    ///   - offset: the offset of the marker in `state`.
+    ///   - now: by the clock of the cut.
     /// - Throws: `LaneEnd.changelogInterleaved` when another owner's records are between those of the cut. The store
     ///   then stays unchanged: with the cut, its position would be after records that it does not contain.
-    mutating func commit(markerAt offset: Int64) throws {
+    mutating func commit(markerAt offset: Int64, at now: Timestamp) throws {
         guard let cut else { return }
         self.cut = nil
         if let stateEnd {
@@ -196,7 +203,10 @@ struct OwnedPartition {
         }
         awaitsFirstMarker = false
         // The cut also contained the limit in effect: a limit that was lowered since stays lowered.
-        fireLimit = cut.marker.wallTime.adding(milliseconds: Self.aheadOfClock)
+        fireLimit = cut.limit
+        let spent = now.rawValue - cut.marker.wallTime.rawValue
+        // One quick checkpoint does not mean that the next one is.
+        ahead = min(max(2 * spent, ahead / 2, Self.aheadOfClock.lowerBound), Self.aheadOfClock.upperBound)
         try center.noteCommitted(
             cut.changes,
             position: StorePosition(lineage: lineage, offset: offset + 1, writtenAt: cut.marker.wallTime)

@@ -323,6 +323,19 @@ package struct Screen: Sendable, Hashable {
         }
     }
 
+    /// A correction that was never tried begins: where it stands among the operations of the key is decided now, and what it removes.
+    package mutating func refreshCorrection(at place: Int, _ sequence: OperationSequence) {
+        operations[place].sequence = max(operations[place].sequence, sequence)
+        guard operations[place].goal == .remove else { return }
+        var removes: [Showing] = []
+        for target in targets where operations[place].concerns(target) {
+            for showing in target.maybes + (target.sure.map { [$0] } ?? []) where !removes.contains(showing) {
+                removes.append(showing)
+            }
+        }
+        if !removes.isEmpty { operations[place].removes = removes }
+    }
+
     /// The owner has ended: what was in flight, or may have begun since, is an attempt without an answer, and its operation goes
     /// on.
     ///

@@ -96,6 +96,27 @@ struct RecallTests {
         #expect(Self.last(bench) == "b" && bench.events.last?.name == .delivered)
     }
 
+    @Test
+    func
+        `a removal that waited for the backlog comes after what the backlog has, for a receiver that ignores older ones`()
+        throws
+    {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(1_000))
+        (next.center.holdsTimers, next.offset, next.center.keepsRecipients) = (true, 10, true)
+        next.apply(try Self.moved("phone", bench), 5)
+        next.apply(DeviceTests.request("b", Self.content), 6)
+        let newest = next.offset
+        next.apply(Self.removal("r", .pending), 7)
+        next.center.holdsTimers = false
+        next.fire(8)
+        let removed = try #require(next.sends.first { $0.kind == .remove })
+        #expect(removed.sequence.offset >= newest)
+    }
+
     // MARK: - Devices that become known
 
     @Test func `what all that the gateway knows showed is not taken from the devices that show the next one`() throws {

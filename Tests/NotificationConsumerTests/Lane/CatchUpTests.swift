@@ -169,7 +169,7 @@ struct CatchUpTests {
             room: &room
         )
         let marker = try #require(partition.marker)
-        try partition.commit(markerAt: 1)
+        try partition.commit(markerAt: 1, at: at(0))
         _ = try Self.fire(&partition, 60_100)
         #expect(partition.center.inFlight == 1)
         // The next owner has the changelog of that cut.

@@ -27,7 +27,7 @@ struct InterleavedChangelogTests {
             room: &room
         )
         #expect(partition.changes.count == 1)
-        let result = Result { try partition.commit(markerAt: 21 + foreign) }
+        let result = Result { try partition.commit(markerAt: 21 + foreign, at: at(0)) }
         if foreign > 0, stateEnd != nil {
             #expect(throws: LaneEnd.changelogInterleaved) { try result.get() }
         } else {

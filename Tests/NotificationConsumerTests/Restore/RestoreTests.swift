@@ -50,10 +50,10 @@ struct RestoreTests {
         }
         #expect(cut(1000) == at(5000))
         #expect(partition.fireLimit == at(2000))
-        try partition.commit(markerAt: 1)
+        try partition.commit(markerAt: 1, at: at(0))
         #expect(cut(1100) == at(2100))
         #expect(partition.fireLimit == at(2000))
-        try partition.commit(markerAt: 2)
+        try partition.commit(markerAt: 2, at: at(0))
         #expect(partition.fireLimit == at(2100))
     }
 
@@ -75,6 +75,28 @@ struct RestoreTests {
             _ = try partition.fireDue(at: at(60_000), limit: 10) { _ in }
             #expect(partition.center.takeEffects().events.map(\.name) == expected)
         }
+    }
+
+    @Test func `a limit is further ahead where checkpoints take long, so that it has not passed when it takes effect`()
+        throws
+    {
+        var partition = OwnedPartition(
+            center: Bench().center,
+            inputs: .at(7),
+            lineage: "l",
+            firedThrough: at(0),
+            hasMarker: true
+        )
+        func checkpoint(_ now: Int64, taking time: Int64) throws -> Int64? {
+            _ = partition.takeCut(topics: TopicNames(), partitions: 1, timeZoneDataVersion: "", at: at(now), all: false)
+            try partition.commit(markerAt: 1, at: at(now + time))
+            return partition.fireLimit.rawValue - at(now).rawValue
+        }
+        #expect(try checkpoint(10_000, taking: 5_000) == 1_000)
+        #expect(try checkpoint(20_000, taking: 100) == 10_000)
+        #expect(try checkpoint(30_000, taking: 90_000) == 5_000)
+        #expect(try checkpoint(200_000, taking: -5_000) == 30_000)
+        #expect(try checkpoint(300_000, taking: 100) == 15_000)
     }
 
     @Test func `no timer fires after the committed limit, and a timer near it requests a later limit`() throws {
@@ -100,7 +122,7 @@ struct RestoreTests {
         _ = partition.takeCut(topics: TopicNames(), partitions: 1, timeZoneDataVersion: "", at: at(9_500), all: false)
         // Announced, but not committed yet.
         #expect(try fire(20_000) == 0)
-        try partition.commit(markerAt: 3)
+        try partition.commit(markerAt: 3, at: at(0))
         #expect(try fire(20_000) == 1)
         let events = partition.center.takeEffects().events
         #expect(events.first?.occurrence == at(10_000))
@@ -134,7 +156,7 @@ struct RestoreTests {
                 at: at(20_100),
                 all: false
             )
-            try partition.commit(markerAt: 3)
+            try partition.commit(markerAt: 3, at: at(0))
             #expect(try fire(20_200) == 1)
             #expect(partition.center.takeEffects().sends.count == 1 && !partition.wantsLimit(at: at(20_300)))
         }
