@@ -157,6 +157,7 @@ struct RestoreTests {
                 all: false
             )
             try partition.commit(markerAt: 3, at: at(0))
+            try partition.center.refill(at: at(20_200))
             #expect(try fire(20_200) == 1)
             #expect(partition.center.takeEffects().sends.count == 1 && !partition.wantsLimit(at: at(20_300)))
         }

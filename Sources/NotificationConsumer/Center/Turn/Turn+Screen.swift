@@ -195,7 +195,8 @@ extension Turn {
     private mutating func begin(at place: Int) -> Beginning {
         if let waiting = entry.screen?.operations[place], waiting.isCorrection, waiting.attempt == 1 {
             // It may have waited for the backlog, and something newer of the key was read since.
-            entry.screen?.refreshCorrection(at: place, causeOfOperations.correction.sequence)
+            let sequence = causeOfOperations.correction.sequence
+            entry.screen?.refreshCorrection(at: place, sequence)
         }
         guard let operation = entry.screen?.operations[place], !holdsSends(by: operation.channel) else { return .held }
         var send = ChannelSend(operation, of: key)
