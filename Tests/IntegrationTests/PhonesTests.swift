@@ -51,7 +51,7 @@ struct PhonesTests {
         let report = try JSONDecoder().decode(Report.self, from: Data(program.outputText.utf8))
         #expect(report.errors == [], "seed \(seed)")
         #expect(report.differences == [], "seed \(seed), rule \(rule)")
-        #expect(report.requests > 50 && report.posts > 20 && report.kills > 0, "\(report)")
+        #expect(report.requests > 50 && report.posts > 0 && report.kills > 0, "\(report)")
         try await cluster.stop()
     }
 }
