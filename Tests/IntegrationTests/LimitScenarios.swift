@@ -84,10 +84,21 @@ extension DeviceScenarios {
             )
         }
         _ = try await stack.send(requests)
+        var decided = Date.distantPast
         for name in names {
-            #expect(try await stack.event("held", recipient, name)["reason"] == "digest")
+            let held = try await stack.event("held", recipient, name)
+            #expect(held["reason"] == "digest")
+            let until = try Date(held["until"] ?? "", strategy: .iso8601WithMilliseconds)
+            decided = max(decided, until - 15)
         }
         if isKilled {
+            // The embedded broker shows what is not committed yet, too.
+            try await eventually("what is held is committed", orSay: { stack.consumer.child.lastWords }) {
+                let line = "carillon_checkpoint_success_timestamp_seconds"
+                let lines = try await stack.consumer.metrics.split(separator: "\n").filter { $0.hasPrefix(line) }
+                let last = lines.compactMap { $0.split(separator: " ").last.flatMap { Double($0) } }.max() ?? 0
+                return last > decided.timeIntervalSince1970
+            }
             stack.consumer.child.signal(SIGKILL)
             _ = try await stack.consumer.child.ended()
             try await stack.restartConsumer()
@@ -105,4 +116,8 @@ extension DeviceScenarios {
         }
         #expect(stack.all(recipient).count { $0.name == "delivered" } == 1)
     }
+}
+
+extension ParseStrategy where Self == Date.ISO8601FormatStyle {
+    fileprivate static var iso8601WithMilliseconds: Self { .init(includingFractionalSeconds: true) }
 }
