@@ -41,8 +41,8 @@ require_swift() {
     fail "no Swift toolchain found; install one from https://www.swift.org/install (6.2 or later) and put it on PATH"
 }
 
-# The programs are linked with it; every script builds alike.
-export LINK_JEMALLOC=1
+# See Package.swift; every script builds alike.
+export LINK_JEMALLOC=1 OPTIMIZE_SIMULATION=1
 
 # The first build compiles the dependencies too and takes some minutes.
 build() {
