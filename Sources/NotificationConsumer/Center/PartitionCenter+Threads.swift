@@ -78,18 +78,20 @@ extension PartitionCenter {
             if isHidden { threads.note(key, in: nil, of: home) }
             return
         }
-        if !threads.knows(home) { try countThreads(of: event.key.ofRecipient, home) }
+        if !threads.knows(home) { try countThreads(ofRecipientOf: event.key, home) }
         let count = threads.note(key, in: thread.identifier.withUnsafeBytes { StableHash.hash($0) }, of: home)
         event.thread?.count = count
         event.thread?.isUpdate = thread.isUpdate || count > 1
     }
 
-    /// Counts what the recipient is shown, in memory and in the store.
-    private mutating func countThreads(of recipient: NotificationKey, _ home: UInt64) throws {
+    /// Counts what the recipient is shown beside a key, in memory and in the store.
+    private mutating func countThreads(ofRecipientOf key: NotificationKey, _ home: UInt64) throws {
         threads.begin(home)
-        for slot in inUse.slots(ofRecipientOf: recipient) {
+        let own = inUse.slot(of: key)
+        for slot in inUse.slots(ofRecipientOf: key) where slot != own {
             note(inUse.key(of: slot), shows: inUse.delivered(slot), home)
         }
+        let recipient = key.ofRecipient
         var cursor = RecipientCursor()
         for stored in try store.entries(
             withPrefix: recipient.encoded,

@@ -32,7 +32,7 @@ extension Lane {
             status.outstanding = link.outstanding
             status.sends = sends.count
             for number in owned.numbers {
-                status.add(&owned[number], now)
+                status.add(owned[number], now)
                 for input in InputTopic.allCases {
                     guard let position = owned[number]?.inputs[input].position else { continue }
                     let place = InputPartition(input, number)
@@ -44,7 +44,7 @@ extension Lane {
 }
 
 extension LaneStatus.Snapshot {
-    fileprivate mutating func add(_ partition: inout OwnedPartition?, _ now: Timestamp) {
+    fileprivate mutating func add(_ partition: OwnedPartition?, _ now: Timestamp) {
         guard partition != nil else { return }
         assigned += 1
         pending += partition?.center.pendingCount ?? 0

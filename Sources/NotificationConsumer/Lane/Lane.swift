@@ -329,8 +329,10 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     func carryOut(of number: Int32, at now: Timestamp, written: Int64? = nil) throws {
         ledger.budget.expect(owned[number]?.center.takeCharge() ?? 0)
         owned[number]?.center.exchangeEffects(with: &effects)
-        for effect in effects {
-            switch effect {
+        // Taken from the end, so that each moves.
+        if effects.count > 1 { effects.reverse() }
+        while let effect = effects.popLast() {
+            switch consume effect {
             case .publish(var event, let trace):
                 try usingStore { try owned[number]?.center.count(&event) }
                 try transactions?.beginIfNeeded()
@@ -358,7 +360,6 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             case .withdraw(let id, let key): sends.withdraw(id, of: key)
             }
         }
-        effects.removeAll(keepingCapacity: true)
         countUnknownCategories(of: number)
     }
 

@@ -9,7 +9,8 @@ struct InputProgress: Sendable {
     let life: Int64
 }
 
-/// A partition that a lane owns: its center, its read positions, and how far its timers may fire.
+/// A partition that a lane owns: its center, its read positions, and how far its timers may fire. A class, since its center is
+/// changed in place for each record.
 ///
 /// ## Fired through
 /// 1. A timer fires only when it is due at or before `fireLimit`, and nothing is sent to a channel after it. The marker
@@ -18,7 +19,7 @@ struct InputProgress: Sendable {
 ///    once the cut is committed, and must not have passed by then.
 /// 3. When the clock was set back, the current limit is lowered at once, and the marker contains the higher of the two
 ///    once more: timers up to it may have fired since the previous cut.
-struct OwnedPartition {
+final class OwnedPartition {
     /// How far ahead of the clock a marker allows timers to fire, in milliseconds, at least and at most.
     static let aheadOfClock: ClosedRange<Int64> = 1_000...30_000
     /// How long before a timer is due its limit is requested, in milliseconds.
@@ -46,7 +47,7 @@ struct OwnedPartition {
     var isTouched = false
     private var cut: Cut?
     /// How far ahead of the clock the next marker is.
-    private var ahead = Self.aheadOfClock.lowerBound
+    private var ahead = OwnedPartition.aheadOfClock.lowerBound
 
     /// The changes taken for the checkpoint in progress.
     private struct Cut {
@@ -81,7 +82,7 @@ struct OwnedPartition {
 
     /// Whether the next checkpoint must include this partition: records were read, entries changed, or a timer needs a
     /// later limit.
-    mutating func wantsCut(at now: Timestamp) -> Bool {
+    func wantsCut(at now: Timestamp) -> Bool {
         isTouched || awaitsFirstMarker || center.dirtyCount > 0 || wantsLimit(at: now) || center.isImpatient(at: now)
     }
 
@@ -94,7 +95,7 @@ struct OwnedPartition {
     var isReplanning: Bool { center.replan != nil }
 
     /// Plans some of the calendar triggers again. After the last, the next marker has the current version.
-    mutating func replan(at now: Timestamp, limit: Int) throws {
+    func replan(at now: Timestamp, limit: Int) throws {
         try center.replan(at: now, limit: limit)
         if !isReplanning { isTouched = true }
     }
@@ -102,7 +103,7 @@ struct OwnedPartition {
     /// Allows timers to fire once the backlog is read, or has taken too long (`CatchUp`).
     ///
     /// - Parameter lag: The records of an input still to be read after a position; nil when unknown.
-    mutating func endCatchUp(
+    func endCatchUp(
         isReadingHeld: Bool,
         at now: ContinuousClock.Instant,
         lag: (InputTopic, _ position: Int64) -> Int64?
@@ -116,19 +117,19 @@ struct OwnedPartition {
     var readsDevicesFirst: Bool { devicesFirst != nil }
 
     /// Lets requests and signals be read once the registrations are.
-    mutating func endDevicesFirst(at now: ContinuousClock.Instant, lag: (InputTopic, _ position: Int64) -> Int64?) {
+    func endDevicesFirst(at now: ContinuousClock.Instant, lag: (InputTopic, _ position: Int64) -> Int64?) {
         if devicesFirst?.hasDevices(inputs, at: now, lag: lag) == true { devicesFirst = nil }
     }
 
     /// Whether a timer will soon be due and may not fire yet, or was due within the limit and what it sends may not begin since
     /// the limit has passed.
-    mutating func wantsLimit(at now: Timestamp) -> Bool {
+    func wantsLimit(at now: Timestamp) -> Bool {
         guard !isCatchingUp, let due = center.nextDue(), max(due, now) > fireLimit else { return false }
         return due <= now.adding(milliseconds: Self.leadTime)
     }
 
     /// When the partition has work without new input; nil when it has none.
-    mutating func nextWork() -> Timestamp? {
+    func nextWork() -> Timestamp? {
         if isReplanning { return .earliest }
         let next = isCatchingUp ? nil : center.nextDue()
         let due = next.map { $0 <= fireLimit ? $0 : $0.adding(milliseconds: -Self.leadTime) }
@@ -137,7 +138,7 @@ struct OwnedPartition {
     }
 
     /// Fires due timers up to the limit.
-    mutating func fireDue(
+    func fireDue(
         at now: Timestamp,
         limit: Int,
         lateness: (Int64) -> Void
@@ -153,7 +154,7 @@ struct OwnedPartition {
     /// - Parameters:
     ///   - all: include the changes that could wait, because this owner's work ends.
     ///   - room: the maximum bytes for changes that could wait; the bytes used are subtracted.
-    mutating func takeCut(
+    func takeCut(
         topics: TopicNames,
         partitions: Int32,
         timeZoneDataVersion: String,
@@ -194,7 +195,7 @@ struct OwnedPartition {
     ///   - now: by the clock of the cut.
     /// - Throws: `LaneEnd.changelogInterleaved` when another owner's records are between those of the cut. The store
     ///   then stays unchanged: with the cut, its position would be after records that it does not contain.
-    mutating func commit(markerAt offset: Int64, at now: Timestamp) throws {
+    func commit(markerAt offset: Int64, at now: Timestamp) throws {
         guard let cut else { return }
         self.cut = nil
         if let stateEnd {

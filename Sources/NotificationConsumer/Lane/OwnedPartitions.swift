@@ -22,12 +22,10 @@ struct OwnedPartitions {
         partitions = Array(repeating: nil, count: Int(count))
     }
 
-    /// Reads and changes in place: a partition is large.
-    ///
     /// - Parameter number: One that exists.
     subscript(number: Int32) -> OwnedPartition? {
-        _read { yield partitions[Int(number)] }
-        _modify { yield &partitions[Int(number)] }
+        get { partitions[Int(number)] }
+        set { partitions[Int(number)] = newValue }
     }
 
     func exists(_ number: Int32) -> Bool { partitions.indices.contains(Int(number)) }

@@ -5,9 +5,9 @@ package import NotificationModel
 /// Only the consumer service uses it. Readers ignore unknown fields, and refuse a newer form.
 package struct StateEntry: Sendable, Hashable {
     /// Scheduled or held back, not sent yet.
-    package var pending: Pending?
+    @Boxed package var pending: Pending?
     /// On its way to its targets.
-    package var handover: Handover?
+    @Boxed package var handover: Handover?
     /// Shown in the recipient's notification center. A repeating request can be both pending and delivered.
     package var delivered: Delivered?
     /// What targets show other than ``delivered``, and what is done about it; nil when nothing is.
@@ -73,7 +73,7 @@ extension StateEntry {
     }
 
     /// True when nothing is scheduled, held or on its way, and no target has to be changed.
-    package var isIdle: Bool { pending == nil && handover == nil && screen?.operations.isEmpty ?? true }
+    package var isIdle: Bool { !_pending.isPresent && !_handover.isPresent && screen?.operations.isEmpty ?? true }
 
     /// True when the entry holds nothing to keep.
     package var isEmpty: Bool {

@@ -82,7 +82,7 @@ extension WorkingSet {
         if change.isOfRecipient { standings[place].state.insert(.recipient) }
         var source: (position: CenterInput.Position, number: Int)?
         if case .log(let position, let number) = change.cause { source = (position, number) }
-        if !entries[place].isIdle || !canWait(place, for: source?.position) { standings[place].state.insert(.urgent) }
+        if !standings[place].state.contains(.idle) || !canWait(place, for: source?.position) { standings[place].state.insert(.urgent) }
         guard !standings[place].state.contains(.dirty) else { return charge(place) }
         if standings[place].state.contains(.urgent) {
             standings[place].state.insert(.dirty)
@@ -163,8 +163,8 @@ extension WorkingSet {
     }
 
     private mutating func noteCut(_ place: Int) {
-        if entries[place].isIdle { standings[place].state.remove(.urgent) }
-        if entries[place].isEmpty {
+        if standings[place].state.contains(.idle) { standings[place].state.remove(.urgent) }
+        if standings[place].state.contains(.empty) {
             standings[place].state.remove(.logged)
         } else {
             standings[place].state.insert(.logged)

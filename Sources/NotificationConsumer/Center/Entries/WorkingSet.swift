@@ -25,7 +25,7 @@ struct WorkingSet {
 
     /// The state of an entry relative to the changelog.
     struct State: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
         /// Changed; in the next cut.
         static let dirty = State(rawValue: 1)
         /// In a cut that is not committed yet.
@@ -40,6 +40,9 @@ struct WorkingSet {
         static let region = State(rawValue: 32)
         /// Its recipient's record changed with it: both are in the same cut.
         static let recipient = State(rawValue: 64)
+        /// As the entry says of itself.
+        static let idle = State(rawValue: 128)
+        static let empty = State(rawValue: 256)
     }
 
     /// The cause of a change.
@@ -147,15 +150,16 @@ struct WorkingSet {
         _ change: (inout StateEntry) -> (Result, Change?)
     ) -> Result {
         let place = Int(slot)
-        let (wasIdle, wasEmpty) = (entries[place].isIdle, entries[place].isEmpty)
         let (result, made) = change(&entries[place])
         guard let made else { return result }
         entries[place].touched = now
-        standings[place].isRecent = true
-        totals.pending += (wasIdle ? 1 : 0) - (entries[place].isIdle ? 1 : 0)
-        totals.entries += (wasEmpty ? 1 : 0) - (entries[place].isEmpty ? 1 : 0)
-        noteChange(slot, at: now, made)
+        let before = standings[place].state
         track(slot)
+        standings[place].isRecent = true
+        let after = standings[place].state
+        totals.pending += (before.contains(.idle) ? 1 : 0) - (after.contains(.idle) ? 1 : 0)
+        totals.entries += (before.contains(.empty) ? 1 : 0) - (after.contains(.empty) ? 1 : 0)
+        noteChange(slot, at: now, made)
         return result
     }
 
@@ -209,14 +213,15 @@ struct WorkingSet {
 
     // MARK: - Time
 
-    /// Updates the alarm of the entry's timer, and whether it waits for a region.
+    /// Updates the alarm of the entry's timer, and what the state says of it.
     private mutating func track(_ slot: Slot) {
-        if entries[Int(slot)].waitsForRegion {
-            standings[Int(slot)].state.insert(.region)
-        } else {
-            standings[Int(slot)].state.remove(.region)
-        }
-        let (before, after) = (standings[Int(slot)].due, entries[Int(slot)].due(grouping))
+        let isIdle = entries[Int(slot)].isIdle
+        var state = standings[Int(slot)].state.subtracting([.region, .idle, .empty])
+        if isIdle { state.insert(.idle) }
+        if isIdle, entries[Int(slot)].isEmpty { state.insert(.empty) }
+        if !isIdle, entries[Int(slot)].waitsForRegion { state.insert(.region) }
+        standings[Int(slot)].state = state
+        let (before, after) = (standings[Int(slot)].due, isIdle ? nil : entries[Int(slot)].due(grouping))
         guard before != after else { return }
         standings[Int(slot)].due = after
         if before != nil { alarms.invalidate() }
@@ -265,7 +270,8 @@ struct WorkingSet {
             standings[place].state.remove(.cut)
             guard standings[place].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
             let isLater = standings[place].due.map { $0 > reach } ?? false
-            if entries[place].isEmpty || isLater && !entries[place].isBeingEnriched { remove(slot) }
+            let isEmpty = standings[place].state.contains(.empty)
+            if isEmpty || isLater && !entries[place].isBeingEnriched { remove(slot) }
         }
     }
 
@@ -278,7 +284,7 @@ struct WorkingSet {
             hand = hand + 1 < standings.count ? hand + 1 : 0
             guard standings[hand].isUsed, standings[hand].due == nil, entries[hand].handover == nil,
                 entries[hand].screen == nil,
-                standings[hand].state.subtracting([.urgent, .region]) == .logged
+                standings[hand].state.subtracting([.urgent, .region, .idle]) == .logged
             else { continue }
             if standings[hand].isRecent {
                 standings[hand].isRecent = false

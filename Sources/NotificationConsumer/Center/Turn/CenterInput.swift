@@ -1,15 +1,14 @@
 import NotificationModel
 import NotificationState
 
-/// The request, removal or fix in a record of an input topic.
-enum CenterInput: Sendable {
+/// The request, removal or fix in a record of an input topic. Indirect: from the intake to the turn it is passed on, not copied.
+indirect enum CenterInput: Sendable {
     case request(Request)
     case removal(Removal)
     case fix(Fix)
-    // Indirect, so that an input stays as small as the others.
-    indirect case signal(Signal)
-    indirect case registration(Registration)
-    indirect case claim(Claim)
+    case signal(Signal)
+    case registration(Registration)
+    case claim(Claim)
 
     /// The position of a record in its input topic; it identifies what a replay can reproduce.
     struct Position: Hashable, Sendable {
