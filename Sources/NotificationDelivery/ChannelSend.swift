@@ -39,6 +39,8 @@ package struct ChannelSend: Hashable, Sendable {
     package var cause: RequestID?
     /// The devices that it is for, a JSON array as in events; nil when none is known.
     package var devices: ArraySlice<UInt8>?
+    /// The registration of its device; nil for a channel that does not send to each device by itself.
+    package var registration: DeviceRegistration?
     /// The actions of the notification's category, a JSON array; nil without a category.
     package var actions: ArraySlice<UInt8>?
 
@@ -114,6 +116,8 @@ package enum ChannelResult: Hashable, Sendable {
     case accepted
     /// Rejected permanently.
     case rejected(ReasonCode)
+    /// Rejected permanently, because the device's token is gone: a registration at that instant or later is newer.
+    case gone(Timestamp)
     /// Failed temporarily, and has not reached a device; the channel may request a pause, in milliseconds.
     case failed(retryAfter: Int64?)
     /// Nothing is known: it may have reached a device.

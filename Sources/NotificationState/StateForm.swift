@@ -22,8 +22,10 @@ enum StateForm {
     static let screens = 7
     /// The form from which a component of a calendar trigger may have several values.
     static let calendarLists = 8
+    /// The form from which a notification may be sent to each device by the channel of its platform.
+    static let platforms = 9
     /// The newest form that this version reads, and the newest that it writes.
-    static let current = 8
+    static let current = 9
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.
     ///
@@ -48,7 +50,12 @@ protocol StatePart {
 }
 
 extension ChannelName: StatePart {
-    var form: Int { StateForm.channel }
+    var form: Int {
+        switch self {
+        case .events, .webhook, .test: StateForm.channel
+        case .devices, .apns: StateForm.platforms
+        }
+    }
 }
 
 extension Optional: StatePart where Wrapped: StatePart {

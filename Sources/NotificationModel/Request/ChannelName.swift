@@ -6,4 +6,16 @@ public enum ChannelName: String, CaseIterable, Hashable, Sendable, Codable {
     case webhook
     /// To nobody, as a channel that sends would: for trying out pipelines and for load tests.
     case test
+    /// To each of the recipient's devices by the channel of its platform.
+    case devices
+    /// To the recipient's Apple devices, by the Apple Push Notification service.
+    case apns
+
+    /// The platform whose devices it reaches; nil for a channel that does not reach devices of one platform.
+    public var platform: String? {
+        switch self {
+        case .apns: "apns"
+        case .events, .webhook, .test, .devices: nil
+        }
+    }
 }

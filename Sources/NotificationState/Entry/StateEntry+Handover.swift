@@ -37,8 +37,6 @@ extension StateEntry {
         package var answer: Answer?
         /// Whether it was delivered to some of its targets, and its request has closed: the others are still being tried.
         package var isClosed = false
-        /// Why a target refused it last. Not written.
-        package var refusal: ReasonCode?
         /// Whether an attempt before the one that was accepted had no answer. Not written.
         package var isInDoubt = false
         /// Not written, because each attempt chooses again.

@@ -7,7 +7,10 @@ extension Screen: StatePart, JSONWritable {
     }
 
     // An older version would take what a target may show for what it shows.
-    var form: Int { isEmpty ? StateForm.first : StateForm.screens }
+    var form: Int {
+        guard !isEmpty else { return StateForm.first }
+        return max(max(StateForm.screens, targets.map(\.channel).form), operations.map(\.channel).form)
+    }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var screen = Screen()
@@ -41,7 +44,7 @@ extension Screen: StatePart, JSONWritable {
 // Targets of one channel that show the same are written as one.
 extension ScreenTarget {
     private enum Field: FieldName {
-        case channel, devices, sure, maybes, refused, left
+        case channel, devices, sure, maybes, refused, refusal, left
     }
 
     /// Reads targets that show the same.
@@ -56,6 +59,7 @@ extension ScreenTarget {
             case .maybes:
                 try scanner.array { scanner, _ throws(ModelError) in target.maybes.append(try Showing(&scanner)) }
             case .refused: target.refused = try Showing(&scanner)
+            case .refusal: target.refusal = try scanner.choice(ReasonCode.self)
             case .left: target.isLeft = try scanner.boolean()
             case nil: try scanner.skipValue()
             }
@@ -88,6 +92,7 @@ extension ScreenTarget {
             object.member(Field.sure, first.sure, &out)
             if !first.maybes.isEmpty { object.member(Field.maybes, first.maybes, &out) }
             object.member(Field.refused, first.refused, &out)
+            object.member(Field.refusal, first.refusal?.rawValue, &out)
             if first.isLeft { object.member(Field.left, true, &out) }
             object.end(&out)
         }

@@ -267,8 +267,8 @@ package struct Screen: Sendable, Hashable {
     package enum Answer: Sendable, Hashable {
         /// The targets did it.
         case accepted
-        /// They never will.
-        case refused
+        /// They never will: why, or nil when all attempts are used up.
+        case refused(ReasonCode?)
         /// They may have done it.
         case unanswered
         /// They have not done it.
@@ -296,7 +296,8 @@ package struct Screen: Sendable, Hashable {
         for place in targets.indices where operation.concerns(targets[place]) {
             switch (answer, operation.showing) {
             case (.accepted, let showing): targets[place].settle(showing)
-            case (.refused, let showing?): targets[place].refuse(showing, showing: shown(targets[place]))
+            case (.refused(let reason), let showing?):
+                targets[place].refuse(showing, showing: shown(targets[place]), because: reason)
             case (.refused, nil): targets[place].settle(nil)
             case (.unanswered, let showing?): targets[place].doubt(showing)
             case (.unanswered, nil): targets[place].doubtRemoval()

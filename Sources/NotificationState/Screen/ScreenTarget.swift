@@ -19,6 +19,8 @@ package struct ScreenTarget: Sendable, Hashable {
     package var maybes: [Showing]
     /// The newest notification, if the target has refused it.
     package var refused: Showing?
+    /// Why; nil when all attempts were used up.
+    package var refusal: ReasonCode?
     /// Whether it goes on showing what it showed when it refused that, until a removal or the next notification.
     package var isLeft = false
 
@@ -111,14 +113,19 @@ package struct ScreenTarget: Sendable, Hashable {
 
     /// It refuses the newest notification.
     ///
-    /// - Parameter shown: what the events say that it shows: that stays.
-    package mutating func refuse(_ showing: Showing, showing shown: Showing?) {
+    /// - Parameters:
+    ///   - shown: what the events say that it shows: that stays.
+    ///   - reason: why; nil when all attempts are used up.
+    package mutating func refuse(_ showing: Showing, showing shown: Showing?, because reason: ReasonCode? = nil) {
         isLeft = isLeft || shown.map { sure?.isSameOccurrence(as: $0) ?? false } ?? false
-        refused = showing
+        (refused, refusal) = (showing, reason)
     }
 
+    /// Whether it has refused an occurrence.
+    package func hasRefused(_ showing: Showing) -> Bool { refused?.isSameOccurrence(as: showing) ?? false }
+
     /// What it has refused does not count any more.
-    package mutating func endRefusal() { (refused, isLeft) = (nil, false) }
+    package mutating func endRefusal() { (refused, refusal, isLeft) = (nil, nil, false) }
 
     /// It does not show a notification any more, if it did.
     package mutating func end(_ showing: Showing) {

@@ -24,6 +24,16 @@ struct ReconcilerTests {
     }
 }
 
+extension ReconcilerTests {
+    @Test(arguments: [true, false])
+    func `each device has operations of its own`(ignoresOlder: Bool) throws {
+        var world = try ReconciledWorld(ignoresKnown: true, ignoresOlder: ignoresOlder, on: .devices)
+        world.explore(depth: 4)
+        #expect(world.failure == nil)
+        #expect(world.leaves > 1000)
+    }
+}
+
 /// A turn over one key, the phones at the other end of its channel, and all that can happen next.
 struct ReconciledWorld {
     /// A phone or, where nothing else is said, both.
@@ -34,8 +44,8 @@ struct ReconciledWorld {
 
     private enum Input: CustomStringConvertible {
         case request, removal(RemovalScope), response, leave, restart, time
-        /// The operation in flight is done or not, and answered so.
-        case answer(ChannelResult, isDone: Bool)
+        /// An operation in flight is done or not, and answered so.
+        case answer(ChannelResult, isDone: Bool, number: Int = 0)
 
         var description: String {
             switch self {
@@ -45,7 +55,7 @@ struct ReconciledWorld {
             case .leave: "leave"
             case .restart: "restart"
             case .time: "time"
-            case .answer(let result, let isDone): "\(result)\(isDone ? "" : " and not done")"
+            case .answer(let result, let isDone, let number): "\(result)\(isDone ? "" : " and not done") of \(number)"
             }
         }
     }
@@ -53,6 +63,7 @@ struct ReconciledWorld {
     private static let devices = ["d", "e"]
     private let ignoresKnown: Bool
     private let ignoresOlder: Bool
+    private let channel: ChannelName
     private var turn: Turn
     private var phones = ["d": Phone(), "e": Phone()]
     private var known: Set<UUIDValue> = []
@@ -65,13 +76,13 @@ struct ReconciledWorld {
     /// The first sequence that broke a rule, and how.
     private(set) var failure: String?
 
-    init(ignoresKnown: Bool, ignoresOlder: Bool) throws {
-        (self.ignoresKnown, self.ignoresOlder) = (ignoresKnown, ignoresOlder)
+    init(ignoresKnown: Bool, ignoresOlder: Bool, on channel: ChannelName = .test) throws {
+        (self.ignoresKnown, self.ignoresOlder, self.channel) = (ignoresKnown, ignoresOlder, channel)
         var rules = LifecycleRules(retention: 1_000_000_000)
-        rules.channels = ChannelRules(.test)
+        rules.channels = ChannelRules(channel, and: [channel, .apns])
         turn = Turn(rules: rules, key: key("order"), at: at(0))
         for name in Self.devices {
-            let registration = try DeviceRegistration(platform: "fcm", token: name)
+            let registration = try DeviceRegistration(platform: "apns", token: String(repeating: name, count: 64))
             _ = turn.recipient.register(name, registration, writtenAt: at(0), atMost: 16)
         }
     }
@@ -105,16 +116,18 @@ struct ReconciledWorld {
         if turn.entry.delivered != nil { possible.append(.response) }
         if turn.recipient.hasActiveDevice("d") { possible.append(.leave) }
         if sends.isEmpty {
-            if turn.entry.due != nil { possible.append(.time) }
-        } else {
+            if due != nil { possible.append(.time) }
+        }
+        for (number, send) in sends.enumerated() {
             // A removal that is refused for good is given up.
-            if sends[0].kind != .remove, !sends[0].isQuiet {
-                possible.append(.answer(.rejected(.rejected), isDone: false))
+            if send.kind != .remove, !send.isQuiet {
+                possible.append(.answer(.rejected(.rejected), isDone: false, number: number))
             }
             possible += [
-                .answer(.accepted, isDone: true),
-                .answer(.failed(retryAfter: nil), isDone: false), .answer(.unanswered(retryAfter: nil), isDone: true),
-                .answer(.unanswered(retryAfter: nil), isDone: false),
+                .answer(.accepted, isDone: true, number: number),
+                .answer(.failed(retryAfter: nil), isDone: false, number: number),
+                .answer(.unanswered(retryAfter: nil), isDone: true, number: number),
+                .answer(.unanswered(retryAfter: nil), isDone: false, number: number),
             ]
         }
         return possible
@@ -171,9 +184,9 @@ struct ReconciledWorld {
             turn.entry = (try? StateEntry(json: turn.entry.json, zones: nil)) ?? StateEntry()
             turn.putInDoubt(through: now)
         case .time:
-            guard let due = turn.entry.due else { return true }
+            guard let due else { return true }
             run(at: max(now, due)) { $0.fire() }
-        case .answer(let result, let isDone): answer(result, isDone: isDone)
+        case .answer(let result, let isDone, let number): answer(result, isDone: isDone, number)
         }
         return check()
     }
@@ -189,8 +202,11 @@ struct ReconciledWorld {
         turn.effects = []
     }
 
-    private mutating func answer(_ result: ChannelResult, isDone: Bool) {
-        let send = sends.removeFirst()
+    /// When the entry has work.
+    private var due: Timestamp? { turn.entry.due(turn.rules.channels.grouping) }
+
+    private mutating func answer(_ result: ChannelResult, isDone: Bool, _ number: Int = 0) {
+        let send = sends.remove(at: number)
         if isDone { perform(send) }
         turn.begin(turn.key, at: turn.now.adding(milliseconds: 1))
         let isCurrent = turn.run { $0.apply(result, to: send) }
@@ -218,13 +234,14 @@ struct ReconciledWorld {
 
     private mutating func check() -> Bool {
         let operations = turn.entry.screen?.operations ?? []
-        let isOne = operations.count(where: \.isInFlight) <= 1 && operations.count(where: \.isInFlight) == sends.count
-        if !isOne { fail("\(operations)") }
+        let inFlight = operations.filter(\.isInFlight)
+        let isOne = channel == .devices ? Set(inFlight.flatMap(\.devices)).count == inFlight.count : inFlight.count <= 1
+        if !isOne || inFlight.count != sends.count { fail("\(operations)") }
         for name in Self.devices where !isPossible(phones[name]?.shown, on: name) {
             fail("\(name) shows \(phones[name]?.shown as Any), known is \(turn.entry.screen as Any)")
         }
         // A newer one waits only for what is in flight.
-        if turn.entry.pending != nil, sends.isEmpty, turn.entry.due == nil { fail("waits for ever") }
+        if turn.entry.pending != nil, sends.isEmpty, due == nil { fail("waits for ever") }
         return failure == nil
     }
 
@@ -233,7 +250,7 @@ struct ReconciledWorld {
     /// Whether a device may show something, as far as the entry knows.
     private func isPossible(_ shown: Showing?, on name: String) -> Bool {
         let base = turn.shown(on: name, nil)
-        guard let screen = turn.entry.screen, let place = screen.place(of: name, on: .test) else {
+        guard let screen = turn.entry.screen, let place = screen.place(of: name, on: channel) else {
             return isSame(shown, base)
         }
         let target = screen.targets[place]
@@ -250,14 +267,14 @@ struct ReconciledWorld {
         for _ in 0..<40 {
             if !sends.isEmpty {
                 answer(.accepted, isDone: true)
-            } else if let due = turn.entry.due {
+            } else if let due {
                 run(at: max(turn.now, due)) { $0.fire() }
             }
             guard check() else { return }
         }
         if !turn.entry.isIdle { fail("\(turn.entry)") }
         for name in Self.devices {
-            let target = turn.entry.screen?.place(of: name, on: .test).map { turn.entry.screen?.targets[$0] } ?? nil
+            let target = turn.entry.screen?.place(of: name, on: channel).map { turn.entry.screen?.targets[$0] } ?? nil
             let expected = target?.isLeft ?? false ? target?.sure : turn.shown(on: name, nil)
             let isWanted = turn.recipient.hasActiveDevice(name) ? expected : nil
             if !isSame(phones[name]?.shown, isWanted) {

@@ -34,10 +34,12 @@ struct DeviceList {
     /// - Parameters:
     ///   - device: an active one; its badge becomes what it shows then.
     ///   - increments: whether this notification adds to the device's badge, and has not yet.
+    ///   - isReached: whether a channel of the service reaches it.
     /// - Returns: whether the device gets the notification, and whether its badge has changed.
     mutating func append(
         _ device: inout RecipientRecord.RegisteredDevice,
-        increments: Bool
+        increments: Bool,
+        isReached: Bool = true
     ) -> (isTarget: Bool, changesBadge: Bool) {
         dependsOnTime = dependsOnTime || device.isForeground
         let presentation = DevicePresentation(
@@ -53,7 +55,7 @@ struct DeviceList {
         JSONWriter.append(string: device.name, to: &list.bytes)
         var badge: Int64?
         var isTarget = false
-        switch presentation.verdict {
+        switch isReached ? presentation.verdict : .left(.unsupportedForm) {
         case .left(let reason):
             self.reason = self.reason ?? reason
             JSONWriter.append(",\"outcome\":\"suppressed\",\"reason\":", to: &list.bytes)

@@ -15,7 +15,7 @@ enum Effect: Sendable {
     /// Send a signal about another recipient to that recipient's partition.
     case signal(Signal, recipient: String, CarriedTrace)
     /// Start one attempt on the channel.
-    case send(ChannelSend)
+    indirect case send(ChannelSend)
     /// Start an enrichment, whose result is applied later.
     case enrich(EnrichmentWork)
     /// Nobody waits for the enrichment of this request any more.

@@ -34,7 +34,7 @@ extension Turn {
             if category != nil || thread != nil {
                 handover.addressees = Addressees(at: now, list: nil, category: category, thread: thread)
             }
-            guard rules.requiresDevice else { return ([], nil) }
+            guard rules.requiresDevice || rules.channels.reachesDevices(handover.channel) else { return ([], nil) }
             isReplayable = false
             return ([], .noDevice)
         }
@@ -44,7 +44,11 @@ extension Turn {
         for index in recipient.registrations.indices where recipient.registrations[index].isActive {
             let name = recipient.registrations[index].name
             let counts = facts.badgeIncrement > 0 && !handover.badged.containsUTF8(of: name)
-            let added = list.append(&recipient.registrations[index], increments: counts)
+            let added = list.append(
+                &recipient.registrations[index],
+                increments: counts,
+                isReached: isReached(recipient.registrations[index].registration, by: handover.channel)
+            )
             if added.changesBadge { isRecipientChanged = true }
             if counts, added.changesBadge { handover.badged.append(name) }
             if added.isTarget { names.append(name) }
@@ -63,13 +67,21 @@ extension Turn {
     }
 
     /// Whether any device may present a content, as far as devices are known.
-    func isPresentable(_ facts: ContentFacts) -> Bool {
-        guard !recipient.registrations.isEmpty else { return !rules.requiresDevice }
+    ///
+    /// - Parameter channel: of the notification.
+    func isPresentable(_ facts: ContentFacts, on channel: ChannelName?) -> Bool {
+        guard !recipient.registrations.isEmpty else {
+            return !rules.requiresDevice && !rules.channels.reachesDevices(channel)
+        }
         return recipient.registrations.contains { device in
-            guard device.isActive else { return false }
+            guard device.isActive, isReached(device.registration, by: channel) else { return false }
             if case .presented = device.presentation(of: facts).verdict { return true }
             return false
         }
+    }
+
+    private func isReached(_ registration: DeviceRegistration, by channel: ChannelName?) -> Bool {
+        rules.channels.sender(of: channel, to: registration.platform) != nil
     }
 
     // MARK: - Lists for events and operations
@@ -77,14 +89,12 @@ extension Turn {
     /// The list of a `delivered` event, with the outcome of each device.
     func outcomes(of handover: StateEntry.Handover, _ list: DeviceJSON) -> ArraySlice<UInt8> {
         guard let screen = entry.screen, rules.channels.isSent(handover.channel) else { return list.json }
-        let channel = rules.channels.name(of: handover.channel)
+        let channel = rules.channels.route(of: handover.channel)
         return list.json { device in
             guard let place = screen.place(of: device, on: channel) else { return .accepted }
             let target = screen.targets[place]
             if target.surelyShows(handover.showing) { return .accepted }
-            if target.refused?.isSameOccurrence(as: handover.showing) ?? false {
-                return .rejected(handover.refusal ?? .rejected)
-            }
+            if target.hasRefused(handover.showing) { return .rejected(target.refusal ?? .gaveUp) }
             return .retrying
         }
     }

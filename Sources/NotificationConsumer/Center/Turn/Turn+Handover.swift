@@ -65,9 +65,10 @@ extension Turn {
                 entry.handover?.isInDoubt = true
             }
             entry.screen?.note(.accepted, of: operation)
-        case .rejected(let reason):
-            if isOfHandover { entry.handover?.refusal = reason }
-            refuse(operation)
+        case .rejected(let reason): refuse(operation, reason)
+        case .gone(let instant):
+            refuse(operation, .unregistered)
+            retire(operation.devices, send.registration, goneAt: instant)
         case .failed, .unanswered, .deferred:
             if case .unanswered = result { entry.screen?.note(.unanswered, of: operation) }
             guard !isOfHandover || !isToBeEnded else { break }
@@ -83,10 +84,26 @@ extension Turn {
     }
 
     /// No further attempt is made. Where targets were to be brought back to what the events say, nothing more can be done.
-    private mutating func refuse(_ operation: ScreenOperation) {
+    ///
+    /// - Parameter reason: nil when all attempts are used up.
+    mutating func refuse(_ operation: ScreenOperation, _ reason: ReasonCode? = nil) {
         guard var screen = entry.screen else { return }
-        screen.note(operation.isQuiet ? .accepted : .refused, of: operation) { shown(on: $0.device, $0.channel) }
+        screen.note(operation.isQuiet ? .accepted : .refused(reason), of: operation) {
+            shown(on: $0.device, $0.channel)
+        }
         entry.screen = screen
+    }
+
+    /// The platform no longer knows the token of a device: the recipient's record retires it, as when a gateway says so.
+    private mutating func retire(_ devices: [String], _ registration: DeviceRegistration?, goneAt instant: Timestamp) {
+        guard let device = devices.first, let registration else { return }
+        let signal = RetirementSignal(
+            application: key.application,
+            device: device,
+            token: registration.token,
+            gone: instant
+        )
+        effects.append(.signal(.retirement(signal), recipient: key.recipient, cause.trace))
     }
 
     /// Whether something waits for the end of the handover: a newer request, or a removal.
@@ -105,7 +122,7 @@ extension Turn {
         switch result {
         case .failed(let pause), .unanswered(let pause): (request, _) = (pause, next.wait(until: now, isTried: true))
         case .deferred(let pause): (request, _) = (pause, next.wait(until: now, isTried: false))
-        case .accepted, .rejected: return nil
+        case .accepted, .rejected, .gone: return nil
         }
         let spent = next.begun.map { max(0, now.rawValue - $0.rawValue) } ?? 0
         guard let id = operation.id,
@@ -124,15 +141,16 @@ extension Turn {
     private mutating func settle() {
         guard let handover = entry.handover, let screen = entry.screen else { return }
         let open = screen.operations.filter { $0.delivers(handover.showing) }
+        let refusal = screen.targets.last { $0.hasRefused(handover.showing) && $0.refusal != nil }?.refusal
         guard !open.contains(where: { $0.isInFlight && ($0.attempt == 1 || isToBeEnded) }) else { return }
         if screen.targets.contains(where: { $0.surelyShows(handover.showing) }) {
             accepted(handover)
         } else if handover.cancelledBy != nil {
             end(handover, as: .cancelled, handover.trace)
-        } else if let newer, handover.refusal == nil {
+        } else if let newer, refusal == nil {
             end(handover, as: .superseded, handover.trace) { $0.by = newer }
         } else if open.isEmpty {
-            fail(handover, handover.refusal ?? .gaveUp)
+            fail(handover, refusal ?? .gaveUp)
         } else if let removal = handover.removedBy {
             // It found nothing that was delivered.
             entry.handover?.removedBy = nil
@@ -170,13 +188,13 @@ extension Turn {
     private mutating func settle(_ operation: ScreenOperation, of handover: StateEntry.Handover) {
         let showing = handover.showing
         for target in entry.screen?.targets ?? [] where operation.concerns(target) {
-            let isRefused = target.refused?.isSameOccurrence(as: showing) ?? false
+            let isRefused = target.hasRefused(showing)
             guard let device = target.device, isRefused || target.surelyShows(showing) else { continue }
             publish(.deviceAttempted, of: showing.requestID, closes: false, handover.trace) {
                 $0.occurrence = showing.occurrence
                 $0.device = device
                 $0.outcome = isRefused ? .rejected : .accepted
-                $0.reason = isRefused ? handover.refusal ?? .gaveUp : nil
+                $0.reason = isRefused ? target.refusal ?? .gaveUp : nil
             }
             if !isRefused, let details = entry.delivered?.details {
                 entry.delivered?.details = details.on(details.devices + [device])
@@ -241,7 +259,7 @@ extension Turn {
         guard let devices = handover.devices, rules.channels.isSent(handover.channel), let screen = entry.screen else {
             return handover.devices ?? []
         }
-        let channel = rules.channels.name(of: handover.channel)
+        let channel = rules.channels.route(of: handover.channel)
         return devices.filter { device in
             screen.place(of: device, on: channel).map { screen.targets[$0].surelyShows(handover.showing) } ?? false
         }

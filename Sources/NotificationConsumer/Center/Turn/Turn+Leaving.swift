@@ -10,14 +10,14 @@ extension Turn {
         cause = Cause(id: id, trace: trace)
         if let handover = entry.handover, handover.devices?.containsUTF8(of: device) ?? false {
             isChanged = true
-            list([device], on: rules.channels.name(of: handover.channel))
+            list([device], on: rules.channels.route(of: handover.channel))
             entry.handover?.devices?.removeUTF8(of: device)
             withdraw()
         }
         if let delivered = entry.delivered, let details = delivered.details, details.devices.containsUTF8(of: device) {
             isChanged = true
             if rules.channels.isSent(delivered.channel) {
-                list([device], on: rules.channels.name(of: delivered.channel))
+                list([device], on: rules.channels.route(of: delivered.channel))
             }
             let others = details.devices.filter { !$0.hasSameUTF8(as: device) }
             if others.isEmpty {

@@ -80,7 +80,7 @@ extension Turn {
         guard let details = delivered.details else { return }
         let kinds = entry.marks.first { $0.isOf(delivered.requestID, delivered.occurrence, device) }?.kinds
         var devices = details.devices
-        let channel = rules.channels.name(of: delivered.channel)
+        let channel = rules.channels.route(of: delivered.channel)
         if let reason {
             guard kinds?.contains(.accepted) != true, devices.containsUTF8(of: device) else { return }
             changeBadge(by: -1, of: delivered, on: device)

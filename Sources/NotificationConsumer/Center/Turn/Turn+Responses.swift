@@ -170,7 +170,7 @@ extension Turn {
         if rules.channels.isSent(handover.channel) {
             listTargets(of: handover)
             spreadOverDevices()
-            let channel = rules.channels.name(of: handover.channel)
+            let channel = rules.channels.route(of: handover.channel)
             for place in entry.screen?.targets.indices ?? 0..<0 where entry.screen?.targets[place].channel == channel {
                 guard let target = entry.screen?.targets[place] else { continue }
                 // Without the name of a device it is on those that it was sent to.
@@ -209,7 +209,7 @@ extension Turn {
     ) {
         remove(delivered, by: id, from: device, trace)
         guard let device,
-            let place = entry.screen?.place(of: device, on: rules.channels.name(of: delivered.channel))
+            let place = entry.screen?.place(of: device, on: rules.channels.route(of: delivered.channel))
         else { return }
         entry.screen?.targets[place].end(delivered.showing)
     }

@@ -38,7 +38,7 @@ extension Turn {
         entry.former = nil
         if former.isPendingInDoubt, let pending = entry.pending { doubtFormer(pending.showing, on: pending.channel) }
         for removal in former.removals where rules.channels.isSent(removal.channel) {
-            let channel = rules.channels.name(of: removal.channel)
+            let channel = rules.channels.route(of: removal.channel)
             list(removal.devices, on: channel)
             for place in entry.screen?.targets.indices ?? 0..<0 {
                 guard let target = entry.screen?.targets[place], target.channel == channel,
@@ -56,7 +56,7 @@ extension Turn {
         let place = entry.applied[.requests]
         var operation = ScreenOperation(
             .show(handover.showing),
-            channel: rules.channels.name(of: handover.channel),
+            channel: rules.channels.route(of: handover.channel),
             devices: handover.devices ?? [],
             at: now,
             sequence: OperationSequence(life: place.life, offset: place.offset, time: handover.time),

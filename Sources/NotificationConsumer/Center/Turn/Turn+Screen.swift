@@ -80,7 +80,7 @@ extension Turn {
     private func wanted(on target: ScreenTarget) -> ScreenTarget.Wanted {
         var wanted = ScreenTarget.Wanted()
         if let pending = entry.pending, !pending.isBetweenCrossings,
-            rules.channels.name(of: pending.channel) == target.channel
+            rules.channels.route(of: pending.channel) == target.channel
         {
             wanted.waiting.append(pending.showing)
         }
@@ -91,7 +91,7 @@ extension Turn {
             wanted.isRestorable = delivered.details?.content != nil
         }
         if let handover = entry.handover, handover.start == nil, isAddressed(handover, to: target),
-            !(target.refused.map(handover.showing.isSameOccurrence) ?? false)
+            !target.hasRefused(handover.showing)
         {
             wanted.coming = handover.showing
         }
@@ -99,7 +99,7 @@ extension Turn {
     }
 
     private func isAddressed(_ handover: StateEntry.Handover, to target: ScreenTarget) -> Bool {
-        guard rules.channels.name(of: handover.channel) == target.channel else { return false }
+        guard rules.channels.route(of: handover.channel) == target.channel else { return false }
         guard let device = target.device else { return handover.devices == nil }
         return handover.devices?.containsUTF8(of: device) ?? false
     }
@@ -117,7 +117,7 @@ extension Turn {
     /// Lists the targets that show what was delivered, before that changes.
     mutating func listShown() {
         guard let delivered = entry.delivered, rules.channels.isSent(delivered.channel) else { return }
-        let channel = rules.channels.name(of: delivered.channel)
+        let channel = rules.channels.route(of: delivered.channel)
         let isSpread = entry.screen?.targets.contains { $0.channel == channel && $0.device != nil } ?? false
         guard delivered.devices.isEmpty, isSpread else { return list(delivered.devices, on: channel) }
         // It was given to all that the gateway knows, and these have names by now.
@@ -136,7 +136,7 @@ extension Turn {
     /// Lists the targets of a handover, and those that show something else.
     mutating func listTargets(of handover: StateEntry.Handover) {
         listShown()
-        let channel = rules.channels.name(of: handover.channel)
+        let channel = rules.channels.route(of: handover.channel)
         if handover.devices == nil { entry.screen?.gather(on: channel) }
         list(handover.devices ?? [], on: channel)
     }
@@ -209,6 +209,13 @@ extension Turn {
             send.devices = quietList(of: content, for: operation.devices)
         case .show: guard fill(&send, for: operation) else { return .changed }
         }
+        if rules.channels.reachesDevices(operation.channel) {
+            guard let (sender, registration) = reach(operation) else {
+                giveUp(at: place)
+                return .changed
+            }
+            (send.channel, send.registration) = (sender, registration)
+        }
         send.id = send.id(of: operation)
         entry.screen?.operations[place].id = send.id
         entry.screen?.operations[place].list = send.devices
@@ -218,6 +225,22 @@ extension Turn {
         attempts += 1
         effects.append(.send(send))
         return .begun
+    }
+
+    /// The channel that reaches the device of an operation, also after the end of its registration, and how.
+    private func reach(_ operation: ScreenOperation) -> (sender: ChannelName, DeviceRegistration)? {
+        guard let name = operation.devices.first,
+            let device = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: name) }),
+            let sender = rules.channels.sender(of: operation.channel, to: device.registration.platform)
+        else { return nil }
+        return (sender, device.registration)
+    }
+
+    /// Nothing reaches the device of an operation any more.
+    private mutating func giveUp(at place: Int) {
+        guard let operation = entry.screen?.operations.remove(at: place) else { return }
+        isChanged = true
+        refuse(operation, .unregistered)
     }
 
     /// Completes an attempt at what is on its way, for the devices that may present it now.

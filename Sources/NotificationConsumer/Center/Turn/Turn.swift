@@ -157,7 +157,7 @@ struct Turn {
         var showing = showing
         showing.isFormer = conditions.isDoubtFormer
         var screen = entry.screen ?? Screen()
-        let place = screen.list(nil, on: rules.channels.name(of: channel), showing: shown(on: nil, channel))
+        let place = screen.list(nil, on: rules.channels.route(of: channel), showing: shown(on: nil, channel))
         screen.targets[place].doubt(showing)
         entry.screen = screen
     }

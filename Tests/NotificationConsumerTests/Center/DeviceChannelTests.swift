@@ -1,0 +1,205 @@
+import NotificationDelivery
+import NotificationModel
+import NotificationState
+import Testing
+
+@testable import NotificationConsumer
+
+/// Notifications that the service sends to each device itself, by the channel of its platform.
+@Suite("Channels to devices")
+struct DeviceChannelTests {
+    private static let content = #"{"title":"T"}"#
+    private static let tokens = ["a1", "b2", "c3"].map { String(repeating: $0, count: 32) }
+
+    private static func rules(_ channel: ChannelName = .devices) -> LifecycleRules {
+        var rules = LifecycleRules(retention: 1_000_000)
+        rules.channels = ChannelRules(channel, and: [.devices, .apns])
+        return rules
+    }
+
+    private static func android(_ name: String = "android") throws -> CenterInput {
+        .registration(
+            .init(
+                key: key(name),
+                registration: try DeviceRegistration(platform: "fcm", token: "f:1"),
+                position: .init(.devices, offset: 0),
+                trace: .none,
+                timestamp: at(0)
+            )
+        )
+    }
+
+    /// Of Ana, with a phone and a tablet of Apple's.
+    private static func bench(_ channel: ChannelName = .devices) throws -> Bench {
+        var bench = Bench(rules(channel))
+        bench.apply(try DeviceTests.device(token: tokens[0]))
+        bench.apply(try DeviceTests.device("tablet", token: tokens[1]))
+        return bench
+    }
+
+    private static func outcomes(_ event: DeliveryEvent?) throws -> [String] {
+        try DeviceTests.devices(event).map { device in
+            let members = ["device", "outcome", "reason"].compactMap { device[$0]?.stringValue }
+            return members.joined(separator: " ")
+        }
+    }
+
+    // MARK: - Delivery
+
+    @Test func `each device has an operation of its own, which says how to reach it`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        #expect(bench.sends.map(\.registration?.token) == [Self.tokens[0], Self.tokens[1]])
+        #expect(bench.sends.map(\.channel) == [.apns, .apns])
+        #expect(bench.sends[0].id != bench.sends[1].id)
+    }
+
+    @Test func `the request closes when each device has answered once, with the outcome of each`() throws {
+        var bench = try Self.bench()
+        bench.apply(try DeviceTests.device("watch", token: Self.tokens[2]))
+        bench.apply(DeviceTests.request("a", Self.content))
+        #expect(try bench.answer(.rejected(.payloadTooLarge), number: 0).isEmpty)
+        #expect(try bench.answer(.failed(retryAfter: nil), number: 1).isEmpty)
+        let events = try bench.answer(.accepted, number: 2)
+        #expect(events.summary == ["delivered a!"] && events[0].channel == "devices")
+        #expect(
+            try Self.outcomes(events.first) == [
+                "phone rejected payload-too-large", "tablet retrying", "watch accepted",
+            ]
+        )
+        bench.fire(100_000)
+        let late = try bench.answer(.accepted, 100_000)
+        #expect(late.summary == ["device.attempted a"] && late[0].device == "tablet" && late[0].outcome == .accepted)
+    }
+
+    @Test func `when every device has refused it, it has failed for the last reason`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.rejected(.payloadTooLarge), number: 0)
+        let events = try bench.answer(.gone(at(5)), number: 1)
+        #expect(events.summary == ["failed a!"] && events[0].reason == .unregistered)
+    }
+
+    @Test func `a device waits for its next attempt, and the others do not wait for it`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.failed(retryAfter: 60_000), number: 0)
+        try bench.answer(.accepted, number: 1)
+        bench.apply(DeviceTests.request("b", Self.content), 10)
+        #expect(bench.sends.dropFirst(2).map(\.registration?.token) == [Self.tokens[0], Self.tokens[1]])
+    }
+
+    // MARK: - Which devices
+
+    @Test func `without a registered device nobody gets it`() {
+        var bench = Bench(Self.rules())
+        let events = bench.apply(DeviceTests.request("a", Self.content))
+        #expect(events.summary == ["suppressed a!"] && events[0].reason == .noDevice)
+    }
+
+    @Test func `a device that no channel reaches is listed with the reason`() throws {
+        var bench = try Self.bench()
+        bench.apply(try Self.android())
+        bench.apply(DeviceTests.request("a", Self.content))
+        #expect(bench.sends.count == 2)
+        try bench.answer(.accepted, number: 0)
+        let events = try bench.answer(.accepted, number: 1)
+        #expect(try Self.outcomes(events.first).contains("android suppressed unsupported-form"))
+    }
+
+    @Test func `where no channel reaches any device it is suppressed`() throws {
+        var bench = Bench(Self.rules())
+        bench.apply(try Self.android())
+        let events = bench.apply(DeviceTests.request("a", Self.content))
+        #expect(events.summary == ["suppressed a!"] && events[0].reason == .unsupportedForm)
+    }
+
+    @Test func `a service without a channel of a platform cannot send to devices`() {
+        var bench = Bench(LifecycleRules(retention: 1_000_000))
+        let events = bench.apply(DeviceTests.request("a", Self.content, channel: .devices))
+        #expect(events.summary == ["failed a!"] && events[0].reason == .unsupportedForm)
+    }
+
+    @Test func `under a key a device shows one, whether it was sent to its platform or to all devices`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted, number: 0)
+        try bench.answer(.accepted, number: 1)
+        bench.apply(DeviceTests.request("b", Self.content, channel: .apns), 1)
+        try bench.answer(.accepted, 2, number: 2)
+        let events = try bench.answer(.accepted, 2, number: 3)
+        #expect(events.summary == ["delivered b!"] && events[0].channel == "apns")
+        bench.fire(100_000)
+        #expect(bench.sends.count == 4)
+    }
+
+    // MARK: - The end of a registration
+
+    @Test func `a token that is gone is retired by the recipient's own record, as a gateway would report it`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.gone(at(7)), 9, number: 0)
+        let signal = try #require(bench.signals.first)
+        guard case .retirement(let retirement) = signal.signal else {
+            Issue.record("\(signal.signal.type)")
+            return
+        }
+        #expect(signal.recipient == "ana" && retirement.device == "phone" && retirement.gone == at(7))
+        #expect(retirement.token == Self.tokens[0] && retirement.application == key("order").application)
+        bench.apply(DeviceTests.signal(signal.signal, at: 10), 10)
+        #expect(bench.devices.last?.name == .retired && bench.devices.last?.reason == .unregistered)
+    }
+
+    @Test func `a device that was registered again since keeps its new token`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        bench.apply(try DeviceTests.device(token: Self.tokens[2], at: 8), 8)
+        try bench.answer(.gone(at(9)), 9, number: 0)
+        let signal = try #require(bench.signals.first)
+        bench.apply(DeviceTests.signal(signal.signal, at: 10), 10)
+        #expect(bench.recipient(key(""))?.hasActiveDevice("phone") == true)
+    }
+
+    @Test func `a removal is for each device that shows it, also for one that has left`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted, number: 0)
+        try bench.answer(.accepted, number: 1)
+        bench.apply(DeviceTests.gone("tablet", at: 5), 5)
+        let left = try #require(bench.sends.last)
+        #expect(bench.sends.count == 3 && left.kind == .remove && left.registration?.token == Self.tokens[1])
+        let events = bench.apply(removal("r", key("order")), 6)
+        #expect(try Self.outcomes(events.first) == ["phone requested", "tablet requested"])
+        #expect(bench.sends.count == 4 && bench.sends.last?.registration?.token == Self.tokens[0])
+    }
+
+    @Test func `a removal whose device is forgotten ends`() throws {
+        var rules = Self.rules()
+        rules.maximumDevices = 1
+        var bench = Bench(rules)
+        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 5), 5)
+        bench.apply(removal("r", key("order")), 6)
+        bench.fire(100_000)
+        #expect(bench.sends.count == 1 && bench.entry(key("order"))?.isIdle == true)
+    }
+
+    // MARK: - A restart
+
+    @Test func `operations of several devices survive a restart, each in doubt by itself`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.rejected(.payloadTooLarge), number: 0)
+        try bench.commit()
+        var next = Bench(Self.rules(), over: bench.store, firedThrough: at(10))
+        (next.offset, next.center.keepsRecipients) = (10, true)
+        next.fire(20)
+        #expect(next.sends.map(\.registration?.token) == [Self.tokens[1]])
+        #expect(next.sends.map(\.id) == [bench.sends[1].id])
+        let events = try next.answer(.accepted, 21)
+        #expect(events.summary == ["delivered a!"])
+        #expect(try Self.outcomes(events.first) == ["phone rejected payload-too-large", "tablet accepted"])
+    }
+}
