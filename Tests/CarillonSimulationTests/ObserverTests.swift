@@ -26,7 +26,7 @@ final class Desk {
             published: { box.desk?.published ?? [] },
             partitions: 1,
             isExactlyOnce: isExactlyOnce,
-            usesChannel: usesChannel,
+            channel: usesChannel ? .test : .events,
             note: { _ in }
         )
         box.desk = self

@@ -10,7 +10,9 @@ final class Observer {
     /// The base of a partition's offsets in `requests`, see `RequestLog`.
     private let base: (Int32) -> Int64
     private let isExactlyOnce: Bool
-    private let usesChannel: Bool
+    /// Of notifications that name none.
+    private let channel: ChannelName
+    private var usesChannel: Bool { channel != .events }
     /// Owners may be paused: an earlier owner may work at the same time as its successor for a moment.
     private let isDisturbed: Bool
     /// The limit of a partition.
@@ -45,7 +47,7 @@ final class Observer {
         base: @escaping (Int32) -> Int64 = { _ in 0 },
         partitions: Int32,
         isExactlyOnce: Bool,
-        usesChannel: Bool,
+        channel: ChannelName,
         isDisturbed: Bool = false,
         maximumEntries: Int = Scenario.manyEntries,
         fixes: FixLog? = nil,
@@ -53,9 +55,9 @@ final class Observer {
     ) {
         (self.maximumEntries, self.base, self.isDisturbed) = (maximumEntries, base, isDisturbed)
         (self.broker, self.topics, self.published) = (broker, topics, published)
-        (self.isExactlyOnce, self.usesChannel, self.note) = (isExactlyOnce, usesChannel, note)
+        (self.isExactlyOnce, self.channel, self.note) = (isExactlyOnce, channel, note)
         model = ReferenceModel(partitions: partitions, fixes: fixes)
-        order = OrderChecks(isExactlyOnce: isExactlyOnce, usesChannel: usesChannel)
+        order = OrderChecks(isExactlyOnce: isExactlyOnce, usesChannel: channel != .events)
         deliveryPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deliveries)))
         deadLetterPositions = Array(repeating: 0, count: Int(broker.partitionCount(of: topics.deadLetters)))
     }
@@ -233,7 +235,11 @@ final class Observer {
         // One that waits for a region may have no room.
         case (.suppressed, .capped) where request.limits?.isCapped == true && !request.isOfRegion:
             return request.limits?.isCritical == true ? "it is critical" : nil
-        case (.suppressed, .notAuthorized), (.suppressed, .disabled), (.suppressed, .noDevice):
+        // No channel of the run reaches some of the devices.
+        case (.suppressed, .noDevice), (.suppressed, .unsupportedForm):
+            if channel == .devices { return nil }
+            return loop.map { $0.objection(toSuppressing: event) } ?? "no run has devices"
+        case (.suppressed, .notAuthorized), (.suppressed, .disabled):
             return loop.map { $0.objection(toSuppressing: event) } ?? "no run has devices"
         default: return model.objection(to: event, usesChannel: usesChannel)
         }
@@ -271,7 +277,7 @@ final class Observer {
         guard event.enrichment == nil || request.request.isEnriched else {
             throw Violation(.content, "\(observed.text): it asked for no enrichment")
         }
-        let channel = request.request.channel ?? (usesChannel ? .test : .events)
+        let channel = request.request.channel ?? channel
         guard event.channel == channel.rawValue else { throw Violation(.channel, observed.text) }
         let (earliest, objection) = model.earliest(event.requestID, occurrence: event.occurrence)
         if let objection { throw Violation(.occurrences, "\(objection): \(observed.text)") }

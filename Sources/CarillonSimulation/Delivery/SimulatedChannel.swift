@@ -8,6 +8,8 @@ import NotificationModel
 final class SimulatedChannel: DeliveryChannel {
     /// How often in a thousand sends.
     struct Rates {
+        /// The device's token is gone.
+        var retiring = 0
         var failing = 0
         var rejecting = 0
         /// The outcome never arrives.
@@ -21,7 +23,7 @@ final class SimulatedChannel: DeliveryChannel {
     /// The microseconds in which a send reaches its device, if at all.
     static let arrival: ClosedRange<Int64> = 1_000...4_000_000
 
-    let name = ChannelName.test
+    let name: ChannelName
     private let lane: String
     private let devices: SimulatedDevices
     private let process: SimulatedProcess
@@ -34,6 +36,7 @@ final class SimulatedChannel: DeliveryChannel {
     let note: (String) -> Void
 
     init(
+        _ name: ChannelName = .test,
         lane: String = "",
         devices: SimulatedDevices,
         process: SimulatedProcess,
@@ -43,7 +46,7 @@ final class SimulatedChannel: DeliveryChannel {
         note: @escaping (String) -> Void = { _ in }
     ) {
         (self.devices, self.process, self.timeline) = (devices, process, timeline)
-        (self.random, self.bugs, self.note, self.lane) = (random, bugs, note, lane)
+        (self.random, self.bugs, self.note, self.lane, self.name) = (random, bugs, note, lane, name)
         process.observe(pause: {}, death: { [weak self] in self?.died() })
     }
 
@@ -58,7 +61,9 @@ final class SimulatedChannel: DeliveryChannel {
         let arrival = devices.arrival(of: send.key, drawn)
         var result = ChannelResult.accepted
         var arrives = true
-        if random.chance(rates.failing) {
+        if rates.retiring > 0, random.chance(rates.retiring) {
+            (arrives, result) = (false, .gone(process.clock.wall))
+        } else if random.chance(rates.failing) {
             let pause = random.chance(500) ? nil : random.number(10...20_000)
             switch random.number(0...3) {
             case 0: (arrives, result) = (false, .failed(retryAfter: pause))

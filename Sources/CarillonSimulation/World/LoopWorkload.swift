@@ -100,7 +100,15 @@ final class LoopWorkload {
     }
 
     private func append(_ device: String, of recipient: String, token: String, _ status: AuthorizationStatus) {
-        guard var registration = try? DeviceRegistration(platform: "simulated", token: token) else { return }
+        // One of them is of a platform that no channel reaches.
+        let isReached = scenario.reachesDevices && device != "phone-2"
+        let hexadecimal = token.utf8.map { String($0, radix: 16) }.joined()
+        guard
+            var registration = try? DeviceRegistration(
+                platform: isReached ? "apns" : "simulated",
+                token: isReached ? String(repeating: hexadecimal, count: 64 / hexadecimal.utf8.count + 1) : token
+            )
+        else { return }
         registration.authorizationStatus = status
         if device != Self.watch, random.chance(200) { registration.settings[.badge] = .disabled }
         if random.chance(200) { registration.timeZone = SimulatedZone.name }

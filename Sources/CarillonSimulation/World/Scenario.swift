@@ -1,4 +1,5 @@
 import NotificationConsumer
+import NotificationModel
 import ServiceSupport
 
 /// The parameters of a run.
@@ -9,6 +10,8 @@ struct Scenario {
     /// Scenes of the workload, each with a few records.
     var scenes: Int
     var usesChannel: Bool
+    /// With a channel: it reaches each device by itself.
+    var reachesDevices = false
     /// Faults in a thousand calls to the broker.
     var faultRate: Int
     /// The rates of other faults, in a thousand scenes each.
@@ -54,6 +57,9 @@ struct Scenario {
     enum Growth: CaseIterable {
         case requests, state, both
     }
+
+    /// The channel of notifications that name none.
+    var channel: ChannelName { !usesChannel ? .events : reachesDevices ? .devices : .test }
 
     /// No earlier owner can continue to work later.
     var isUndisturbed: Bool { instances > 0 && faultRate == 0 && pauseRate == 0 && coordinatorLossRate == 0 }

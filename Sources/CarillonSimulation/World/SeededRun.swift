@@ -26,7 +26,8 @@ final class SeededRun {
     init(_ options: Simulation.Options) throws {
         var random = SeededGenerator(seed: options.seed)
         var scenarioRandom = random.split()
-        let scenario = Scenario(random: &scenarioRandom)
+        var scenario = Scenario(random: &scenarioRandom)
+        scenario.reachesDevices = Self.reachesDevices(options, scenario)
         let workloadRandom = random.split()
         hazards = SeededGenerator(seed: options.seed ^ 0x6861_7a61_7264_7321)
         world = try World(options, scenario, random: random)
@@ -127,6 +128,13 @@ final class SeededRun {
         guard !scenario.isCapped, scenario.growth == nil, !hasIngest(options, scenario) else { return nil }
         guard options.bugs.isEmpty else { return options.bugs.isDisjoint(with: PlantedBug.ofLoop) ? nil : random }
         return isDrawn ? random : nil
+    }
+
+    /// Whether the channel reaches each device by itself: in half of the runs that have devices and a channel.
+    private static func reachesDevices(_ options: Simulation.Options, _ scenario: Scenario) -> Bool {
+        guard scenario.usesChannel, options.bugs.isEmpty, loop(options, scenario) != nil else { return false }
+        var random = SeededGenerator(seed: options.seed ^ 0x6561_6368_6f6e_6521)
+        return random.chance(500)
     }
 
     func run() -> Simulation.Result {

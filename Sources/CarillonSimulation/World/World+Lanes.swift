@@ -15,8 +15,8 @@ extension World {
         let sessionTimeout = GroupCoordinator.sessionTimeout / 1000
         configuration.kafkaProperties["session.timeout.ms"] = "\(sessionTimeout)"
         if scenario.usesChannel {
-            configuration.channel = seat.channel.name
-            configuration.furtherChannels = [.events]
+            configuration.channel = scenario.channel
+            configuration.furtherChannels = [.events, seat.channel.name]
         }
         configuration.retention = options.bugs.contains(.forgetsEarly) ? .seconds(5) : .milliseconds(scenario.retention)
         configuration.maximumEntries = options.bugs.contains(.capsEarly) ? 2 : scenario.maximumEntries

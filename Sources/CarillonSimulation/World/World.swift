@@ -88,7 +88,7 @@ final class World {
             base: { [requests] in requests.base(of: $0) },
             partitions: scenario.partitions,
             isExactlyOnce: options.isExactlyOnce,
-            usesChannel: scenario.usesChannel,
+            channel: scenario.channel,
             isDisturbed: !scenario.isUndisturbed,
             maximumEntries: scenario.maximumEntries,
             fixes: log,
@@ -363,6 +363,7 @@ final class World {
 
     private func channel(for name: String, of process: SimulatedProcess) -> SimulatedChannel {
         let channel = SimulatedChannel(
+            scenario.reachesDevices ? .apns : .test,
             lane: name,
             devices: devices,
             process: process,
@@ -372,7 +373,7 @@ final class World {
             note: { [unowned self] in note(name, $0) }
         )
         if !isCalm, scenario.faultRate > 0 {
-            channel.rates = .init(failing: 100, rejecting: 30, losing: 20, delaying: 50, repeating: 100)
+            channel.rates = .init(retiring: scenario.reachesDevices ? 20 : 0, failing: 100, rejecting: 30, losing: 20, delaying: 50, repeating: 100)
         }
         channels.append(channel)
         return channel
