@@ -7,7 +7,8 @@ package import ServiceSupport
 extension ConsumerServiceConfiguration {
     /// The channels that the settings name, in the order of their names; without `events`, which is the consumer service's own.
     ///
-    /// - Throws: `WebhookSettingsError` for invalid signing keys, or an endpoint that `egress` refuses.
+    /// - Throws: `WebhookSettingsError` for invalid signing keys, or an endpoint that `egress` refuses; `APNsSettingsError` for
+    ///   the file of applications, or servers that it refuses.
     package func makeChannels(
         health: Health,
         registry: PrometheusRegistry,
@@ -25,7 +26,8 @@ extension ConsumerServiceConfiguration {
         logger: Logger
     ) throws -> (any DeliveryChannel & Sendable)? {
         switch name {
-        case .events: return nil
+        // Its devices are reached by the channels of their platforms.
+        case .events, .devices: return nil
         case .test:
             return TestChannel(
                 .init(
@@ -45,6 +47,8 @@ extension ConsumerServiceConfiguration {
                 registry: registry,
                 logger: logger
             )
+        case .apns:
+            return try APNsChannel(apns, egress: egress, health: health, registry: registry, logger: logger)
         }
     }
 }

@@ -85,7 +85,7 @@ public struct ConsumerService: Service {
         logger: Logger,
         clock: (@Sendable () -> Timestamp)? = nil
     ) throws {
-        let (wanted, given) = (configuration.channels.subtracting([.events]), Set(channels.map(\.name)))
+        let (wanted, given) = (configuration.channels.subtracting([.events, .devices]), Set(channels.map(\.name)))
         guard wanted == given else { throw ChannelMismatch(wanted: wanted, given: given) }
         (self.channels, self.enrichment) = (channels, enrichment)
         try Self.checkStore(configuration)

@@ -270,7 +270,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
             note(.failure(retryAfter: pause), of: active.pass, because: kind)
             if kind == .refusedAddress, case .failure(let failure) = answer { logRefusal(failure) }
         case .accepted: note(.success, of: active.pass, because: kind)
-        case .rejected:
+        case .rejected, .gone:
             note(.success, of: active.pass, because: kind)
             if case .status(let answer) = answer { logRefusal(answer.status) }
         }

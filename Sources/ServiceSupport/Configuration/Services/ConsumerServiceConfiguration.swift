@@ -60,12 +60,18 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var channel = ChannelName.events
     /// What else notifications may name.
     public var furtherChannels: Set<ChannelName> = []
-    /// All channels of the service.
-    public var channels: Set<ChannelName> { furtherChannels.union([channel]) }
+    /// All channels of the service. With `devices` it has those of the platforms whose settings are there.
+    public var channels: Set<ChannelName> {
+        var all = furtherChannels.union([channel])
+        if all.contains(.devices), !apns.applicationsFile.isEmpty { all.insert(.apns) }
+        return all
+    }
     /// For the channel `test`.
     public var testChannel = TestAnswers()
     /// For the channel `webhook`.
     public var webhook = Webhook()
+    /// For the channel `apns`.
+    public var apns = APNs()
     /// The enrichment of notifications.
     public var enrichment = Enrichment()
     /// Fetched media.
@@ -335,7 +341,8 @@ extension ConsumerServiceConfiguration {
             default: defaults.channel,
             about: """
                 How notifications leave whose request names no channel. With `events` the `delivered` event carries the notification, for your own \
-                gateway. `webhook` posts it to a URL. `test` sends to nobody and answers as a channel to devices does: \
+                gateway. `webhook` posts it to a URL. `devices` sends it to each \
+                device of the recipient by the channel of its platform, `apns` to Apple devices only. `test` sends to nobody and answers as a channel to devices does: \
                 for trying out pipelines and for load tests.
                 """
         )
@@ -386,6 +393,7 @@ extension ConsumerServiceConfiguration {
         )
         readEgress(&settings)
         readWebhook(&settings, defaults.webhook)
+        readAPNs(&settings, defaults.apns)
         readEnrichment(&settings, defaults.enrichment)
         testChannel.latency = settings.duration(
             "test-channel.latency",
