@@ -131,7 +131,7 @@ let package = Package(
             dependencies: [
                 "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
-                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL,
+                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
         // What gets media from the web and modifies contents, so that none of it enters the core.
