@@ -27,13 +27,13 @@ package enum OutboundTLS {
     }
 
     /// The certificate of a client, and those between it and an authority, with the key.
-    package struct Identity: Sendable {
+    package struct Identity: Hashable, Sendable {
         let certificates: [NIOSSLCertificate]
         let key: NIOSSLPrivateKey
 
         /// Reads two PEM files, which may be one; the key has no passphrase.
         ///
-        /// - Throws: When one of them cannot be read, or has no certificate or key.
+        /// - Throws: When one of them cannot be read, or has no certificate or key, or when they are no pair.
         package init(certificates: String, key: String) throws(AuthoritiesError) {
             self.certificates = try OutboundTLS.authorities(path: certificates)
             do {
@@ -43,6 +43,10 @@ package enum OutboundTLS {
                     description: FileManager.default.isReadableFile(atPath: key)
                         ? "\(key) has no private key in PEM without a passphrase" : "\(key) cannot be read"
                 )
+            }
+            // It compares the key with the certificate.
+            guard (try? OutboundTLS.context(trusting: .certificates([]), and: [], identity: self)) != nil else {
+                throw AuthoritiesError(description: "\(key) is not the key of the certificate in \(certificates)")
             }
         }
     }

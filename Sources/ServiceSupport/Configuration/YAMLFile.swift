@@ -1,5 +1,5 @@
 import Foundation
-package import NotificationModel
+import NotificationModel
 package import Yams
 
 /// A YAML file that a setting names, read strictly. Messages name the place in the file, and quote names but no values.

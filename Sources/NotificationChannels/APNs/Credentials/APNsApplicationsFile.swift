@@ -238,11 +238,11 @@ struct APNsCredentialsReader {
         guard let certificate = found[.certificate] else {
             throw file.problem(nil, "`certificate` is missing")
         }
-        do throws(SigningKeyError) {
+        do throws(OutboundTLS.AuthoritiesError) {
             let key = found[.certificateKey]?.text ?? certificate.text
-            return .certificate(try APNsCertificate.load(certificate: certificate.text, key: key))
+            return .certificate(try OutboundTLS.Identity(certificates: certificate.text, key: key))
         } catch {
-            throw file.problem(certificate.node, "`certificate`: \(error.message)")
+            throw file.problem(certificate.node, "`certificate`: \(error)")
         }
     }
 

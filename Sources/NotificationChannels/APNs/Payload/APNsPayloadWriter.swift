@@ -268,14 +268,3 @@ extension ContentParts {
             || subtitleLocalization != nil || bodyLocalization != nil
     }
 }
-
-extension InterruptionLevel {
-    /// The value of `interruption-level`.
-    package var apnsName: String { self == .timeSensitive ? "time-sensitive" : rawValue }
-
-    /// - Parameter apnsName: a value of `interruption-level`.
-    package init?(apnsName: String) {
-        guard let level = Self.allCases.first(where: { $0.apnsName.hasSameUTF8(as: apnsName) }) else { return nil }
-        self = level
-    }
-}
