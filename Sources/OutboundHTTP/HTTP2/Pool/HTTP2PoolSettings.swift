@@ -3,7 +3,8 @@ package import NIOCore
 extension HTTP2Pool {
     /// Bounds and time limits of a pool.
     package struct Settings: Sendable {
-        /// The most connections, those being opened and drained included; at least 1.
+        /// The most connections that get requests or are being opened, at least 1. Of those that are drained or replaced there
+        /// may be as many again.
         package var connections = 4
         /// So many stay open without requests, at most `connections`.
         package var keptConnections = 1
