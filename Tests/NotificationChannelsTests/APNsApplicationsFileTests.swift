@@ -72,7 +72,7 @@ struct APNsApplicationsFileTests {
         let shop = try #require(applications["shop"])
         #expect(shop.bundles == ["com.example.shop"] && shop.oversize == .standard && shop.removal == .ask)
         let bank = try #require(applications["bank"])
-        #expect(bank.oversize == APNsOversizePolicy([.dropMedia, .shorten]))
+        #expect(bank.oversize == APNsOversizePolicy(steps: [.dropMedia, .shorten]))
         #expect(bank.removal == .overwrite(text: "This message was withdrawn."))
         guard case .certificate? = bank.credentials[.production], case .tokens(let own)? = bank.credentials[.development]
         else { throw Failure() }

@@ -152,7 +152,7 @@ package enum APNsApplicationsFile {
 
     private static func policy(_ node: Node, _ file: YAMLFile) throws(YAMLFile.Problem) -> APNsOversizePolicy {
         let texts = try file.texts(node, Member.tooLarge.rawValue)
-        guard let policy = APNsOversizePolicy(texts) else {
+        guard let policy = APNsOversizePolicy(texts: texts) else {
             throw file.problem(node, "`too-large` must be refuse, or a list of shorten and drop-media")
         }
         return policy

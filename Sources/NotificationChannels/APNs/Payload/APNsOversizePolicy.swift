@@ -10,10 +10,10 @@ package struct APNsOversizePolicy: Hashable, Sendable {
 
     package var steps: [Step]
 
-    package init(_ steps: [Step]) { self.steps = steps }
+    package init(steps: [Step]) { self.steps = steps }
 
     /// - Parameter texts: `refuse` alone, or steps, each once.
-    package init?(_ texts: [String]) {
+    package init?(texts: [String]) {
         if texts == ["refuse"] {
             steps = []
             return
@@ -23,9 +23,9 @@ package struct APNsOversizePolicy: Hashable, Sendable {
     }
 
     /// Shortens the body.
-    package static let standard = APNsOversizePolicy([.shorten])
+    package static let standard = APNsOversizePolicy(steps: [.shorten])
     /// Refuses at once.
-    package static let refuse = APNsOversizePolicy([])
+    package static let refuse = APNsOversizePolicy(steps: [])
 
     private static let mark = "\u{2026}"
 

@@ -1,3 +1,4 @@
+import NotificationDelivery
 import NotificationModel
 
 /// Writes the payload of a content: `{"aps":{…},"carillon":{…},…}`, members of `userInfo` beside `aps`.
