@@ -45,6 +45,8 @@ let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
@@ -74,6 +76,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -102,7 +105,8 @@ let package = Package(
         .target(
             name: "OutboundHTTP",
             dependencies: [
-                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, nioCore, nioHTTP1, nioPosix, nioSSL, nioTLS,
+                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, heap, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                nioPosix, nioSSL, nioTLS,
             ]
         ),
         .target(
@@ -135,7 +139,7 @@ let package = Package(
             dependencies: [
                 "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
-                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL,
+                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
         // What gets media from the web and modifies contents, so that none of it enters the core.

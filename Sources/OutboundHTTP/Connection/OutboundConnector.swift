@@ -40,13 +40,13 @@ struct OutboundConnector: Sendable {
             return loop.makeFailedFuture(OutboundFailure(.unresolved, "\(exchange.url.host) has no address"))
         }
         let left = end - .now()
-        guard left > .zero else { return loop.makeFailedFuture(Self.timedOut(exchange)) }
+        guard left > .zero else { return loop.makeFailedFuture(Self.timedOut(exchange.url)) }
         guard !exchange.isOver else { return loop.makeFailedFuture(OutboundFailure.cancelled) }
         // An address that does not answer leaves time for the others.
         let share = TimeAmount.nanoseconds(left.nanoseconds / Int64(addresses.count))
         return connect(exchange.url, address, pool, on: loop, within: share, handshakeEnd: end).flatMapError { error in
             guard addresses.count > 1 else {
-                return loop.makeFailedFuture(Self.failure(error, exchange, address))
+                return loop.makeFailedFuture(Self.failure(error, to: exchange.url, at: address))
             }
             return connect(exchange, addresses.dropFirst(), pool, on: loop, by: end)
         }
@@ -72,13 +72,9 @@ struct OutboundConnector: Sendable {
             valueType: OutboundConnection.self,
             eventLoop: loop
         )
-        return ClientBootstrap(group: loop)
-            .connectTimeout(time)
-            .channelOption(.socketOption(.tcp_nodelay), value: 1)
-            .channelOption(.socketOption(.so_rcvbuf), value: Self.receiveBuffer)
+        return Self.bootstrap(on: loop, within: time)
             .channelOption(.autoRead, value: false)
             .channelOption(.maxMessagesPerRead, value: 1)
-            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.readSize))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let handler = OutboundConnectionHandler(
@@ -103,6 +99,15 @@ struct OutboundConnector: Sendable {
             }
     }
 
+    /// What the connections of both versions of HTTP have in common.
+    static func bootstrap(on loop: any EventLoop, within time: TimeAmount) -> ClientBootstrap {
+        ClientBootstrap(group: loop)
+            .connectTimeout(time)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: readSize))
+    }
+
     private func addHandlers(to channel: any Channel, _ handler: OutboundConnectionHandler, _ url: EgressURL) throws {
         let pipeline = channel.pipeline.syncOperations
         if url.usesTLS { try pipeline.addHandler(CertificateName.handler(tls, for: url)) }
@@ -117,20 +122,19 @@ struct OutboundConnector: Sendable {
         try pipeline.addHandler(handler)
     }
 
-    private static func failure(_ error: any Error, _ exchange: OutboundExchange, _ address: IPAddress)
-        -> OutboundFailure
-    {
+    /// Why a connection to the address was not opened.
+    static func failure(_ error: any Error, to url: EgressURL, at address: IPAddress) -> OutboundFailure {
         if let failure = error as? OutboundFailure { return failure }
         switch ConnectionFailure.code(of: error) {
-        case .timedOut: return timedOut(exchange)
-        case .tls: return OutboundFailure(.tls, "\(exchange.url.host): \(ConnectionFailure.text(error))")
+        case .timedOut: return timedOut(url)
+        case .tls: return OutboundFailure(.tls, "\(url.host): \(ConnectionFailure.text(error))")
         default:
-            let place = "\(exchange.url.host), \(address) port \(exchange.url.port)"
-            return OutboundFailure(.notConnected, "\(place): \(ConnectionFailure.text(error))")
+            let text = ConnectionFailure.text(error)
+            return OutboundFailure(.notConnected, "\(url.host), \(address) port \(url.port): \(text)")
         }
     }
 
-    private static func timedOut(_ exchange: OutboundExchange) -> OutboundFailure {
-        OutboundFailure(.timedOut, "\(exchange.url.host): \(OutboundPhase.connecting.rawValue)")
+    private static func timedOut(_ url: EgressURL) -> OutboundFailure {
+        OutboundFailure(.timedOut, "\(url.host): \(OutboundPhase.connecting.rawValue)")
     }
 }

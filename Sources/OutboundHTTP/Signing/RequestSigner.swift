@@ -106,7 +106,7 @@ package struct SigningKeyError: Error, Hashable, CustomStringConvertible {
     /// Names the file and the line; never contains a key.
     package let message: String
 
-    init(_ message: String) { self.message = message }
+    package init(_ message: String) { self.message = message }
 
     package var description: String { message }
 }

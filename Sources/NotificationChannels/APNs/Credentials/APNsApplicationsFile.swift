@@ -1,0 +1,275 @@
+import NotificationModel
+import OutboundHTTP
+import ServiceHTTP
+import ServiceSupport
+import Yams
+
+/// The file of `apns.applications.file`: the apps of each application, and the keys or certificates for their pushes.
+///
+///     shop:
+///       bundles: com.example.shop
+///       team: DEF123GHIJ
+///       key: ABC123DEFG
+///       key-file: /etc/carillon/AuthKey_ABC123DEFG.p8
+///       too-large: [drop-media, shorten]
+///     bank:
+///       bundles: [com.example.bank, com.example.bank.clip]
+///       production: {certificate: /etc/carillon/bank.pem, certificate-key: /etc/carillon/bank-key.pem}
+///       development: {team: GHI456JKLM, key: NOP789QRST, key-file: /etc/carillon/AuthKey_NOP789QRST.p8}
+///       removal: overwrite
+///       removal-text: This message was withdrawn.
+///
+/// Credentials of an application itself are for both environments. Messages name the place in the file and the files that it
+/// names, and never quote keys.
+package enum APNsApplicationsFile {
+    /// A larger file is a mistake.
+    package static let maximumBytes = 1 << 20
+    package static let maximumApplications = 10_000
+    package static let maximumBundles = 100
+    package static let setting = "apns.applications.file"
+
+    private enum Member: String, CaseIterable {
+        case bundles, production, development, removal
+        case tooLarge = "too-large"
+        case removalText = "removal-text"
+    }
+
+    /// Reads the file and those that it names. Blocks.
+    ///
+    /// - Parameter former: what was read before: keys that are the same keep their tokens, which may not change too often.
+    package static func load(
+        path: String,
+        keeping former: APNsApplications? = nil
+    ) throws(APNsSettingsError) -> APNsApplications {
+        do throws(YAMLFile.Problem) {
+            return try applications(YAMLFile.load(path: path, maximumBytes: maximumBytes), former)
+        } catch {
+            throw APNsSettingsError(message: "\(setting): \(error.message)")
+        }
+    }
+
+    static func parse(
+        _ text: String,
+        of path: String,
+        keeping former: APNsApplications? = nil
+    ) throws(APNsSettingsError) -> APNsApplications {
+        do throws(YAMLFile.Problem) {
+            return try applications(YAMLFile(text: text, of: path), former)
+        } catch {
+            throw APNsSettingsError(message: "\(setting): \(error.message)")
+        }
+    }
+
+    private static func applications(
+        _ file: YAMLFile,
+        _ former: APNsApplications?
+    ) throws(YAMLFile.Problem) -> APNsApplications {
+        let all = try file.members(file.root, "the file")
+        guard !all.isEmpty else { throw file.problem(file.root, "the file has no application") }
+        guard all.count <= maximumApplications else {
+            throw file.problem(file.root, "\(all.count) applications; at most \(maximumApplications)")
+        }
+        var credentials = APNsCredentialsReader(file, keeping: former)
+        var applications: [ExactText: APNsApplication] = [:]
+        for (name, node) in all {
+            do throws(ModelError) {
+                _ = try NotificationKey(application: name, recipient: "r", identifier: "i")
+            } catch {
+                throw file.problem(node, "`\(PrintableText.escaped(name))` is no application: \(error.detail)")
+            }
+            applications[ExactText(name)] = try application(name, node, file, &credentials)
+        }
+        return APNsApplications(applications)
+    }
+
+    private static func application(
+        _ name: String,
+        _ node: Node,
+        _ file: YAMLFile,
+        _ credentials: inout APNsCredentialsReader
+    ) throws(YAMLFile.Problem) -> APNsApplication {
+        var bundles: [String] = []
+        var (oversize, removal, removalText): (APNsOversizePolicy?, String?, String?)
+        var (own, ofEnvironments): ([(String, Node)], [DeviceRegistration.Environment: APNsCredentials]) = ([], [:])
+        for (member, value) in try file.members(node, name) {
+            switch Member(rawValue: member) {
+            case .bundles?: bundles = try self.bundles(value, file)
+            case .production?:
+                ofEnvironments[.production] = try credentials.read(file.members(value, member), value, member)
+            case .development?:
+                ofEnvironments[.development] = try credentials.read(file.members(value, member), value, member)
+            case .tooLarge?: oversize = try policy(value, file)
+            case .removal?: removal = try file.text(value, member)
+            case .removalText?: removalText = try file.text(value, member)
+            case nil:
+                guard APNsCredentialsReader.Member(rawValue: member) != nil else {
+                    let known = Member.allCases.map(\.rawValue) + APNsCredentialsReader.Member.allCases.map(\.rawValue)
+                    throw file.unknown(member, value, among: known)
+                }
+                own.append((member, value))
+            }
+        }
+        guard !bundles.isEmpty else {
+            throw file.problem(node, "`\(PrintableText.escaped(name))` needs `bundles`: com.example.shop")
+        }
+        if !own.isEmpty || ofEnvironments.isEmpty {
+            guard ofEnvironments.isEmpty else {
+                throw file.problem(node, "has credentials of its own and of an environment: give one or the other")
+            }
+            let found = try credentials.read(own, node, name)
+            ofEnvironments = [.production: found, .development: found]
+        }
+        return APNsApplication(
+            bundles: bundles,
+            credentials: ofEnvironments,
+            oversize: oversize ?? .standard,
+            removal: try removalPolicy(removal, removalText, node, file)
+        )
+    }
+
+    private static func bundles(_ node: Node, _ file: YAMLFile) throws(YAMLFile.Problem) -> [String] {
+        let bundles = try file.texts(node, "bundles")
+        guard bundles.count <= maximumBundles else {
+            throw file.problem(node, "\(bundles.count) bundles; at most \(maximumBundles)")
+        }
+        for bundle in bundles where !isBundle(bundle) {
+            let name = PrintableText.escaped(bundle)
+            throw file.problem(node, "`\(name)` is no bundle identifier: letters, digits, '-' and '.'")
+        }
+        return bundles
+    }
+
+    /// A topic is a header, so what it may contain matters.
+    static func isBundle(_ text: String) -> Bool {
+        (1...ModelLimits.bundleIdentifierBytes).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
+    }
+
+    private static func policy(_ node: Node, _ file: YAMLFile) throws(YAMLFile.Problem) -> APNsOversizePolicy {
+        let texts = try file.texts(node, Member.tooLarge.rawValue)
+        guard let policy = APNsOversizePolicy(texts: texts) else {
+            throw file.problem(node, "`too-large` must be refuse, or a list of shorten and drop-media")
+        }
+        return policy
+    }
+
+    private static func removalPolicy(
+        _ name: String?,
+        _ text: String?,
+        _ node: Node,
+        _ file: YAMLFile
+    ) throws(YAMLFile.Problem) -> APNsRemovalPolicy {
+        switch name {
+        case nil where text == nil, "ask" where text == nil: return .ask
+        case "overwrite":
+            guard let text, (1...ModelLimits.shortTextBytes).contains(text.utf8.count) else {
+                throw file.problem(
+                    node,
+                    "`removal: overwrite` needs a `removal-text` of 1 to \(ModelLimits.shortTextBytes) bytes"
+                )
+            }
+            return .overwrite(text: text)
+        case nil, "ask": throw file.problem(node, "`removal-text` is for `removal: overwrite`")
+        default: throw file.problem(node, "`removal` must be ask or overwrite")
+        }
+    }
+}
+
+/// An invalid setting of the channel to Apple's devices.
+package struct APNsSettingsError: Error, Hashable, CustomStringConvertible {
+    /// Begins with the setting, and names the file and the line; never contains a key.
+    package let message: String
+
+    package var description: String { message }
+}
+
+/// Reads the credentials of applications; those of several that name the same files are read once.
+struct APNsCredentialsReader {
+    enum Member: String, CaseIterable {
+        case team, key, certificate
+        case keyFile = "key-file"
+        case certificateKey = "certificate-key"
+    }
+
+    private let file: YAMLFile
+    /// Of the file as it was before.
+    private let former: [APNsCredentials]
+    private var read: [[String]: APNsCredentials] = [:]
+
+    init(_ file: YAMLFile, keeping former: APNsApplications?) {
+        (self.file, self.former) = (file, former?.credentials ?? [])
+    }
+
+    /// - Parameters:
+    ///   - node: where a member is missing.
+    ///   - name: of the application or environment.
+    mutating func read(
+        _ members: [(String, Node)],
+        _ node: Node,
+        _ name: String
+    ) throws(YAMLFile.Problem) -> APNsCredentials {
+        var found: [Member: (text: String, node: Node)] = [:]
+        for (member, value) in members {
+            guard let known = Member(rawValue: member) else {
+                throw file.unknown(member, value, among: Member.allCases.map(\.rawValue))
+            }
+            found[known] = (try file.text(value, member), value)
+        }
+        let isCertificate = found[.certificate] != nil
+        for (member, given) in found where isCertificate != [.certificate, .certificateKey].contains(member) {
+            throw file.problem(given.node, "`\(member.rawValue)` is not for \(isCertificate ? "a certificate" : "a key")")
+        }
+        let identity = Member.allCases.map { found[$0]?.text ?? "" }
+        if let known = read[identity] { return known }
+        let new = isCertificate ? try certificate(found) : try tokens(found, node, name)
+        let result = former.first { $0.isSame(as: new) } ?? read.values.first { $0.isSame(as: new) } ?? new
+        read[identity] = result
+        return result
+    }
+
+    private func certificate(
+        _ found: [Member: (text: String, node: Node)]
+    ) throws(YAMLFile.Problem) -> APNsCredentials {
+        guard let certificate = found[.certificate] else {
+            throw file.problem(nil, "`certificate` is missing")
+        }
+        do throws(OutboundTLS.AuthoritiesError) {
+            let key = found[.certificateKey]?.text ?? certificate.text
+            return .certificate(try OutboundTLS.Identity(certificates: certificate.text, key: key))
+        } catch {
+            throw file.problem(certificate.node, "`certificate`: \(error)")
+        }
+    }
+
+    private func tokens(
+        _ found: [Member: (text: String, node: Node)],
+        _ node: Node,
+        _ name: String
+    ) throws(YAMLFile.Problem) -> APNsCredentials {
+        guard let team = found[.team], let key = found[.key], let keyFile = found[.keyFile] else {
+            let missing = [Member.team, .key, .keyFile].first { found[$0] == nil }?.rawValue ?? ""
+            throw file.problem(
+                node,
+                "`\(PrintableText.escaped(name))` has no `\(missing)`: it needs team, key and key-file, or a certificate"
+            )
+        }
+        for (member, id) in [(Member.team, team), (Member.key, key)] where !ProviderTokens.isID(id.text) {
+            throw file.problem(
+                id.node,
+                "`\(member.rawValue)` must be the id of a \(member.rawValue): "
+                    + "\(ProviderTokens.idCharacters) capital letters and digits"
+            )
+        }
+        do throws(SigningKeyError) {
+            let signing = try ES256Key.load(path: keyFile.text)
+            return .tokens(ProviderTokens(teamID: team.text, keyID: key.text, key: signing))
+        } catch {
+            throw file.problem(keyFile.node, "`key-file`: \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package import NotificationModel
+
+/// A push as APNs gets it, but for token and credentials.
+package struct APNsPush: Hashable, Sendable {
+    package var headers: APNsHeaders
+    /// The body: JSON.
+    package var payload: [UInt8]
+    /// What the payload lacks of what was asked for.
+    package var changes: [APNsPayloadChange] = []
+
+    package init(headers: APNsHeaders, payload: [UInt8], changes: [APNsPayloadChange] = []) {
+        (self.headers, self.payload, self.changes) = (headers, payload, changes)
+    }
+
+    /// A notification for a device.
+    ///
+    /// Throws `payload-too-large` when it does not fit in spite of the policy, and `invalid` for JSON that is no content.
+    ///
+    /// - Parameters:
+    ///   - delivery: what the device is given.
+    ///   - pushType: nil for `alert`, or `background` when nothing is shown, played or counted.
+    ///   - bundle: the app's bundle identifier.
+    ///   - policy: for a payload that is too large.
+    package init(
+        _ delivery: APNsDelivery,
+        as pushType: APNsPushType? = nil,
+        bundle: String,
+        oversize policy: APNsOversizePolicy = .standard
+    ) throws(ModelError) {
+        self = try delivery.content.borrowed { bytes throws(ModelError) in
+            // An enriched content may be nested deeper than a request.
+            var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
+            let parts = try scanner.whole { scanner throws(ModelError) in try ContentParts(&scanner) }
+            let writer = APNsPayloadWriter(scanner, parts, delivery, pushType)
+            let (payload, changes) = try writer.payload(policy)
+            var headers = APNsHeaders(writer.pushType, bundle: bundle, id: delivery.id)
+            if writer.pushType == .alert, writer.level == .passive { headers.priority = .saving }
+            headers.expiration = delivery.expiration.map(APNsHeaders.expiration)
+            headers.collapseID = delivery.collapseID
+            return APNsPush(headers: headers, payload: payload, changes: changes)
+        }
+    }
+}
+
+/// What a payload lacks of what was asked for; the texts are for events and people.
+package enum APNsPayloadChange: Hashable, Sendable, CustomStringConvertible {
+    /// The end of the body was cut off.
+    case bodyShortened
+    /// Attachments were left out.
+    case mediaDropped
+    /// A member of `userInfo` has a name that the payload needs for itself.
+    case memberLeftOut(String)
+
+    package var description: String {
+        switch self {
+        case .bodyShortened: "body-shortened"
+        case .mediaDropped: "media-dropped"
+        case .memberLeftOut(let name): "userInfo.\(name)-left-out"
+        }
+    }
+}

@@ -1,0 +1,44 @@
+extension JSONScanner {
+    /// Copies the next value in its shortest form: without white space, and without escapes that JSON does not require.
+    ///
+    /// The text of numbers and the order of members stay.
+    package mutating func copyValue(to out: inout [UInt8]) throws(ModelError) {
+        switch peek() {
+        case 0x22:
+            copy(try text(), to: &out)
+        case 0x7B:
+            var isFirst = true
+            out.append(0x7B)
+            try object { scanner, name throws(ModelError) in
+                if !isFirst { out.append(0x2C) }
+                isFirst = false
+                scanner.copy(name, to: &out)
+                out.append(0x3A)
+                try scanner.copyValue(to: &out)
+            }
+            out.append(0x7D)
+        case 0x5B:
+            out.append(0x5B)
+            try array { scanner, index throws(ModelError) in
+                if index > 0 { out.append(0x2C) }
+                try scanner.copyValue(to: &out)
+            }
+            out.append(0x5D)
+        default:
+            let start = position
+            try skipValue()
+            out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<position]))
+        }
+    }
+
+    /// Copies a scanned string with its quotes, in its shortest form.
+    package func copy(_ text: JSONStringToken, to out: inout [UInt8]) {
+        guard text.isEscaped else {
+            out.append(0x22)
+            out.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[text.start..<text.end]))
+            out.append(0x22)
+            return
+        }
+        unescaped(text).withUnsafeBytes { JSONWriter.append(string: $0, to: &out) }
+    }
+}

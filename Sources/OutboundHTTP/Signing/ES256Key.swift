@@ -1,0 +1,140 @@
+import COpenSSL
+import Foundation
+import ServiceHTTP
+
+/// A private key on the curve P-256, which signs tokens as `ES256` (RFC 7518, section 3.4).
+///
+/// Its file is PEM with one PKCS #8 key, as Apple's `.p8` files. Messages name the file and never show what is in it.
+package final class ES256Key: Sendable {
+    /// A larger file is a mistake.
+    package static let maximumBytes = 16 * 1024
+    /// The bytes of each of the two numbers of a signature.
+    private static let numberBytes = 32
+
+    /// OpenSSL counts its references; it is never changed.
+    nonisolated(unsafe) private let key: OpaquePointer
+
+    /// Reads a key from its file. Blocks.
+    package static func load(path: String) throws(SigningKeyError) -> ES256Key {
+        let text: String
+        do throws(SecretFile.Problem) {
+            text = try SecretFile.text(path: path, maximumBytes: maximumBytes, what: "a key's file")
+        } catch {
+            throw SigningKeyError("\(path) \(error.text)")
+        }
+        return try ES256Key(pem: text, of: path)
+    }
+
+    /// - Parameters:
+    ///   - text: The contents of the file.
+    ///   - path: For messages.
+    package init(pem text: String, of path: String) throws(SigningKeyError) {
+        let der = try PrivateKeyText.der(of: text, path)
+        let found = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+            var position = bytes.baseAddress
+            guard let information = d2i_PKCS8_PRIV_KEY_INFO(nil, &position, bytes.count) else { return nil }
+            defer { PKCS8_PRIV_KEY_INFO_free(information) }
+            return EVP_PKCS82PKEY(information)
+        }
+        // Nobody else on this thread shall find what failed here.
+        ERR_clear_error()
+        guard let found else { throw SigningKeyError("\(path) is damaged: it has no key in PKCS #8") }
+        guard Self.isP256(found) else {
+            EVP_PKEY_free(found)
+            throw SigningKeyError("\(path) has a key of another kind: ES256 needs one on the curve P-256")
+        }
+        key = found
+    }
+
+    deinit { EVP_PKEY_free(key) }
+
+    /// Whether both are the same key.
+    package func isSame(as other: ES256Key) -> Bool { EVP_PKEY_eq(key, other.key) == 1 }
+
+    /// The numbers R and S of a signature over SHA-256, 32 bytes each, big-endian.
+    ///
+    /// - Returns: Nil when OpenSSL cannot sign, for lack of memory or of random numbers.
+    package func signature(of bytes: [UInt8]) -> [UInt8]? {
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        defer {
+            EVP_MD_CTX_free(context)
+            ERR_clear_error()
+        }
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1 else { return nil }
+        var length = 0
+        guard EVP_DigestSign(context, nil, &length, bytes, bytes.count) == 1 else { return nil }
+        var der = [UInt8](repeating: 0, count: length)
+        guard EVP_DigestSign(context, &der, &length, bytes, bytes.count) == 1 else { return nil }
+        return Self.numbers(of: der[..<length])
+    }
+
+    private static func numbers(of der: ArraySlice<UInt8>) -> [UInt8]? {
+        let numbers = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
+            var position = bytes.baseAddress
+            return d2i_ECDSA_SIG(nil, &position, bytes.count)
+        }
+        guard let numbers else { return nil }
+        defer { ECDSA_SIG_free(numbers) }
+        var raw = [UInt8](repeating: 0, count: 2 * numberBytes)
+        let isWhole = raw.withUnsafeMutableBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            let count = Int32(numberBytes)
+            return BN_bn2binpad(ECDSA_SIG_get0_r(numbers), start, count) == count
+                && BN_bn2binpad(ECDSA_SIG_get0_s(numbers), start + numberBytes, count) == count
+        }
+        return isWhole ? raw : nil
+    }
+
+    private static func isP256(_ key: OpaquePointer) -> Bool {
+        var name = [CChar](repeating: 0, count: 64)
+        var length = 0
+        guard EVP_PKEY_get_group_name(key, &name, name.count, &length) == 1 else { return false }
+        return String(decoding: name.prefix(length).map(UInt8.init(bitPattern:)), as: UTF8.self) == "prime256v1"
+    }
+}
+
+extension ES256Key: CustomStringConvertible, CustomReflectable {
+    /// Nothing of the key.
+    package var description: String { "a key on P-256" }
+
+    /// Nothing of the key.
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The one PEM block of a private key's file (RFC 7468).
+private enum PrivateKeyText {
+    private static let label = "PRIVATE KEY"
+
+    static func der(of text: String, _ path: String) throws(SigningKeyError) -> [UInt8] {
+        let lines = text.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        let labels = lines.compactMap { line -> Substring? in
+            guard line.hasPrefix("-----BEGIN "), line.hasSuffix("-----") else { return nil }
+            return line.dropFirst(11).dropLast(5)
+        }
+        guard let found = labels.first else {
+            throw SigningKeyError("\(path) is no key in PEM: it must have a line -----BEGIN \(label)-----")
+        }
+        guard labels.count == 1 else { throw SigningKeyError("\(path) has \(labels.count) parts in PEM; one is a key") }
+        guard found == label else { throw SigningKeyError("\(path) \(refusal(of: found))") }
+        let inner = lines.drop { $0 != "-----BEGIN \(label)-----" }.dropFirst()
+        guard let end = inner.firstIndex(of: "-----END \(label)-----") else {
+            throw SigningKeyError("\(path) is damaged: it has no line -----END \(label)-----")
+        }
+        guard let der = Data(base64Encoded: inner[..<end].joined()), !der.isEmpty else {
+            throw SigningKeyError("\(path) is damaged: what is between its first and last line is not Base64")
+        }
+        return Array(der)
+    }
+
+    /// - Parameter label: Not quoted unless it is known, since it is read from a file of secrets.
+    private static func refusal(of label: Substring) -> String {
+        switch label {
+        case "ENCRYPTED PRIVATE KEY": "is encrypted: write it without a password with `openssl pkcs8`"
+        case "EC PRIVATE KEY", "EC PARAMETERS":
+            "is not in PKCS #8: convert it with `openssl pkcs8 -topk8 -nocrypt`"
+        case "PUBLIC KEY": "has the public key: the private one is needed"
+        case "CERTIFICATE": "has a certificate: the private key is needed"
+        default: "has something else in PEM: a key begins with -----BEGIN \(Self.label)-----"
+        }
+    }
+}
