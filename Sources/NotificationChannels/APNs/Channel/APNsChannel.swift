@@ -127,11 +127,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     /// Sends the push of one operation.
     private func push(_ send: ChannelSend, to registration: DeviceRegistration, _ reply: ChannelReply) {
         start(send.key.application, to: registration, priority: send.priority, [reply]) { application, bundle in
-            let device = try APNsDevice.list(send.devices ?? [0x5B, 0x5D]).first
+            let device = try APNsDevice(list: send.devices ?? [])
             switch send.kind {
             case .deliver(let content):
-                var delivery = APNsDelivery(send, content: content, to: device ?? APNsDevice(registration, send))
-                delivery.origin?.device = device?.name ?? ""
+                let delivery = APNsDelivery(send, content: content, to: device)
                 return try APNsPush(delivery, bundle: bundle, oversize: application.oversize)
             case .remove:
                 guard case .overwrite(let text) = application.removal else { return nil }
@@ -140,7 +139,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                     requestID: send.requestID,
                     occurrence: send.occurrence,
                     sequence: send.sequence,
-                    device: device?.name ?? ""
+                    device: device.name
                 )
                 return try APNsRemoval.overwrite(with: text, id: send.id, origin: origin, bundle: bundle)
             }

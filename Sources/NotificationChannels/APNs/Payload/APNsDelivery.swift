@@ -83,60 +83,47 @@ package struct APNsDelivery: Hashable, Sendable {
     }
 }
 
-/// A device as the list of a send has it: `{"device":"iphone-1","platform":"apns","token":"…",…}`.
+/// What a device shows and plays of a notification, as the list of a send says:
+/// `{"device":"iphone-1","presentation":["banner","list"],"badge":3,…}`. How it is reached is in its registration.
 package struct APNsDevice: Hashable, Sendable {
     package var name: String
-    /// Lower-case hexadecimal.
-    package var token: String
-    package var environment: DeviceRegistration.Environment?
-    package var bundleIdentifier: String?
-    /// What of a notification it shows and plays; nothing for a removal.
-    package var presentation: PresentationOptions
+    /// Nothing for a removal.
+    package var presentation: PresentationOptions = []
     package var badge: Int64?
     package var interruptionLevel: InterruptionLevel?
 
     private enum Field: FieldName {
-        case device, token, environment, bundleIdentifier, presentation, badge, interruptionLevel
+        case device, presentation, badge, interruptionLevel
     }
 
-    /// Reads a JSON array of devices; those without a token, for which there is no way, are left out.
-    ///
-    /// Throws `invalid` for anything else.
-    package static func list(_ json: ArraySlice<UInt8>) throws(ModelError) -> [APNsDevice] {
+    package init(name: String) { self.name = name }
+
+    /// Reads the first device of a JSON array. Throws `invalid` for anything else.
+    package init(list json: ArraySlice<UInt8>) throws(ModelError) {
         var devices: [APNsDevice] = []
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
             try scanner.whole { scanner throws(ModelError) in
-                try scanner.array { scanner, _ throws(ModelError) in
-                    if let device = try APNsDevice(&scanner) { devices.append(device) }
-                }
+                try scanner.array { scanner, _ throws(ModelError) in devices.append(try APNsDevice(&scanner)) }
             }
         }
-        return devices
+        guard let first = devices.first else { throw ModelError(.invalid, field: "devices", "has no device") }
+        self = first
     }
 
-    private init?(_ scanner: inout JSONScanner) throws(ModelError) {
-        var (name, token): (String?, String?)
-        (presentation, badge, interruptionLevel) = ([], nil, nil)
-        (environment, bundleIdentifier) = (nil, nil)
-        var (options, number): (PresentationOptions?, Int64?)
-        var level: InterruptionLevel?
-        var (found, bundle): (DeviceRegistration.Environment?, String?)
+    private init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var device = APNsDevice(name: "")
+        var name: String?
         try scanner.object { scanner, member throws(ModelError) in
             switch try scanner.field(member, of: Field.self) {
-            case .device: try scanner.once(&name, scanner.materialise(scanner.string()))
-            case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
-            case .environment: try scanner.once(&found, scanner.choice(DeviceRegistration.Environment.self))
-            case .bundleIdentifier: try scanner.once(&bundle, scanner.materialise(scanner.string()))
-            case .presentation: try scanner.once(&options, scanner.options(PresentationOptions.self))
-            case .badge: try scanner.once(&number, scanner.integer(in: 0...ModelLimits.badge))
-            case .interruptionLevel: try scanner.once(&level, scanner.choice(InterruptionLevel.self))
+            case .device: name = scanner.materialise(try scanner.string())
+            case .presentation: device.presentation = try scanner.options(PresentationOptions.self)
+            case .badge: device.badge = try scanner.integer(in: 0...ModelLimits.badge)
+            case .interruptionLevel: device.interruptionLevel = try scanner.choice(InterruptionLevel.self)
             case nil: try scanner.skipValue()
             }
         }
-        guard let token else { return nil }
-        (self.name, self.token) = (try scanner.required(name, Field.device), token)
-        (environment, bundleIdentifier, badge, interruptionLevel) = (found, bundle, number, level)
-        presentation = options ?? []
+        device.name = try scanner.required(name, Field.device)
+        self = device
     }
 }
