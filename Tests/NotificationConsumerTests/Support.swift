@@ -344,7 +344,7 @@ extension PerInput<InputProgress> {
 }
 
 extension OwnedPartition {
-    mutating func takeCut(
+    func takeCut(
         topics: TopicNames,
         partitions: Int32,
         timeZoneDataVersion: String,

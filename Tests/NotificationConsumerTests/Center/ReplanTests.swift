@@ -220,7 +220,7 @@ struct ReplanTests {
             from: Self.database("Europe/Berlin"),
             to: Self.database("Africa/Lagos")
         )
-        var partition = OwnedPartition(
+        let partition = OwnedPartition(
             center: center,
             inputs: .at(0),
             lineage: "l",

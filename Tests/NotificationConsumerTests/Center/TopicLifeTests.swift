@@ -59,7 +59,7 @@ struct TopicLifeTests {
         bench.apply(request("a"))
         let entry = String(decoding: bench.entry(key("order"))?.json ?? [], as: UTF8.self)
         #expect(!entry.contains("life"))
-        var partition = OwnedPartition(
+        let partition = OwnedPartition(
             center: bench.center,
             inputs: .at(1),
             lineage: "l",

@@ -30,7 +30,7 @@ struct CatchUpTests {
         )
     }
 
-    private static func fire(_ partition: inout OwnedPartition, _ milliseconds: Int64) throws -> [DeliveryEvent] {
+    private static func fire(_ partition: OwnedPartition, _ milliseconds: Int64) throws -> [DeliveryEvent] {
         try partition.center.refill(at: at(milliseconds))
         _ = try partition.fireDue(at: at(milliseconds), limit: 10) { _ in }
         return partition.center.takeEffects().events
@@ -38,7 +38,7 @@ struct CatchUpTests {
 
     private static func apply(
         _ inputs: [CenterInput],
-        to partition: inout OwnedPartition,
+        to partition: OwnedPartition,
         _ milliseconds: Int64
     ) throws -> [DeliveryEvent] {
         for input in inputs {
@@ -50,43 +50,43 @@ struct CatchUpTests {
     }
 
     @Test func `a removal in the backlog cancels a notification that became due during an outage`() throws {
-        var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
-        #expect(try Self.fire(&partition, 20_000).isEmpty)
-        let events = try Self.apply([removal("r")], to: &partition, 20_000)
+        let partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
+        #expect(try Self.fire(partition, 20_000).isEmpty)
+        let events = try Self.apply([removal("r")], to: partition, 20_000)
         #expect(events.map(\.name) == [.cancelled])
     }
 
     @Test func `a request read again after its due time has the same outcome as before`() throws {
-        var partition = try Self.partition()
+        let partition = try Self.partition()
         let inputs = [request("a", interval(5)), removal("r")]
-        let events = try Self.apply(inputs, to: &partition, 20_000)
+        let events = try Self.apply(inputs, to: partition, 20_000)
         #expect(events.map(\.name) == [.scheduled, .cancelled])
         partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in nil }
         #expect(!partition.isCatchingUp)
-        #expect(try Self.fire(&partition, 20_000).isEmpty)
+        #expect(try Self.fire(partition, 20_000).isEmpty)
     }
 
     @Test func `timers fire when the backlog is read`() throws {
-        var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
+        let partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
         #expect(partition.isCatchingUp)
-        let events = try Self.apply([request("b", key("other"), interval(6))], to: &partition, 20_000)
+        let events = try Self.apply([request("b", key("other"), interval(6))], to: partition, 20_000)
         #expect(events.map(\.name) == [.scheduled])
         partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in 1 }
-        #expect(try Self.fire(&partition, 20_000).isEmpty)
-        _ = try Self.apply([request("c", key("third"))], to: &partition, 20_000)
+        #expect(try Self.fire(partition, 20_000).isEmpty)
+        _ = try Self.apply([request("c", key("third"))], to: partition, 20_000)
         partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in 1 }
-        #expect(try Self.fire(&partition, 20_000).map(\.requestID) == [id("a"), id("b")])
+        #expect(try Self.fire(partition, 20_000).map(\.requestID) == [id("a"), id("b")])
     }
 
     @Test func `timers wait for the backlog only while it is read, and for a limited time`() throws {
         for (lag, isHeld, later) in [
             (0, false, Duration.zero), (5, true, .zero), (5, false, CatchUp.bound),
         ] as [(Int64, Bool, Duration)] {
-            var partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
+            let partition = try Self.partition { $0.apply(request("a", interval(5)), 0) }
             partition.endCatchUp(isReadingHeld: false, at: Self.start) { _, _ in 5 }
             #expect(partition.isCatchingUp)
             partition.endCatchUp(isReadingHeld: isHeld, at: Self.start + later) { _, _ in lag }
-            #expect(try Self.fire(&partition, 20_000).map(\.name) == [.delivered])
+            #expect(try Self.fire(partition, 20_000).map(\.name) == [.delivered])
         }
     }
 
@@ -147,7 +147,7 @@ struct CatchUpTests {
         throws
     {
         let rules = LifecycleRules(retention: 1_000_000, channels: ChannelRules(.test))
-        var partition = OwnedPartition(
+        let partition = OwnedPartition(
             center: Bench(rules).center,
             inputs: .at(10),
             lineage: "l",
@@ -155,7 +155,7 @@ struct CatchUpTests {
             hasMarker: true
         )
         // After a long idle time the last marker is old.
-        #expect(try Self.apply([request("a")], to: &partition, 60_000).isEmpty)
+        #expect(try Self.apply([request("a")], to: partition, 60_000).isEmpty)
         #expect(partition.center.inFlight == 0)
         let wantsLimit = partition.wantsLimit(at: at(60_000))
         #expect(wantsLimit)
@@ -170,7 +170,7 @@ struct CatchUpTests {
         )
         let marker = try #require(partition.marker)
         try partition.commit(markerAt: 1, at: at(0))
-        _ = try Self.fire(&partition, 60_100)
+        _ = try Self.fire(partition, 60_100)
         #expect(partition.center.inFlight == 1)
         // The next owner has the changelog of that cut.
         var next = try PartitionCenter(
@@ -186,7 +186,7 @@ struct CatchUpTests {
         #expect(effects.events.summary == ["cancelled a!"] && effects.events.first?.inDoubt == true)
         #expect(effects.sends.map(\.kind) == [.remove])
         // Within the limit it is sent immediately.
-        _ = try Self.apply([request("b", key("other"))], to: &partition, 60_200)
+        _ = try Self.apply([request("b", key("other"))], to: partition, 60_200)
         #expect(partition.center.inFlight == 2)
     }
 }

@@ -8,7 +8,7 @@ struct InterleavedChangelogTests {
     /// Commits one pending request whose entry and marker are at the end of a changelog of 20 records, with so many records of
     /// another owner between.
     private func commit(foreign: Int64, stateEnd: Int64?) throws -> PartitionCenter {
-        var partition = OwnedPartition(
+        let partition = OwnedPartition(
             center: Bench().center,
             inputs: .at(10),
             lineage: "l",

@@ -37,7 +37,7 @@ struct RestoreTests {
 
     @Test func `a limit from before the clock was set back is reported once more, and then no longer applies`() throws {
         let bench = Bench()
-        var partition = OwnedPartition(
+        let partition = OwnedPartition(
             center: bench.center,
             inputs: .at(7),
             lineage: "l",
@@ -65,7 +65,7 @@ struct RestoreTests {
             bench.apply(request("a", interval(10, misfire: misfire)), 0)
             try bench.commit()
             try bench.center.refill(at: at(0))
-            var partition = OwnedPartition(
+            let partition = OwnedPartition(
                 center: bench.center,
                 inputs: .at(1),
                 lineage: "l",
@@ -80,7 +80,7 @@ struct RestoreTests {
     @Test func `a limit is further ahead where checkpoints take long, so that it has not passed when it takes effect`()
         throws
     {
-        var partition = OwnedPartition(
+        let partition = OwnedPartition(
             center: Bench().center,
             inputs: .at(7),
             lineage: "l",
@@ -104,7 +104,7 @@ struct RestoreTests {
         bench.apply(request("a", interval(10)), 0)
         try bench.commit()
         try bench.center.refill(at: at(0))
-        var partition = OwnedPartition(
+        let partition = OwnedPartition(
             center: bench.center,
             inputs: .at(1),
             lineage: "l",
@@ -138,7 +138,7 @@ struct RestoreTests {
             bench.apply(request("a", plan), 0)
             try bench.commit()
             try bench.center.refill(at: at(0))
-            var partition = OwnedPartition(
+            let partition = OwnedPartition(
                 center: bench.center,
                 inputs: .at(1),
                 lineage: "l",
