@@ -126,7 +126,9 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     /// Sends the push of one operation.
     private func push(_ send: ChannelSend, to registration: DeviceRegistration, _ reply: ChannelReply) {
-        start(send.key.application, to: registration, priority: send.priority, [reply]) { application, bundle in
+        start(send.key.application, to: registration, priority: send.priority, [reply]) {
+            application,
+            bundle throws(ModelError) in
             let device = try APNsDevice(list: send.devices ?? [])
             switch send.kind {
             case .deliver(let content):
