@@ -92,7 +92,7 @@ struct APNsProviderTokenTests {
     private func decoded(_ part: Substring) throws -> [UInt8] {
         var text = part.replacing("-", with: "+").replacing("_", with: "/")
         text += String(repeating: "=", count: (4 - text.count % 4) % 4)
-        return Array(try #require(Data(base64Encoded: text)))
+        return Array(try #require(Data(base64Encoded: String(text))))
     }
 
     @Test func `a token has the claims of Apple's page, and the signature of the key`() throws {
