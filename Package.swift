@@ -213,7 +213,8 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "carillon", "CarillonSimulation", "HTTPTesting", "Kafka", "LocalBroker", "NotificationChannels",
-                "NotificationEnrichment", "NotificationModel", "NotificationState", "NotificationPublisher", "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log,
+                "NotificationEnrichment", "NotificationModel", "NotificationState", "NotificationPublisher",
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log,
                 argumentParser,
             ]
         ),

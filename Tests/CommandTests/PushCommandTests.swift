@@ -35,7 +35,7 @@ struct PushCommandTests {
     @Test func `every option of a content is in the payload`() throws {
         let plan = try plan(
             Self.bundle + [
-                "--title", "T", "--subtitle", "S", "--body-key", "B", "--body-argument", "1", "--body-argument", "-2",
+                "--title", "T", "--subtitle", "S", "--body-key", "B", "--body-argument", "1", "--body-argument=-2",
                 "--badge", "3", "--sound", "a.caf", "--critical", "--volume", "0.5", "--category", "C", "--thread", "D",
                 "--interruption-level", "critical", "--relevance-score", "0.5", "--launch-image", "L",
                 "--target-content", "X", "--filter-criteria", "F", "--mutable-content", "--user-info", "a=b",
@@ -102,13 +102,18 @@ struct PushCommandTests {
         let plan = try plan(Self.bundle + ["--payload", widgets.path, "--push-type", "controls"])
         #expect(plan.problems.isEmpty && plan.push.headers.topic == "com.example.shop.push-type.controls")
         let large = try TemporaryFile(String(repeating: "x", count: 65_537))
-        #expect(throws: CommandFailure.self) { try self.plan(Self.bundle + ["--payload", large.path, "--push-type", "alert"]) }
+        #expect(throws: CommandFailure.self) {
+            try self.plan(Self.bundle + ["--payload", large.path, "--push-type", "alert"])
+        }
         #expect(throws: CommandFailure.self) { try self.plan(Self.bundle + ["--payload", "/nowhere"]) }
     }
 
     @Test func `a content of a request is taken, and what is none is told with its field`() throws {
         let file = try TemporaryFile(#"{ "title": "T", "badge": 2, "attachments": [] }"#)
-        #expect(try payload(plan(Self.bundle + ["--content", file.path])) == #"{"aps":{"alert":{"title":"T"},"badge":2},"carillon":{"attachments":[]}}"#)
+        #expect(
+            try payload(plan(Self.bundle + ["--content", file.path]))
+                == #"{"aps":{"alert":{"title":"T"},"badge":2},"carillon":{"attachments":[]}}"#
+        )
         let wrong = try TemporaryFile(#"{"titel":"T"}"#)
         let failure = #expect(throws: CommandFailure.self) { try plan(Self.bundle + ["--content", wrong.path]) }
         #expect(failure?.description.contains("titel") == true && failure?.status == 65)
@@ -145,7 +150,8 @@ struct PushCommandTests {
     @Test(arguments: [
         (["--title", "T"], "--bundle-identifier or --topic"),
         (["--event", "update", "--payload", "f"], "--event is in the place of"),
-        (["--content", "f", "--payload", "f"], "exclude each other"), (["--content", "f", "--title", "T"], "in the place of"),
+        (["--content", "f", "--payload", "f"], "exclude each other"),
+        (["--content", "f", "--title", "T"], "in the place of"),
         (["--title-argument", "a"], "needs --title-key"), (["--volume", "0.5"], "needs --critical"),
         (["--timestamp", "1"], "needs --event"), (["--event", "update", "--attributes", "{}"], "is for --event start"),
         (["--event", "update", "--content-state", "[]"], "takes a JSON object"),
@@ -156,7 +162,8 @@ struct PushCommandTests {
         (["--key", "AuthKey_ABC123DEFG.p8", "--team-id", "short"], "--team-id takes"),
         (["--key", "a", "--certificate", "b"], "exclude each other"), (["--team-id", "DEF123GHIJ"], "are for --key"),
         (["--certificate-key", "a"], "is for --certificate"), (["--applications", "a"], "needs --application"),
-        (["--timeout", "0s"], "--timeout must be"), (["--priority", "7"], "priority"), (["--push-type", "loud"], "push-type"),
+        (["--timeout", "0s"], "--timeout must be"), (["--priority", "7"], "priority"),
+        (["--push-type", "loud"], "push-type"),
         (["--id", "7"], "id"),
     ])
     func `a wrong command line is told`(_ arguments: [String], _ said: String) throws {
@@ -185,7 +192,10 @@ struct PushCommandTests {
         let files = try TestFiles()
         defer { files.remove() }
         let key = files.path("AuthKey.p8")
-        _ = try files.run("openssl", ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key])
+        _ = try files.run(
+            "openssl",
+            ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", key]
+        )
         let file = try files.write(
             """
             shop:
@@ -199,8 +209,14 @@ struct PushCommandTests {
         let provider = try #require(try command.credentials.provider(.production))
         let plan = try command.plan(provider.application, hasCertificate: false, id: Self.id, at: Self.now)
         #expect(plan.push.headers.topic == "com.example.shop")
-        let shown = PushReport.request(plan, to: "https://api.push.apple.com", by: PushReport.provider(provider.credentials))
-        #expect(shown.contains("authorization: bearer … (key ABC123DEFG of team DEF123GHIJ)\n") && !shown.contains("eyJ"))
+        let shown = PushReport.request(
+            plan,
+            to: "https://api.push.apple.com",
+            by: PushReport.provider(provider.credentials)
+        )
+        #expect(
+            shown.contains("authorization: bearer … (key ABC123DEFG of team DEF123GHIJ)\n") && !shown.contains("eyJ")
+        )
         #expect(shown.hasPrefix("POST https://api.push.apple.com/3/device/\(Self.token)\n"))
         #expect(throws: CommandFailure.self) { try command.credentials.provider(.development) }
         let other = try self.command(["--applications", file, "--application", "bank"])

@@ -57,12 +57,17 @@ struct APNsAnswerTests {
         }
     }
 
-    @Test(arguments: ["", "{}", "[]", "{", "null", #"{"reason":5}"#, #"{"reason":null}"#, #"{"reason":""}"#, #"{"reason":"News"}"#, "\u{0}"])
+    @Test(arguments: [
+        "", "{}", "[]", "{", "null", #"{"reason":5}"#, #"{"reason":null}"#, #"{"reason":""}"#, #"{"reason":"News"}"#,
+        "\u{0}",
+    ])
     func `without a known reason the class of the status decides`(_ body: String) {
         let expected: [(Int, APNsAction)] = [
-            (200, .accept), (201, .accept), (299, .accept), (400, .refuse(.rejected)), (401, .stop), (402, .refuse(.rejected)),
+            (200, .accept), (201, .accept), (299, .accept), (400, .refuse(.rejected)), (401, .stop),
+            (402, .refuse(.rejected)),
             (403, .stop), (404, .refuse(.rejected)), (405, .refuse(.rejected)), (408, .retry), (410, .retire),
-            (413, .refuse(.payloadTooLarge)), (425, .retry), (429, .delayDevice), (499, .refuse(.rejected)), (500, .retry),
+            (413, .refuse(.payloadTooLarge)), (425, .retry), (429, .delayDevice), (499, .refuse(.rejected)),
+            (500, .retry),
             (502, .retry), (503, .retry), (599, .retry), (100, .retry), (302, .retry), (0, .retry), (999, .retry),
         ]
         for (status, action) in expected { #expect(answer(status, body).action == action, "\(status)") }

@@ -12,7 +12,9 @@ struct APNsExistingPayloadTests {
         return (0..<count).map { _ in pieces.randomElement(using: &generator) ?? "" }.joined()
     }
 
-    private static func maybe<Value>(_ generator: inout SeededGenerator, _ make: (inout SeededGenerator) -> Value) -> Value? {
+    private static func maybe<Value>(_ generator: inout SeededGenerator, _ make: (inout SeededGenerator) -> Value)
+        -> Value?
+    {
         Bool.random(using: &generator) ? make(&generator) : nil
     }
 
@@ -52,7 +54,9 @@ struct APNsExistingPayloadTests {
         content.launchImageName = maybe(&generator, name)
         content.targetContentIdentifier = maybe(&generator) { text(&$0) }
         content.filterCriteria = maybe(&generator) { text(&$0) }
-        content.interruptionLevel = maybe(&generator) { InterruptionLevel.allCases.randomElement(using: &$0) ?? .active }
+        content.interruptionLevel = maybe(&generator) {
+            InterruptionLevel.allCases.randomElement(using: &$0) ?? .active
+        }
         content.relevanceScore = maybe(&generator) { Double.random(in: 0...1, using: &$0) }
         content.summaryArgument = maybe(&generator) { text(&$0) }
         content.summaryArgumentCount = maybe(&generator) { Int64.random(in: 0...9, using: &$0) }
@@ -63,13 +67,18 @@ struct APNsExistingPayloadTests {
                 NotificationAttachment(
                     identifier: "\(index)",
                     url: "https://e.com/\(index)",
-                    options: maybe(&generator) { .init(typeHint: "public.png", thumbnailTime: Double.random(in: 0...9, using: &$0)) }
+                    options: maybe(&generator) {
+                        .init(typeHint: "public.png", thumbnailTime: Double.random(in: 0...9, using: &$0))
+                    }
                 )
             }
         }
         content.userInfo = maybe(&generator) { generator in
             .object([
-                .init("k" + text(&generator), .array([.null, .bool(false), .number("1.50"), .string(text(&generator))])),
+                .init(
+                    "k" + text(&generator),
+                    .array([.null, .bool(false), .number("1.50"), .string(text(&generator))])
+                ),
                 .init("aps", .number("1")),
             ])
         }

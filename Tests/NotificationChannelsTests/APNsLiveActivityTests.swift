@@ -52,10 +52,12 @@ struct APNsLiveActivityTests {
         #expect(try isSame(payload(open), #"{"aps":{"timestamp":8,"event":"end","content-state":{"score":3}}}"#))
     }
 
-    @Test(arguments: [
-        (0, 0), (1, 0), (999, 0), (1000, 1), (-1, -1), (-1000, -1), (-1001, -2),
-        (.max, 9_223_372_036_854_775), (.min, -9_223_372_036_854_776),
-    ] as [(Int64, Int64)])
+    @Test(
+        arguments: [
+            (0, 0), (1, 0), (999, 0), (1000, 1), (-1, -1), (-1000, -1), (-1001, -2),
+            (.max, 9_223_372_036_854_775), (.min, -9_223_372_036_854_776),
+        ] as [(Int64, Int64)]
+    )
     func `dates are whole seconds, rounded down`(_ milliseconds: Int64, _ seconds: Int64) throws {
         let dismissal = Timestamp(rawValue: milliseconds)
         let end = LiveActivityPush(.end(dismissal: dismissal), timestamp: 1, contentState: nil)

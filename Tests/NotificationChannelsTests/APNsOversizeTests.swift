@@ -6,7 +6,8 @@ import Testing
 @Suite("Payloads of APNs that are too large")
 struct APNsOversizeTests {
     private static let characters: [String] = [
-        "a", "\"", "\\", "\n", "\u{1}", "\u{7F}", "é", "e\u{301}", "中", "😀", "👩‍👩‍👧‍👦", "🇨🇳", "क्षि", " ", "a\u{301}\u{302}\u{303}",
+        "a", "\"", "\\", "\n", "\u{1}", "\u{7F}", "é", "e\u{301}", "中", "😀", "👩‍👩‍👧‍👦", "🇨🇳", "क्षि", " ",
+        "a\u{301}\u{302}\u{303}",
     ]
 
     private func content(body: String, attachments: Int = 0) -> String {
@@ -22,7 +23,8 @@ struct APNsOversizeTests {
         return String(decoding: content.json, as: UTF8.self)
     }
 
-    private func push(_ content: String, _ policy: APNsOversizePolicy, as type: APNsPushType? = nil) throws -> APNsPush {
+    private func push(_ content: String, _ policy: APNsOversizePolicy, as type: APNsPushType? = nil) throws -> APNsPush
+    {
         try APNsPush(APNsSample.delivery(content), as: type, bundle: APNsSample.bundle, oversize: policy)
     }
 
@@ -31,7 +33,8 @@ struct APNsOversizeTests {
     }
 
     @Test(arguments: [(APNsPushType.alert, 4096), (.voip, 5120)])
-    func `a payload at the limit goes out whole, one byte more is too large`(_ type: APNsPushType, _ limit: Int) throws {
+    func `a payload at the limit goes out whole, one byte more is too large`(_ type: APNsPushType, _ limit: Int) throws
+    {
         let empty = try push(content(body: ""), .refuse, as: type).payload.count
         let most = limit - empty
         let whole = try push(content(body: String(repeating: "x", count: most)), .refuse, as: type)
@@ -86,7 +89,10 @@ struct APNsOversizeTests {
         #expect(throws: ModelError.self) { try push(content(body: zalgo), .standard) }
         #expect(APNsOversizePolicy.shortened("  \n abc", toBytes: 8) == nil, "white space alone is nothing to show")
         #expect(APNsOversizePolicy.shortened("ab cd", toBytes: 6) == "ab…")
-        #expect(APNsOversizePolicy.shortened("abc", toBytes: 3) == nil && APNsOversizePolicy.shortened("", toBytes: 99) == nil)
+        #expect(
+            APNsOversizePolicy.shortened("abc", toBytes: 3) == nil
+                && APNsOversizePolicy.shortened("", toBytes: 99) == nil
+        )
     }
 
     @Test func `steps follow in their order, each only while the payload is too large`() throws {
@@ -100,7 +106,11 @@ struct APNsOversizeTests {
         #expect(shortened.changes == [.bodyShortened])
         #expect(try JSONValue.parse(shortened.payload)["carillon"]?["attachments"]?.arrayValue?.count == 2)
         let large = content(body: String(repeating: "x", count: 9000), attachments: 9)
-        #expect(try push(large, APNsOversizePolicy(steps: [.dropMedia, .shorten])).changes == [.mediaDropped, .bodyShortened])
+        #expect(
+            try push(large, APNsOversizePolicy(steps: [.dropMedia, .shorten])).changes == [
+                .mediaDropped, .bodyShortened,
+            ]
+        )
         #expect(throws: ModelError.self) { try push(large, APNsOversizePolicy(steps: [.dropMedia])) }
         #expect(throws: ModelError.self) { try push(large, .standard) }
         #expect(throws: ModelError.self) { try push(large, .refuse) }

@@ -112,7 +112,9 @@ struct APNsPayloadTests {
         send.isQuiet = true
         let quiet = try APNsPush(APNsDelivery(send, content: content, to: devices[0]), bundle: "com.example.shop")
         let aps = try JSONValue.parse(quiet.payload)["aps"]
-        #expect(aps?["sound"] == nil && aps?["interruption-level"] == .string("passive") && aps?["badge"] == .number("2"))
+        #expect(
+            aps?["sound"] == nil && aps?["interruption-level"] == .string("passive") && aps?["badge"] == .number("2")
+        )
         #expect(quiet.headers.collapseID == CollapseID(send.key).text && quiet.headers.id == send.id)
         send.isQuiet = false
         let loud = try APNsPush(APNsDelivery(send, content: content, to: devices[0]), bundle: "com.example.shop")
@@ -141,13 +143,20 @@ struct APNsPayloadTests {
         #expect(push.payload == Array(expected.utf8))
     }
 
-    @Test func `mutable content without a text to show, and critical without a critical sound, are not asked for`() throws {
+    @Test func `mutable content without a text to show, and critical without a critical sound, are not asked for`()
+        throws
+    {
         let silent = try APNsSample.push(APNsSample.delivery(#"{"sound":"default","mutableContent":true}"#))
         #expect(try JSONValue.parse(silent.payload)["aps"]?["mutable-content"] == nil)
         let volume = try APNsSample.push(APNsSample.delivery(#"{"title":"T","sound":{"name":"a.caf","volume":0.5}}"#))
         #expect(try JSONValue.parse(volume.payload)["aps"]?["sound"] == .string("a.caf"))
         let plain = try APNsSample.push(APNsSample.delivery(#"{"title":"T","sound":{"critical":true}}"#))
-        #expect(try isSame(#require(try JSONValue.parse(plain.payload)["aps"]?["sound"]).json, #"{"critical":1,"name":"default"}"#))
+        #expect(
+            try isSame(
+                #require(try JSONValue.parse(plain.payload)["aps"]?["sound"]).json,
+                #"{"critical":1,"name":"default"}"#
+            )
+        )
     }
 
     @Test(arguments: ["{", "[]", #"{"title":5}"#, #"{"interruptionLevel":"loud"}"#, #"{"titleLocalization":{}}"#])
@@ -185,10 +194,15 @@ struct APNsPayloadTests {
         #expect(remove.map(\.name) == items.prefix(APNsRemoval.maximumItems).map(\.collapseID))
     }
 
-    @Test func `of two removals of a notification the later one counts, and a delivery after it has a higher sequence`() throws {
+    @Test func `of two removals of a notification the later one counts, and a delivery after it has a higher sequence`()
+        throws
+    {
         let key = try NotificationKey(application: "shop", recipient: "ana", identifier: "order-1001")
         func item(_ offset: Int64) -> APNsRemoval.Item {
-            APNsRemoval.Item(key: key, sequence: OperationSequence(life: 0, offset: offset, time: APNsSample.occurrence))
+            APNsRemoval.Item(
+                key: key,
+                sequence: OperationSequence(life: 0, offset: offset, time: APNsSample.occurrence)
+            )
         }
         let push = APNsRemoval.request([item(39), item(40)], id: APNsSample.id, bundle: APNsSample.bundle)
         let members = try #require(try JSONValue.parse(push.payload)["carillon"]?["remove"]?.objectValue)

@@ -19,10 +19,19 @@ struct APNsProblemTests {
 
     @Test(arguments: [
         (#"{"aps":{"alert":"Hello"}}"#, APNsPushType.alert),
-        (#"{"aps":{"alert":{"title":"T","loc-key":"K","loc-args":["a"]},"badge":0,"sound":"a.caf"},"x":{"aps":1}}"#, .alert),
-        (#"{"aps":{"alert":{"body":"B"},"mutable-content":1,"interruption-level":"time-sensitive","relevance-score":1}}"#, .alert),
+        (
+            #"{"aps":{"alert":{"title":"T","loc-key":"K","loc-args":["a"]},"badge":0,"sound":"a.caf"},"x":{"aps":1}}"#,
+            .alert
+        ),
+        (
+            #"{"aps":{"alert":{"body":"B"},"mutable-content":1,"interruption-level":"time-sensitive","relevance-score":1}}"#,
+            .alert
+        ),
         (#"{"aps":{"badge":3}}"#, .alert),
-        (#"{"aps":{"alert":"A","sound":{"critical":1,"name":"a","volume":0},"interruption-level":"critical"}}"#, .alert),
+        (
+            #"{"aps":{"alert":"A","sound":{"critical":1,"name":"a","volume":0},"interruption-level":"critical"}}"#,
+            .alert
+        ),
         (#"{"aps":{"content-available":1},"a":[null]}"#, .background),
         (#"{"aps":{"content-changed":true}}"#, .widgets), (#"{"aps":{"content-changed":true}}"#, .controls),
         (#"{"mdm":"magic"}"#, .mdm), (#"{"container-identifier":"x","domain":"d"}"#, .fileprovider),
@@ -47,7 +56,8 @@ struct APNsProblemTests {
         (#"{"aps":[]}"#, ["refused aps"]), (#"{"aps":{"alert":"A"},"aps":{}}"#, ["refused aps"]),
         (#"{"aps":{}}"#, ["refused aps"]), (#"{"aps":{"content-available":1}}"#, ["refused aps"]),
         (#"{"aps":{"alert":"A","alert":"B"}}"#, ["refused aps.alert"]),
-        (#"{"aps":{"alert":5}}"#, ["refused aps.alert"]), (#"{"aps":{"alert":{"title":5}}}"#, ["refused aps.alert.title"]),
+        (#"{"aps":{"alert":5}}"#, ["refused aps.alert"]),
+        (#"{"aps":{"alert":{"title":5}}}"#, ["refused aps.alert.title"]),
         (#"{"aps":{"alert":{"loc-key":"K","loc-args":[1]}}}"#, ["refused aps.alert.loc-args"]),
         (#"{"aps":{"alert":{"body":"B","loc-key":"K"}}}"#, ["ineffective aps.alert.body"]),
         (#"{"aps":{"alert":{"body":"B","action-loc-key":"K"}}}"#, ["ineffective aps.alert.action-loc-key"]),
@@ -59,7 +69,10 @@ struct APNsProblemTests {
         (#"{"aps":{"alert":"A","interruption-level":"timeSensitive"}}"#, ["refused aps.interruption-level"]),
         (#"{"aps":{"alert":"A","interruption-level":"critical"}}"#, ["ineffective aps.interruption-level"]),
         (#"{"aps":{"alert":"A","interruption-level":"critical","sound":"a"}}"#, ["ineffective aps.interruption-level"]),
-        (#"{"aps":{"alert":"A","interruption-level":"active","sound":{"critical":1}}}"#, ["ineffective aps.sound.critical"]),
+        (
+            #"{"aps":{"alert":"A","interruption-level":"active","sound":{"critical":1}}}"#,
+            ["ineffective aps.sound.critical"]
+        ),
         (#"{"aps":{"alert":"A","relevance-score":2}}"#, ["refused aps.relevance-score"]),
         (#"{"aps":{"alert":"A","sound":{"volume":2}}}"#, ["refused aps.sound.volume"]),
         (#"{"aps":{"alert":"A","orderId":1}}"#, ["ineffective aps.orderId"]),
@@ -95,10 +108,22 @@ struct APNsProblemTests {
 
     @Test(arguments: [
         (#"{"aps":{}}"#, ["refused aps.event", "refused aps.timestamp", "refused aps.content-state"]),
-        (#"{"aps":{"event":"pause","timestamp":1.5,"content-state":[]}}"#, ["refused aps.event", "refused aps.timestamp", "refused aps.content-state"]),
-        (#"{"aps":{"event":"update","timestamp":1,"content-state":{},"stale-date":"soon"}}"#, ["refused aps.stale-date"]),
-        (#"{"aps":{"event":"update","timestamp":1,"content-state":{},"dismissal-date":2}}"#, ["ineffective aps.dismissal-date"]),
-        (#"{"aps":{"event":"update","timestamp":1,"content-state":{},"attributes":{}}}"#, ["ineffective aps.attributes"]),
+        (
+            #"{"aps":{"event":"pause","timestamp":1.5,"content-state":[]}}"#,
+            ["refused aps.event", "refused aps.timestamp", "refused aps.content-state"]
+        ),
+        (
+            #"{"aps":{"event":"update","timestamp":1,"content-state":{},"stale-date":"soon"}}"#,
+            ["refused aps.stale-date"]
+        ),
+        (
+            #"{"aps":{"event":"update","timestamp":1,"content-state":{},"dismissal-date":2}}"#,
+            ["ineffective aps.dismissal-date"]
+        ),
+        (
+            #"{"aps":{"event":"update","timestamp":1,"content-state":{},"attributes":{}}}"#,
+            ["ineffective aps.attributes"]
+        ),
         (
             #"{"aps":{"event":"start","timestamp":1,"content-state":{}}}"#,
             ["refused aps.attributes-type", "refused aps.attributes", "refused aps.alert"]
@@ -123,7 +148,11 @@ struct APNsProblemTests {
         #expect(problems(payload) { $0.topic = "a\r\nx: y" } == ["refused apns-topic"])
         #expect(problems(payload) { $0.expiration = -1 } == ["refused apns-expiration"])
         #expect(problems(payload) { $0.collapseID = String(repeating: "é", count: 32) } == [])
-        #expect(problems(payload) { $0.collapseID = String(repeating: "é", count: 32) + "a" } == ["refused apns-collapse-id"])
+        #expect(
+            problems(payload) { $0.collapseID = String(repeating: "é", count: 32) + "a" } == [
+                "refused apns-collapse-id"
+            ]
+        )
         #expect(problems(payload) { $0.collapseID = "" } == ["refused apns-collapse-id"])
         #expect(problems(payload) { $0.collapseID = "a\nb" } == ["refused apns-collapse-id"])
         #expect(problems(#"{"aps":{}}"#, .location, certificate: true) == ["refused apns-push-type"])
@@ -142,7 +171,8 @@ struct APNsProblemTests {
     @Test func `no payload of random bytes traps`() {
         var generator = SeededGenerator(seed: 7)
         let pieces = [
-            "{", "}", "[", "]", ":", ",", "\"aps\"", "\"alert\"", "\"event\"", "\"start\"", "1", "-1.5e9", "null", "true", "\"",
+            "{", "}", "[", "]", ":", ",", "\"aps\"", "\"alert\"", "\"event\"", "\"start\"", "1", "-1.5e9", "null",
+            "true", "\"",
             "\\u0000", "é", "\u{0}", "\"sound\"", "\"critical\"", "\"content-state\"", "\"badge\"",
         ]
         for _ in 0..<5000 {

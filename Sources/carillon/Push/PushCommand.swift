@@ -22,7 +22,7 @@ struct PushCommand: AsyncParsableCommand {
             Examples:
 
               carillon push "$token" --bundle-identifier com.example.shop \\
-                --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --title Hello --sound default
+                --key AuthKey_ABC123DEFG.p8 --team-id DEF123GHIJ --title Hello
               carillon push "$token" --applications apns.yaml --application shop \\
                 --environment development --payload payload.json --collapse-id order-1001
               carillon push "$token" --bundle-identifier com.example.shop --dry-run \\
@@ -99,7 +99,8 @@ struct PushCommand: AsyncParsableCommand {
             guard isSent, let provider else {
                 tell(plan, origin, provider, nil)
                 guard plan.isRefused else { return }
-                let why = dryRun ? "the push breaks rules of Apple" : "not sent; --force sends it in spite of the problems"
+                let why =
+                    dryRun ? "the push breaks rules of Apple" : "not sent; --force sends it in spite of the problems"
                 throw CommandFailure(why, status: ExitStatus.badData)
             }
             let sender = try PushSender(

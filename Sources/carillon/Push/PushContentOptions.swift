@@ -105,12 +105,15 @@ struct PushContentOptions: ParsableArguments {
 
     func validate() throws {
         guard !Validation.isLater else { return }
-        guard content == nil || payload == nil else { throw ValidationError("--content and --payload exclude each other") }
+        guard content == nil || payload == nil else {
+            throw ValidationError("--content and --payload exclude each other")
+        }
         guard !hasContent || (content == nil && payload == nil) else {
             throw ValidationError("--content and --payload are in the place of the options of a content")
         }
         for (arguments, key, name) in [
-            (titleArgument, titleKey, "title"), (subtitleArgument, subtitleKey, "subtitle"), (bodyArgument, bodyKey, "body"),
+            (titleArgument, titleKey, "title"), (subtitleArgument, subtitleKey, "subtitle"),
+            (bodyArgument, bodyKey, "body"),
         ] where !arguments.isEmpty && key == nil {
             throw ValidationError("--\(name)-argument needs --\(name)-key")
         }

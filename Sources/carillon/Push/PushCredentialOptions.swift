@@ -6,7 +6,10 @@ import OutboundHTTP
 
 /// Who sends a push: a key, a certificate, or an application of the service's file.
 struct PushCredentialOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The key of Apple, a .p8 file.", valueName: "file"), completion: .file(extensions: ["p8"]))
+    @Option(
+        help: ArgumentHelp("The key of Apple, a .p8 file.", valueName: "file"),
+        completion: .file(extensions: ["p8"])
+    )
     var key: String?
 
     @Option(
@@ -50,7 +53,9 @@ struct PushCredentialOptions: ParsableArguments {
 
     func validate() throws {
         guard !Validation.isLater else { return }
-        let ways = [("--key", key), ("--certificate", certificate), ("--applications", applications)].filter { $0.1 != nil }
+        let ways = [("--key", key), ("--certificate", certificate), ("--applications", applications)].filter {
+            $0.1 != nil
+        }
         guard ways.count <= 1 else {
             throw ValidationError("\(ways.map(\.0).joined(separator: " and ")) exclude each other")
         }

@@ -56,10 +56,17 @@ extension PushCommand {
                 )
             }
             guard let type = headers.pushType ?? PushPlan.pushType(of: payload) else {
-                throw CommandFailure("--push-type is needed: the payload does not say what it is for", status: ExitStatus.usage)
+                throw CommandFailure(
+                    "--push-type is needed: the payload does not say what it is for",
+                    status: ExitStatus.usage
+                )
             }
             let headers = try headers.headers(type, bundle: bundle, id: id, at: now)
-            var plan = PushPlan(token: try deviceToken(), push: APNsPush(headers: headers, payload: payload), problems: [])
+            var plan = PushPlan(
+                token: try deviceToken(),
+                push: APNsPush(headers: headers, payload: payload),
+                problems: []
+            )
             if type == .alert || type == .background {
                 plan.asContent = Result { () throws(ModelError) in try ExistingAPNsPayload(json: payload) }
             }

@@ -39,7 +39,9 @@ enum PushReport {
 
     /// The answer, with what the service would do.
     static func answer(_ answer: APNsAnswer) -> String {
-        var lines = ["\(answer.status) \(answer.reasonText ?? (answer.action == .accept ? "accepted" : "without a reason"))"]
+        var lines = [
+            "\(answer.status) \(answer.reasonText ?? (answer.action == .accept ? "accepted" : "without a reason"))"
+        ]
         if let reason = answer.reason { lines[0] += ": \(reason.meaning)" }
         if let timestamp = answer.timestamp { lines.append("since: \(timestamp)") }
         if let pause = answer.retryAfter { lines.append("not before: \(pause / 1000) s") }
@@ -69,7 +71,8 @@ enum PushReport {
                 .array(
                     plan.problems.map { problem in
                         .object([
-                            .init("severity", .string(problem.severity.rawValue)), .init("field", .string(problem.field)),
+                            .init("severity", .string(problem.severity.rawValue)),
+                            .init("field", .string(problem.field)),
                             .init("detail", .string(problem.detail)),
                         ])
                     }

@@ -149,7 +149,10 @@ struct ContentOptions: ParsableArguments {
             categoryIdentifier: filled(category),
             threadIdentifier: filled(thread),
             userInfo: try userInfo.isEmpty
-                ? nil : UserInfoArguments.object(of: userInfo.map { text in number.map { Placeholder.filled(text, $0) } ?? text })
+                ? nil
+                : UserInfoArguments.object(
+                    of: userInfo.map { text in number.map { Placeholder.filled(text, $0) } ?? text }
+                )
         )
     }
 

@@ -79,26 +79,34 @@ struct ExistingAPNsPayloadTests {
     }
 
     @Test func `an empty name of a sound plays nothing, and a member of the app is never one of the alert`() throws {
-        let read = try read(#"{"aps":{"alert":"A","sound":"","attachment":"x"},"title":"t","image":"https://e.com/a.png"}"#)
+        let read = try read(
+            #"{"aps":{"alert":"A","sound":"","attachment":"x"},"title":"t","image":"https://e.com/a.png"}"#
+        )
         #expect(read.content.sound == nil && read.content.title == nil && read.unsaid == ["aps.attachment"])
         #expect(read.content.userInfo?["image"] == .string("https://e.com/a.png"))
     }
 
-    @Test(arguments: [
-        ("", nil), ("[]", nil), ("{", nil), ("{}", "aps"), (#"{"alert":"A"}"#, "aps"), (#"{"aps":1}"#, "aps"),
-        (#"{"aps":{"alert":"A"},"aps":{}}"#, "aps"), (#"{"aps":{}}"#, nil), (#"{"aps":{"alert":""}}"#, nil),
-        (#"{"aps":{"alert":5}}"#, "aps.alert"), (#"{"aps":{"alert":{"title":5}}}"#, "aps.alert.title"),
-        (#"{"aps":{"alert":{"loc-key":"K","loc-args":[5]}}}"#, "aps.alert.loc-args"),
-        (#"{"aps":{"badge":"1"}}"#, "aps.badge"), (#"{"aps":{"badge":true}}"#, "aps.badge"),
-        (#"{"aps":{"badge":-1}}"#, "aps.badge"), (#"{"aps":{"badge":1.5}}"#, "aps.badge"),
-        (#"{"aps":{"alert":"A","sound":5}}"#, "aps.sound"), (#"{"aps":{"alert":"A","sound":{"volume":2}}}"#, "aps.sound.volume"),
-        (#"{"aps":{"alert":"A","mutable-content":"1"}}"#, "aps.mutable-content"),
-        (#"{"aps":{"alert":"A","interruption-level":"timeSensitive"}}"#, "aps.interruption-level"),
-        (#"{"aps":{"alert":"A","relevance-score":2}}"#, "aps.relevance-score"),
-        (#"{"aps":{"alert":"A","category":"a\u0001"}}"#, "aps.category"),
-        (#"{"aps":{"alert":{"title":"T","title-loc-key":""}}}"#, "aps.alert.title-loc-key.key"),
-        (#"{"aps":{"alert":"A"},"carillon":{"attachments":[{"identifier":"a","url":"file:///etc/passwd"}]}}"#, "carillon.attachments.0.url"),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("", nil), ("[]", nil), ("{", nil), ("{}", "aps"), (#"{"alert":"A"}"#, "aps"), (#"{"aps":1}"#, "aps"),
+            (#"{"aps":{"alert":"A"},"aps":{}}"#, "aps"), (#"{"aps":{}}"#, nil), (#"{"aps":{"alert":""}}"#, nil),
+            (#"{"aps":{"alert":5}}"#, "aps.alert"), (#"{"aps":{"alert":{"title":5}}}"#, "aps.alert.title"),
+            (#"{"aps":{"alert":{"loc-key":"K","loc-args":[5]}}}"#, "aps.alert.loc-args"),
+            (#"{"aps":{"badge":"1"}}"#, "aps.badge"), (#"{"aps":{"badge":true}}"#, "aps.badge"),
+            (#"{"aps":{"badge":-1}}"#, "aps.badge"), (#"{"aps":{"badge":1.5}}"#, "aps.badge"),
+            (#"{"aps":{"alert":"A","sound":5}}"#, "aps.sound"),
+            (#"{"aps":{"alert":"A","sound":{"volume":2}}}"#, "aps.sound.volume"),
+            (#"{"aps":{"alert":"A","mutable-content":"1"}}"#, "aps.mutable-content"),
+            (#"{"aps":{"alert":"A","interruption-level":"timeSensitive"}}"#, "aps.interruption-level"),
+            (#"{"aps":{"alert":"A","relevance-score":2}}"#, "aps.relevance-score"),
+            (#"{"aps":{"alert":"A","category":"a\u0001"}}"#, "aps.category"),
+            (#"{"aps":{"alert":{"title":"T","title-loc-key":""}}}"#, "aps.alert.title-loc-key.key"),
+            (
+                #"{"aps":{"alert":"A"},"carillon":{"attachments":[{"identifier":"a","url":"file:///etc/passwd"}]}}"#,
+                "carillon.attachments.0.url"
+            ),
+        ] as [(String, String?)]
+    )
     func `what is wrong is told with its place in the payload`(_ json: String, _ field: String?) {
         let error = failure { () throws(ModelError) in try read(json) }
         #expect(error != nil && error?.field == field, "\(json): \(error.map { "\($0)" } ?? "none")")
@@ -112,7 +120,8 @@ struct ExistingAPNsPayloadTests {
     @Test func `no bytes trap`() {
         var generator = SeededGenerator(seed: 3)
         let pieces = [
-            "{", "}", "[", "]", ":", ",", "\"aps\"", "\"alert\"", "\"sound\"", "\"critical\"", "\"loc-key\"", "\"loc-args\"", "1",
+            "{", "}", "[", "]", ":", ",", "\"aps\"", "\"alert\"", "\"sound\"", "\"critical\"", "\"loc-key\"",
+            "\"loc-args\"", "1",
             "-1e400", "null", "true", "\"", "\\ud800", "é", "\"carillon\"", "\"attachments\"", "\"badge\"", "\"\"",
         ]
         for _ in 0..<20_000 {
