@@ -139,7 +139,7 @@ let package = Package(
             dependencies: [
                 "COpenSSL", "NotificationConsumer", "NotificationDelivery", "NotificationModel", "NotificationState",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport",
-                deque, log, metrics, coreMetrics, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
+                deque, log, metrics, coreMetrics, nioCore, nioHPACK, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
         // What gets media from the web and modifies contents, so that none of it enters the core.
@@ -194,7 +194,7 @@ let package = Package(
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
-                unixSignals,
+                nioCore, nioPosix, nioSSL, unixSignals,
                 argumentParser,
             ]
         ),
@@ -216,8 +216,9 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "carillon", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationEnrichment", "NotificationModel",
-                "NotificationState", "NotificationPublisher", "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log,
+                "carillon", "CarillonSimulation", "HTTPTesting", "Kafka", "LocalBroker", "NotificationChannels",
+                "NotificationEnrichment", "NotificationModel", "NotificationState", "NotificationPublisher",
+                "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log,
                 argumentParser,
             ]
         ),

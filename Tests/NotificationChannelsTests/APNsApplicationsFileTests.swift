@@ -25,7 +25,9 @@ struct APNsApplicationsFileTests {
         deinit { files.remove() }
 
         /// With `KEY`, `OTHER`, `CERT` and `CERTKEY` for the paths.
-        func parse(_ text: String, keeping former: APNsApplications? = nil) throws(APNsSettingsError) -> APNsApplications {
+        func parse(_ text: String, keeping former: APNsApplications? = nil) throws(APNsSettingsError)
+            -> APNsApplications
+        {
             let filled = text.replacing("CERTKEY", with: certificate.key)
                 .replacing("CERT", with: certificate.certificate)
                 .replacing("OTHER", with: other).replacing("KEY", with: key)
@@ -74,7 +76,8 @@ struct APNsApplicationsFileTests {
         let bank = try #require(applications["bank"])
         #expect(bank.oversize == APNsOversizePolicy(steps: [.dropMedia, .shorten]))
         #expect(bank.removal == .overwrite(text: "This message was withdrawn."))
-        guard case .certificate? = bank.credentials[.production], case .tokens(let own)? = bank.credentials[.development]
+        guard case .certificate? = bank.credentials[.production],
+            case .tokens(let own)? = bank.credentials[.development]
         else { throw Failure() }
         #expect(own.teamID == "GHI456JKLM" && own.keyID == "NOP789QRST")
         let news = try #require(applications["news"])
@@ -124,7 +127,8 @@ struct APNsApplicationsFileTests {
     }
 
     @Test(arguments: [
-        ("", "must be a mapping"), ("{}", "no application"), ("[a]", "must be a mapping"), ("shop: 5", "must be a mapping"),
+        ("", "must be a mapping"), ("{}", "no application"), ("[a]", "must be a mapping"),
+        ("shop: 5", "must be a mapping"),
         ("shop: {}", "needs `bundles`"), ("shop: {bundles: a.b}", "has no `team`"),
         ("? [a]\n: b", "a name must be a text"), ("shop: {bundles: a.b", "is not YAML"),
         ("shop: {bundles: a b, team: DEF123GHIJ}", "no bundle identifier"),
@@ -135,15 +139,21 @@ struct APNsApplicationsFileTests {
         ("shop: {bundles: a.b, team: DEF123GHIJ, key: ABC123DEFG, key-file: /nowhere}", "`key-file`: /nowhere cannot"),
         ("shop: {bundles: a.b, team: DEF123GHIJ, key: ABC123DEFG, key-file: CERT}", "has a certificate"),
         ("shop: {bundles: a.b, certificate: /nowhere}", "`certificate`: /nowhere cannot"),
-        ("shop: {bundles: a.b, certificate: KEY}", "no certificate"),
+        ("shop: {bundles: a.b, certificate: KEY}", "not a file of certificates"),
         ("shop: {bundles: a.b, certificate: CERT, certificate-key: KEY}", "is not the key of the certificate"),
         ("shop: {bundles: a.b, certificate: CERT, team: DEF123GHIJ}", "`team` is not for a certificate"),
         ("shop: {bundles: a.b, certificate-key: KEY}", "`certificate-key` is not for a key"),
         ("shop: {bundels: a.b}", "did you mean `bundles`?"), ("shop: {bundles: a.b, keyfile: x}", "`key-file`"),
         ("shop: {bundles: a.b, production: {tema: x}}", "did you mean `team`?"),
         ("shop: {bundles: a.b, removal: forget, certificate: CERT, certificate-key: CERTKEY}", "ask or overwrite"),
-        ("shop: {bundles: a.b, removal: overwrite, certificate: CERT, certificate-key: CERTKEY}", "needs a `removal-text`"),
-        ("shop: {bundles: a.b, removal-text: x, certificate: CERT, certificate-key: CERTKEY}", "is for `removal: overwrite`"),
+        (
+            "shop: {bundles: a.b, removal: overwrite, certificate: CERT, certificate-key: CERTKEY}",
+            "needs a `removal-text`"
+        ),
+        (
+            "shop: {bundles: a.b, removal-text: x, certificate: CERT, certificate-key: CERTKEY}",
+            "is for `removal: overwrite`"
+        ),
         ("shop: {bundles: a.b, too-large: [shorten, shorten]}", "`too-large` must be"),
         ("shop: {bundles: a.b, too-large: [refuse, shorten]}", "`too-large` must be"),
         ("shop: {bundles: a.b, too-large: [], certificate: CERT, certificate-key: CERTKEY}", "`too-large` must be"),

@@ -83,7 +83,11 @@ struct APNsPushTypeTests {
                         try NotificationKey(application: application, recipient: recipient, identifier: identifier)
                     ).text
                     #expect(id.utf8.count == 32)
-                    #expect(id.utf8.allSatisfy { "-_".utf8.contains($0) || Character(.init($0)).isLetter || Character(.init($0)).isNumber })
+                    #expect(
+                        id.utf8.allSatisfy {
+                            "-_".utf8.contains($0) || Character(.init($0)).isLetter || Character(.init($0)).isNumber
+                        }
+                    )
                     #expect(ids.insert(id).inserted)
                 }
             }

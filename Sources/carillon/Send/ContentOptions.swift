@@ -148,36 +148,12 @@ struct ContentOptions: ParsableArguments {
             sound: sound.map { NotificationSound(name: $0) },
             categoryIdentifier: filled(category),
             threadIdentifier: filled(thread),
-            userInfo: try userInfo.isEmpty ? nil : userInfo(number)
+            userInfo: try userInfo.isEmpty
+                ? nil
+                : UserInfoArguments.object(
+                    of: userInfo.map { text in number.map { Placeholder.filled(text, $0) } ?? text }
+                )
         )
-    }
-
-    private func userInfo(_ number: Int?) throws(ModelError) -> JSONValue {
-        var members: [JSONValue.Member] = []
-        for item in userInfo {
-            let text = number.map { Placeholder.filled(item, $0) } ?? item
-            let more = try Self.members(text)
-            for member in more where members.contains(where: { $0.name == member.name }) {
-                throw ModelError(.invalid, field: "content.userInfo.\(member.name)", "appears twice")
-            }
-            members += more
-        }
-        return .object(members)
-    }
-
-    private static func members(_ text: String) throws(ModelError) -> [JSONValue.Member] {
-        let field = "content.userInfo"
-        guard text.first(where: { !$0.isWhitespace }) == "{" else {
-            guard let equals = text.firstIndex(of: "="), equals > text.startIndex else {
-                throw ModelError(.invalid, field: field, "takes a JSON object, or name=value")
-            }
-            return [.init(String(text[..<equals]), .string(String(text[text.index(after: equals)...])))]
-        }
-        do throws(ModelError) {
-            return try JSONValue.parse(Array(text.utf8)).objectValue ?? []
-        } catch {
-            throw ModelError(error.reason, field: field, error.detail)
-        }
     }
 
     /// - Parameter number: As above.

@@ -11,7 +11,7 @@ enum ExitStatus {
     static let badData: Int32 = 65
     /// EX_NOINPUT: a file or a topic is missing.
     static let noInput: Int32 = 66
-    /// EX_UNAVAILABLE: no broker, service or server of a medium answered in time.
+    /// EX_UNAVAILABLE: no broker, service, server of a medium or APNs answered in time.
     static let unavailable: Int32 = 69
     /// EX_CONFIG: invalid settings of a service.
     static let settings = ServiceMain.configurationStatus
@@ -27,7 +27,7 @@ enum ExitStatus {
           64   invalid usage
           65   invalid data
           66   a file or a topic is missing
-          69   no broker, service or server of a medium answered in time
+          69   no broker, service, server of a medium or APNs answered in time
           78   invalid settings of a service
           130  ended by Ctrl-C
 

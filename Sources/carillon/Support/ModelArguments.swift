@@ -22,3 +22,5 @@ extension AppStateSignal.State: ExpressibleByArgument {}
 extension AuthorizationStatus: ExpressibleByArgument {}
 
 extension DeviceRegistration.Environment: ExpressibleByArgument {}
+
+extension InterruptionLevel: ExpressibleByArgument {}

@@ -68,7 +68,9 @@ struct ES256KeyTests {
         let files = try TestFiles()
         defer { files.remove() }
         let text = try text(key(files))
-        for variant in [text, text.replacing("\n", with: "\r\n"), "\n\n" + text.replacing("\n", with: " \n"), text + "\n"] {
+        for variant in [
+            text, text.replacing("\n", with: "\r\n"), "\n\n" + text.replacing("\n", with: " \n"), text + "\n",
+        ] {
             #expect(refusal(variant) == nil)
         }
         #expect(refusal("Bag Attributes\n    friendlyName: x\n" + text) == nil)
@@ -96,7 +98,10 @@ struct ES256KeyTests {
         ]
         for (text, said) in cases {
             let message = refusal(text)
-            #expect(message?.contains(said) == true && message?.hasPrefix("AuthKey.p8 ") == true, "\(message ?? "none")")
+            #expect(
+                message?.contains(said) == true && message?.hasPrefix("AuthKey.p8 ") == true,
+                "\(message ?? "none")"
+            )
             let lines = text.split(separator: "\n").filter { $0.count > 16 && !$0.hasPrefix("-----") }
             for line in lines { #expect(message?.contains(line) == false, "a message shows the file") }
         }

@@ -222,7 +222,10 @@ struct APNsCredentialsReader {
         }
         let isCertificate = found[.certificate] != nil
         for (member, given) in found where isCertificate != [.certificate, .certificateKey].contains(member) {
-            throw file.problem(given.node, "`\(member.rawValue)` is not for \(isCertificate ? "a certificate" : "a key")")
+            throw file.problem(
+                given.node,
+                "`\(member.rawValue)` is not for \(isCertificate ? "a certificate" : "a key")"
+            )
         }
         let identity = Member.allCases.map { found[$0]?.text ?? "" }
         if let known = read[identity] { return known }

@@ -55,6 +55,8 @@ struct ProviderTokenSchedule: Hashable, Sendable {
     /// - Parameter refused: its time of issue.
     mutating func renew(refused: Int64, at now: Int64) -> Renewal {
         guard let current, current.time == refused else { return .superseded }
+        // None can be younger.
+        guard now > refused else { return .clockSkew }
         if current.isRenewal, now - current.madeAt < Self.slot { return .clockSkew }
         // As young as it can be: by a clock that is slow by up to an hour it may still be good.
         self.current = Issue(time: now, madeAt: now, isRenewal: true)

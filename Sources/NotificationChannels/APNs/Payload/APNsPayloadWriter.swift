@@ -161,7 +161,11 @@ struct APNsPayloadWriter {
     /// A name; an object for a critical sound, which alone has a volume.
     private func write(_ sound: ContentParts.SoundParts, to out: inout [UInt8]) throws(ModelError) {
         func name(_ out: inout [UInt8]) {
-            if let name = sound.name { scanner.copy(name, to: &out) } else { JSONWriter.append("\"default\"", to: &out) }
+            if let name = sound.name {
+                scanner.copy(name, to: &out)
+            } else {
+                JSONWriter.append("\"default\"", to: &out)
+            }
         }
         guard sound.isCritical else { return name(&out) }
         var object = JSONObjectWriter()

@@ -15,7 +15,7 @@ package enum APNsRemoval {
     }
 
     /// The most items of a push; they fit in any case.
-    package static let maximumItems = 50
+    package static let maximumItems = 40
 
     /// A push in the background that asks the app to remove notifications: `{"aps":{"content-available":1},"carillon":{"remove":{…}}}`.
     ///

@@ -40,7 +40,8 @@ struct ContentParts {
     private enum Field: FieldName {
         case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, sound
         case categoryIdentifier, threadIdentifier, launchImageName, targetContentIdentifier, interruptionLevel
-        case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments, userInfo
+        case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments,
+            userInfo
     }
 
     private enum LocalizationField: FieldName {

@@ -1,0 +1,27 @@
+package import NIOHPACK
+
+extension APNsPush {
+    /// The fields of the request that sends it.
+    ///
+    /// What differs for nearly every push does not enter the table of the compression, as Apple asks.
+    ///
+    /// - Parameters:
+    ///   - token: of the device, in hexadecimal.
+    ///   - beginning: the pseudo-header fields of the server, without `:path`.
+    ///   - authorization: of the provider token; nil with a certificate.
+    package func fields(to token: String, beginning: HPACKHeaders, authorization: String?) -> HPACKHeaders {
+        var fields = beginning
+        fields.add(name: ":path", value: Self.path(to: token), indexing: .nonIndexable)
+        if let authorization { fields.add(name: "authorization", value: authorization, indexing: .nonIndexable) }
+        for (name, value) in headers.fields {
+            let isShared = ["apns-topic", "apns-push-type", "apns-priority"].contains(name)
+            fields.add(name: name, value: value, indexing: isShared ? .indexable : .nonIndexable)
+        }
+        return fields
+    }
+
+    /// The path of a device.
+    ///
+    /// - Parameter token: in hexadecimal.
+    package static func path(to token: String) -> String { "/3/device/\(token)" }
+}
