@@ -197,8 +197,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
             let text = "there are no credentials for the environment \(flight.attempt.environment.rawValue)"
             return stop(flight.application, text, flight.replies)
         }
-        var token: ProviderTokens.Token?
-        if case .tokens(let tokens) = sender.credentials {
+        let token: ProviderTokens.Token?
+        switch sender.credentials {
+        case .certificate: token = nil
+        case .tokens(let tokens):
             token = tokens.token(at: world.wall())
             if token == nil { return stop(flight.application, "no provider token can be signed", flight.replies) }
         }
