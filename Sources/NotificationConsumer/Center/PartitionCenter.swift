@@ -177,7 +177,8 @@ struct PartitionCenter {
             // The entry is too large to be written again, so suppress it before the next cut: timers up to the last
             // marker may fire by then.
             inUse.update(slot, at: now, from: .clock) { entry in
-                entry.pending?.due = min(now, entry.touched)
+                let due = min(now, entry.touched)
+                entry.pending?.due = due
                 return ((), changed: true)
             }
         }
