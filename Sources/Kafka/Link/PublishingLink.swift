@@ -55,7 +55,8 @@ package struct LinkRecord<Topic> {
     /// Returned in the report.
     package var tag: UInt
 
-    @inlinable
+    // Inlined, or its metadata would be looked up for each record.
+    @inlinable @inline(__always)
     package init(
         topic: Topic,
         partition: Int32,

@@ -15,17 +15,33 @@ struct ThreadIndex {
         let thread: UInt64
     }
 
-    /// What one recipient is shown.
+    /// What one recipient is shown. Most have one: it needs no memory of its own.
     private struct Members {
-        var all: [Member] = []
+        var first: Member?
+        var others: [Member] = []
 
+        var count: Int { (first == nil ? 0 : 1) + others.count }
+
+        /// - Returns: how many others are in the thread, and itself; 0 without a thread.
         mutating func note(_ key: UInt64, in thread: UInt64?, total: inout Int) -> Int {
-            let before = all.count
-            if let known = all.firstIndex(where: { $0.key == key }) { all.remove(at: known) }
-            if let thread, all.count < ThreadIndex.boundOfRecipient { all.append(Member(key: key, thread: thread)) }
-            total += all.count - before
-            guard let thread else { return 0 }
-            return max(1, all.reduce(0) { $0 + ($1.thread == thread ? 1 : 0) })
+            let before = count
+            var (known, same) = (nil as Int?, 0)
+            if let first, first.key == key { self.first = nil } else if first?.thread == thread { same = 1 }
+            for place in others.indices {
+                if others[place].key == key { known = place } else if others[place].thread == thread { same += 1 }
+            }
+            if let known { others.remove(at: known) }
+            if let thread, count < ThreadIndex.boundOfRecipient {
+                if first == nil {
+                    first = Member(key: key, thread: thread)
+                } else {
+                    others.append(Member(key: key, thread: thread))
+                }
+            } else if first == nil {
+                first = others.popLast()
+            }
+            total += count - before
+            return thread == nil ? 0 : same + 1
         }
     }
 
@@ -58,7 +74,7 @@ struct ThreadIndex {
     }
 
     /// The recipient's notifications are counted again when they are asked for.
-    mutating func forget(_ recipient: UInt64) { count -= members.removeValue(forKey: recipient)?.all.count ?? 0 }
+    mutating func forget(_ recipient: UInt64) { count -= members.removeValue(forKey: recipient)?.count ?? 0 }
 }
 
 extension PartitionCenter {

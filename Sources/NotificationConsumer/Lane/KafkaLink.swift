@@ -8,6 +8,7 @@ import ServiceSupport
 /// A lane's consumer, producer and reader of the changelog, on librdkafka.
 package final class KafkaLink: LaneLink, ClientLink {
     private let configuration: ConsumerServiceConfiguration
+    private let sessionTimeout: Duration
     package let consumer: KafkaConsumer
     package let producer: KafkaLaneProducer
     private let targets: LaneTargets
@@ -40,7 +41,7 @@ package final class KafkaLink: LaneLink, ClientLink {
         health: HealthComponent,
         logger: Logger
     ) throws {
-        self.configuration = configuration
+        (self.configuration, sessionTimeout) = (configuration, configuration.sessionTimeout)
         (self.health, self.logger) = (health, logger)
         producer = try KafkaLaneProducer(
             configuration: configuration.laneProducer(guarantee, lane: lane),
@@ -121,11 +122,11 @@ package final class KafkaLink: LaneLink, ClientLink {
     ) throws -> Bool {
         // A process that was suspended has lost its partitions before librdkafka reports it; another member may own them now.
         let (began, rebalancesBefore) = (now, rebalances)
-        if let lastPoll, began - lastPoll > configuration.sessionTimeout { throw LaneEnd.suspended }
+        if let lastPoll, began - lastPoll > sessionTimeout { throw LaneEnd.suspended }
         let message = try consumer.poll(within: time)
         let ended = now
         // It may have been suspended in there as well; timers and sends would come next.
-        if rebalances == rebalancesBefore, ended - began > configuration.sessionTimeout { throw LaneEnd.suspended }
+        if rebalances == rebalancesBefore, ended - began > sessionTimeout { throw LaneEnd.suspended }
         lastPoll = ended
         guard let message else { return false }
         try apply(record(of: message)) { message.record() }

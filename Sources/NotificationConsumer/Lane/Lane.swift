@@ -301,7 +301,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
             }
             context.metrics.count(forgottenEarly: early ?? 0)
             if owned[number]?.isReplanning == true { try replan(number, at: now) }
-            if owned[number]?.center.missingZones.isEmpty == false { noteMissingZones(of: number) }
+            if owned[number]?.lacksZones == true { noteMissingZones(of: number) }
             try fireTimers(of: number, at: now)
         }
     }

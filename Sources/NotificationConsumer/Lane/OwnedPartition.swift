@@ -25,7 +25,8 @@ final class OwnedPartition {
     /// How long before a timer is due its limit is requested, in milliseconds.
     static let leadTime: Int64 = 500
 
-    var center: PartitionCenter
+    // Only its lane's thread uses it, for each record several times.
+    @exclusivity(unchecked) var center: PartitionCenter
     /// How far each input was read.
     var inputs: PerInput<InputProgress>
     /// The id of the changelog.
@@ -88,6 +89,17 @@ final class OwnedPartition {
 
     /// Whether the changelog is complete.
     var isWhole: Bool { center.isWhole }
+    // Read here: from outside of the class the whole center would be copied for each.
+    /// Changes that the store has not written.
+    var unwritten: Int { center.unwritten }
+    /// Entries that changed since the last cut.
+    var dirtyCount: Int { center.dirtyCount }
+    /// Sends that the channel has not answered yet.
+    var inFlight: Int { center.inFlight }
+    /// Why the store cannot write; nil when it can.
+    var storeTrouble: String? { center.storeTrouble }
+    /// Whether a calendar trigger waits for a zone that the database does not have.
+    var lacksZones: Bool { !center.missingZones.isEmpty }
 
     var isCatchingUp: Bool { catchUp != nil }
 

@@ -148,19 +148,19 @@ struct OwnedPartitions {
     }
 
     /// Changes that the stores have not written.
-    var unwritten: Int { numbers.reduce(0) { $0 + (self[$1]?.center.unwritten ?? 0) } }
+    var unwritten: Int { numbers.reduce(0) { $0 + (self[$1]?.unwritten ?? 0) } }
 
     /// Entries that changed since the last cut.
-    var dirtyCount: Int { numbers.reduce(0) { $0 + (self[$1]?.center.dirtyCount ?? 0) } }
+    var dirtyCount: Int { numbers.reduce(0) { $0 + (self[$1]?.dirtyCount ?? 0) } }
 
     /// Why a store cannot write; nil when all can.
     var storeTrouble: String? {
         for number in numbers {
-            if let trouble = self[number]?.center.storeTrouble { return "the disk store: \(trouble)" }
+            if let trouble = self[number]?.storeTrouble { return "the disk store: \(trouble)" }
         }
         return nil
     }
 
     /// Whether a send has no outcome yet.
-    var isAnySending: Bool { numbers.contains { (self[$0]?.center.inFlight ?? 0) > 0 } }
+    var isAnySending: Bool { numbers.contains { (self[$0]?.inFlight ?? 0) > 0 } }
 }

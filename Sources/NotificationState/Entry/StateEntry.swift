@@ -73,11 +73,37 @@ extension StateEntry {
     }
 
     /// True when nothing is scheduled, held or on its way, and no target has to be changed.
-    package var isIdle: Bool { !_pending.isPresent && !_handover.isPresent && screen?.operations.isEmpty ?? true }
+    package var isIdle: Bool {
+        guard !_pending.isPresent, !_handover.isPresent else { return false }
+        guard case .some(let screen) = screen else { return true }
+        return screen.operations.isEmpty
+    }
+
+    /// Whether its notification is in the delivered set.
+    package var isDelivered: Bool { if case .some = delivered { true } else { false } }
 
     /// True when the entry holds nothing to keep.
     package var isEmpty: Bool {
-        isIdle && delivered == nil && screen == nil && known.isEmpty && version == nil && marks.isEmpty
+        guard known.isEmpty, marks.isEmpty, !isDelivered, isIdle else { return false }
+        if case .some = screen { return false }
+        if case .some = version { return false }
+        return true
+    }
+
+    /// What is kept beside an entry in memory.
+    package struct Outline: Sendable, Hashable {
+        /// As the entry says of itself.
+        package var isIdle: Bool
+        package var isEmpty: Bool
+        package var waitsForRegion: Bool
+        /// When it has work; see ``StateEntry/due(_:)``.
+        package var due: Timestamp?
+    }
+
+    /// - Parameter grouping: of the channels.
+    package func outline(_ grouping: (ChannelName) -> Screen.Grouping?) -> Outline {
+        guard !isIdle else { return Outline(isIdle: true, isEmpty: isEmpty, waitsForRegion: false) }
+        return Outline(isIdle: false, isEmpty: false, waitsForRegion: waitsForRegion, due: due(grouping))
     }
 
     /// Whether an attempt without an answer may have shown an occurrence.

@@ -215,13 +215,13 @@ struct WorkingSet {
 
     /// Updates the alarm of the entry's timer, and what the state says of it.
     private mutating func track(_ slot: Slot) {
-        let isIdle = entries[Int(slot)].isIdle
+        let outline = entries[Int(slot)].outline(grouping)
         var state = standings[Int(slot)].state.subtracting([.region, .idle, .empty])
-        if isIdle { state.insert(.idle) }
-        if isIdle, entries[Int(slot)].isEmpty { state.insert(.empty) }
-        if !isIdle, entries[Int(slot)].waitsForRegion { state.insert(.region) }
+        if outline.isIdle { state.insert(.idle) }
+        if outline.isEmpty { state.insert(.empty) }
+        if outline.waitsForRegion { state.insert(.region) }
         standings[Int(slot)].state = state
-        let (before, after) = (standings[Int(slot)].due, isIdle ? nil : entries[Int(slot)].due(grouping))
+        let (before, after) = (standings[Int(slot)].due, outline.due)
         guard before != after else { return }
         standings[Int(slot)].due = after
         if before != nil { alarms.invalidate() }

@@ -8,15 +8,14 @@ extension Turn {
     /// Hands a notification over, with its content as it is, to the devices that may present it.
     ///
     /// - Parameter facts: of its content, if they were read before.
-    mutating func handOver(_ handover: StateEntry.Handover, _ facts: ContentFacts? = nil) {
-        var handover = handover
+    mutating func handOver(_ handover: consuming StateEntry.Handover, _ facts: ContentFacts? = nil) {
         handover.start = nil
         switch rules.channels.handover(of: handover.channel) {
         case .inEvent: if address(&handover, facts) { deliver(handover) }
         case .bySend:
             guard address(&handover, facts) else { return }
-            entry.handover = handover
             listTargets(of: handover)
+            entry.handover = handover
         // The settings had it when the request was accepted.
         case .unavailable: fail(handover, .unsupportedForm)
         }
@@ -206,11 +205,15 @@ extension Turn {
 
     /// Publishes `delivered`, and keeps what responses are checked against and carry.
     private mutating func deliver(_ handover: StateEntry.Handover) {
-        let earlier = entry.delivered
         // They are known by what is delivered only until that changes.
-        if earlier != nil { listShown() }
+        if entry.isDelivered { listShown() }
+        let earlier = entry.delivered.take()
         let showing = handover.showing
-        let replaced = earlier.flatMap { $0.requestID != showing.requestID ? $0.requestID : nil }
+        var (replaced, isUpdate) = (nil as RequestID?, false)
+        if let earlier {
+            isUpdate = true
+            if earlier.requestID != showing.requestID { replaced = earlier.requestID }
+        }
         let channel = rules.channels.name(of: handover.channel)
         let devices = handover.addressees?.list.map { outcomes(of: handover, $0) }
         let inDoubt = handover.isInDoubt || entry.isInDoubt(showing)
@@ -225,7 +228,7 @@ extension Turn {
             if let addressees = handover.addressees {
                 $0.devices = devices
                 $0.actions = addressees.category?.actionsJSON
-                $0.thread = addressees.thread.map { .init(identifier: $0, isUpdate: earlier != nil) }
+                $0.thread = addressees.thread.map { .init(identifier: $0, isUpdate: isUpdate) }
             }
         }
         if let replaced { close(replaced) }
