@@ -74,8 +74,14 @@ struct APNsPayloadTests {
         let listed = try aps([.list])
         #expect(listed.0 == #"{"alert":{"title":"T"},"interruption-level":"passive"}"#)
         #expect(listed.1.priority == .saving, "it does not disturb, so it may wait for the battery")
-        #expect(try aps([.badge]).0 == #"{"badge":7}"#)
-        #expect(try aps([.sound]).0 == #"{"sound":"bell.caf"}"#)
+        let heard = try aps([.list, .sound])
+        #expect(
+            heard.0 == #"{"alert":{"title":"T"},"sound":"bell.caf","interruption-level":"time-sensitive"}"#,
+            "a passive one would play no sound"
+        )
+        #expect(heard.1.priority == .immediate)
+        #expect(try aps([.badge]).0 == #"{"badge":7}"# && aps([.badge]).1.priority == .saving)
+        #expect(try aps([.sound]).0 == #"{"sound":"bell.caf"}"# && aps([.sound]).1.priority == .immediate)
         for presentation in [[], [.badge]] as [PresentationOptions] {
             let nothing = try aps(presentation, badge: nil)
             #expect(nothing.0 == #"{"content-available":1}"#)

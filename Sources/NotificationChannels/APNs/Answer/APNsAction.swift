@@ -35,7 +35,7 @@ package enum APNsAction: Hashable, Sendable {
     case keepToken
     /// Close the connection and send again on another one.
     case reconnect
-    /// Nothing goes out for the application until an operator has corrected its key, certificate or capabilities.
+    /// Nothing goes out for the application until an operator has corrected its key or certificate.
     case stop
     /// Too many pushes to this device: send again later; other devices are not concerned.
     case delayDevice
@@ -65,12 +65,13 @@ package enum APNsAction: Hashable, Sendable {
             .duplicateHeaders, .payloadEmpty, .missingDeviceToken, .missingTopic, .missingPushType, .badPath,
             .methodNotAllowed, .missingChannelID, .badChannelID, .forbidden:
             .refuse(.rejected)
+        // Of broadcasts: what goes to devices is not concerned.
+        case .featureNotEnabled, .cannotCreateChannelConfig: .refuse(.rejected)
         case .channelNotRegistered: .retireBroadcastChannel
         case .expiredProviderToken: .renewToken
         case .tooManyProviderTokenUpdates: .keepToken
         case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .badEnvironmentKeyInToken,
-            .invalidProviderToken, .missingProviderToken, .topicDisallowed, .featureNotEnabled,
-            .cannotCreateChannelConfig:
+            .invalidProviderToken, .missingProviderToken, .topicDisallowed:
             .stop
         case .unrelatedKeyIDInToken, .idleTimeout, .shutdown: .reconnect
         case .internalServerError, .serviceUnavailable: .retry

@@ -26,10 +26,15 @@ struct APNsPayloadWriter {
 
     /// The level of the alert; nil for `active`, which nobody asked for.
     ///
-    /// APNs has no word for "in the list, without a banner", but passive notifications are shown so.
+    /// APNs has no word for "in the list, without a banner", but passive notifications are shown so. They play no sound: where one
+    /// is wanted, the device's own settings keep the banner away.
     var level: InterruptionLevel? {
-        delivery.presentation.contains(.banner) ? delivery.interruptionLevel ?? parts.interruptionLevel : .passive
+        let disturbs = delivery.presentation.contains(.banner) || delivery.plays(parts)
+        return disturbs ? delivery.interruptionLevel ?? parts.interruptionLevel : .passive
     }
+
+    /// Nothing that is heard or lights the screen may wait until it suits the battery.
+    var isUrgent: Bool { (delivery.shows(parts) || delivery.plays(parts)) && level != .passive }
 
     /// Throws `payload-too-large`.
     func payload(_ policy: APNsOversizePolicy) throws(ModelError) -> ([UInt8], [APNsPayloadChange]) {

@@ -34,7 +34,7 @@ package struct APNsPush: Hashable, Sendable {
             let writer = APNsPayloadWriter(scanner, parts, delivery, pushType)
             let (payload, changes) = try writer.payload(policy)
             var headers = APNsHeaders(writer.pushType, bundle: bundle, id: delivery.id)
-            if writer.pushType == .alert, writer.level == .passive { headers.priority = .saving }
+            if writer.pushType == .alert, !writer.isUrgent { headers.priority = .saving }
             headers.expiration = delivery.expiration.map(APNsHeaders.expiration)
             headers.collapseID = delivery.collapseID
             return APNsPush(headers: headers, payload: payload, changes: changes)
