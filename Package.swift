@@ -237,7 +237,9 @@ let package = Package(
         ),
         .testTarget(
             name: "OutboundHTTPTests",
-            dependencies: ["HTTPTesting", "OutboundHTTP", nioCore, nioHTTP1, nioPosix, nioSSL]
+            dependencies: [
+                "HTTPTesting", "LocalBroker", "OutboundHTTP", nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+            ]
         ),
         .testTarget(
             name: "ServiceSupportTests",
