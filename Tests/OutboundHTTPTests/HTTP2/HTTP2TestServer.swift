@@ -7,7 +7,7 @@ import Synchronization
 
 @testable import OutboundHTTP
 
-/// A server that speaks HTTP/2 frame by frame and does what a test says, on one event loop.
+/// A server that speaks HTTP/2 frame by frame and does what a test says.
 final class HTTP2TestServer: Sendable {
     /// A request that has come whole.
     struct Request: Sendable {
@@ -133,7 +133,7 @@ final class HTTP2TestServer: Sendable {
     ///   - maxStreams: SETTINGS_MAX_CONCURRENT_STREAMS.
     ///   - window: SETTINGS_INITIAL_WINDOW_SIZE; nil: 65,535.
     ///   - grantsWindows: Whether the windows are opened again by what arrives.
-    ///   - onRequest: Called on the event loop of the server.
+    ///   - onRequest: Called on the event loop of the connection.
     init(
         maxStreams: Int = 100,
         window: Int? = nil,
@@ -163,7 +163,7 @@ final class HTTP2TestServer: Sendable {
                     guard let beforeSettings else { return try speak(connection) }
                     channel.eventLoop.execute {
                         _ = channel.setOption(.autoRead, value: false)
-                        beforeSettings(connection).whenSuccess { [self] in
+                        beforeSettings(connection).hop(to: channel.eventLoop).whenSuccess { [self] in
                             try? speak(connection)
                             _ = channel.setOption(.autoRead, value: true)
                         }
