@@ -242,7 +242,9 @@ let package = Package(
         ),
         .testTarget(
             name: "OutboundHTTPTests",
-            dependencies: ["HTTPTesting", "OutboundHTTP", nioCore, nioHTTP1, nioPosix, nioSSL]
+            dependencies: [
+                "HTTPTesting", "LocalBroker", "OutboundHTTP", nioCore, nioHPACK, nioHTTP1, nioHTTP2, nioPosix, nioSSL,
+            ]
         ),
         .testTarget(
             name: "ServiceSupportTests",

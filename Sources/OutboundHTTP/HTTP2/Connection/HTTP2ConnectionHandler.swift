@@ -122,7 +122,7 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
         let stream = Int(frame.streamID)
         switch frame.payload {
         case .headers(let payload): received(payload, stream)
-        case .data(let payload): received(payload, stream, context)
+        case .data(let payload): received(payload, stream)
         case .rstStream(let code): wasReset(stream, code)
         case .settings(.settings(let settings)):
             let maxStreams = settings.last { $0.parameter == .maxConcurrentStreams }?.value
@@ -150,12 +150,8 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
         if payload.endStream { finish(number, index) }
     }
 
-    private func received(
-        _ payload: HTTP2Frame.FramePayload.Data,
-        _ number: Int,
-        _ context: ChannelHandlerContext
-    ) {
-        grant(payload.data.readableBytes + (payload.paddingBytes.map { $0 + 1 } ?? 0), context)
+    private func received(_ payload: HTTP2Frame.FramePayload.Data, _ number: Int) {
+        consumed += payload.data.readableBytes + (payload.paddingBytes.map { $0 + 1 } ?? 0)
         guard case .byteBuffer(var bytes) = payload.data, let index = streams.index(forKey: number) else { return }
         guard streams.values[index].body.readableBytes + bytes.readableBytes <= answerBytes else {
             let text = "\(origin.host): a body with more than \(answerBytes) bytes"
@@ -165,9 +161,9 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
         if payload.endStream { finish(number, index) }
     }
 
-    /// Lets the server send as many bytes of bodies again.
-    private func grant(_ count: Int, _ context: ChannelHandlerContext) {
-        consumed += count
+    /// Lets the server send as many bytes of bodies again. Not while a frame is being read: a write would bring the events
+    /// that belong after it.
+    private func grantConsumed(_ context: ChannelHandlerContext) {
         guard consumed >= Self.receiveWindow / 2 else { return }
         write(HTTP2Frame(streamID: .rootStream, payload: .windowUpdate(windowSizeIncrement: consumed)), context)
         consumed = 0
@@ -242,8 +238,13 @@ final class HTTP2ConnectionHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if state == .open { pool.plan.heard(id, at: pool.now()) }
+        if state == .open {
+            pool.plan.heard(id, at: pool.now())
+            grantConsumed(context)
+        }
         pool.proceed()
+        // What the frames made it write.
+        flush()
         context.fireChannelReadComplete()
     }
 

@@ -41,8 +41,8 @@ extension HTTP2PoolPlan {
     /// - Parameter maxStreams: SETTINGS_MAX_CONCURRENT_STREAMS; nil when it is not among them.
     mutating func settled(_ connection: HTTP2ConnectionID, maxStreams: Int?, at now: NIODeadline) {
         guard let index = index(of: connection) else { return }
-        if let maxStreams {
-            connections[index].maxStreams = max(0, maxStreams)
+        if let maxStreams = maxStreams.map({ min(settings.streams, $0) }) {
+            connections[index].maxStreams = maxStreams
             connections[index].refusedStreams = nil
             // A server that begins with one, as APNs does, will allow more.
             if maxStreams > 1 { expectedStreams = maxStreams }

@@ -233,7 +233,8 @@ extension HTTP2PoolPlan {
     private mutating func open(at now: NIODeadline) {
         lastConnection += 1
         let id = HTTP2ConnectionID(number: lastConnection)
-        let connection = Connection(id, at: now, openEnd: now + settings.openTimeout)
+        let streams = min(settings.streams, Connection.initialStreams)
+        let connection = Connection(id, maxStreams: streams, at: now, openEnd: now + settings.openTimeout)
         connections.append(connection)
         actions.append(.resolve(id, by: connection.openEnd))
     }

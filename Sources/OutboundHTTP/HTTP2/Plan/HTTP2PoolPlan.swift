@@ -54,7 +54,7 @@ struct HTTP2PoolPlan<Request> {
     /// Why the last connection failed, until one is ready: for requests that wait in vain.
     var openFailure: OutboundFailure?
     /// The newest SETTINGS_MAX_CONCURRENT_STREAMS of any connection: what a further one is expected to allow.
-    var expectedStreams = Connection.initialStreams
+    var expectedStreams: Int
     /// The most requests at one time since the last look at idle connections.
     var peak = 0
     var idleCheck: NIODeadline
@@ -70,6 +70,7 @@ struct HTTP2PoolPlan<Request> {
         random: @escaping () -> Double
     ) {
         (self.settings, self.host, self.random) = (settings, host, random)
+        expectedStreams = min(settings.streams, Connection.initialStreams)
         breakers = AddressBreakers(first: settings.firstBackoff, longest: settings.longestBackoff)
         rate = ConnectionRate(perSecond: settings.opensPerSecond, atOnce: settings.opensAtOnce)
         idleCheck = now + settings.idleTimeout

@@ -39,8 +39,8 @@ struct PlannedHTTP2Connection<Request> {
     /// In flight, the oldest first.
     var requests = RequestSlots<Request>.List()
     var nextStream = 1
-    /// The newest SETTINGS_MAX_CONCURRENT_STREAMS.
-    var maxStreams = initialStreams
+    /// The newest SETTINGS_MAX_CONCURRENT_STREAMS, or the bound of the settings.
+    var maxStreams: Int
     /// What of the connection's flow-control window no request has taken.
     var window = initialWindow
     var isWritable = true
@@ -61,8 +61,8 @@ struct PlannedHTTP2Connection<Request> {
     /// Refusals in a row, each after the pause of the one before.
     var refusals = 0
 
-    init(_ id: HTTP2ConnectionID, at now: NIODeadline, openEnd: NIODeadline) {
-        (self.id, began, self.openEnd, heard) = (id, now, openEnd, now)
+    init(_ id: HTTP2ConnectionID, maxStreams: Int, at now: NIODeadline, openEnd: NIODeadline) {
+        (self.id, self.maxStreams, began, self.openEnd, heard) = (id, maxStreams, now, openEnd, now)
     }
 
     var isOpening: Bool {

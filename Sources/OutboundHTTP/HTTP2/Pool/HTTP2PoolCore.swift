@@ -70,7 +70,7 @@ final class HTTP2PoolCore {
 
     /// Takes what the threads have sent, and does what can be done now.
     func proceed() {
-        // Called again by what it does: by an error of a write, or a result that sends.
+        // Called again by what it does: by an error of a write.
         guard !isProceeding else { return isProceedNeeded = true }
         isProceeding = true
         repeat {
@@ -121,10 +121,7 @@ final class HTTP2PoolCore {
         case .reset(let id, let stream): on(id) { $0.reset(stream: stream) }
         case .ping(let id): on(id) { $0.ping() }
         case .close(let id): connections.removeValue(forKey: id)?.close()
-        case .end(let request, let failure):
-            request.onEnd(.failure(failure))
-            // It may have sent another one.
-            isProceedNeeded = true
+        case .end(let request, let failure): request.onEnd(.failure(failure))
         case .note(let event): observer?.note(event)
         case .resolve(let id, let end): resolve(id, by: end)
         case .connect(let id, let address, let end): connect(id, address, by: end)

@@ -8,6 +8,8 @@ extension HTTP2Pool {
         package var connections = 4
         /// So many stay open without requests, at most `connections`.
         package var keptConnections = 1
+        /// The most requests of a connection at one time, whatever the server allows; at least 1.
+        package var streams = 1000
         /// Requests of one priority that wait; further ones fail with `overloaded`.
         package var waiting = 10_000
         /// The share of a connection's streams that only requests with priority `high` get, 0 to below 1; at least one stream
