@@ -45,6 +45,8 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -52,6 +54,7 @@ let package = Package(
     name: "carillon",
     platforms: [.macOS(.v15)],
     products: [
+        .library(name: "APNsSimulator", targets: ["APNsSimulator"]),
         .library(name: "Kafka", targets: ["Kafka"]),
         .library(name: "LocalBroker", targets: ["LocalBroker"]),
         .library(name: "NotificationModel", targets: ["NotificationModel"]),
@@ -70,6 +73,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -143,6 +147,14 @@ let package = Package(
                 deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
+        // A server that behaves as APNs does: for tests, of anyone's client.
+        .target(
+            name: "APNsSimulator",
+            dependencies: [
+                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, log, coreMetrics, hummingbird, httpTypes,
+                nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS,
+            ]
+        ),
         .target(
             name: "CarillonBench",
             dependencies: [
@@ -182,7 +194,7 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
+                "APNsSimulator", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
@@ -197,6 +209,12 @@ let package = Package(
             name: "HTTPTesting",
             dependencies: ["LocalBroker", "OutboundHTTP", nioCore],
             path: "Tests/HTTPTesting"
+        ),
+        .testTarget(
+            name: "APNsSimulatorTests",
+            dependencies: [
+                "APNsSimulator", "HTTPTesting", "NotificationModel", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL,
+            ]
         ),
         .testTarget(
             name: "CarillonBenchTests",
