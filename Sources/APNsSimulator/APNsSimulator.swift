@@ -20,7 +20,7 @@ public final class APNsSimulator: Sendable {
     /// The port of the control interface; nil without one.
     public let controlPort: Int?
     /// The PEM file of the certificate authority, which clients must trust.
-    public let authorityFile: String
+    public var authorityFile: String { core.authority.authorityFile }
     /// The file of the key that the simulator has made; nil when keys were given.
     public let keyFile: String?
 
@@ -35,11 +35,10 @@ public final class APNsSimulator: Sendable {
         core: SimulatorCore,
         listeners: [any Channel],
         control: ControlServer?,
-        authorityFile: String,
         keyFile: String?
     ) {
         (self.core, self.listeners, self.control) = (core, listeners, control)
-        (self.authorityFile, self.keyFile) = (authorityFile, keyFile)
+        self.keyFile = keyFile
         productionPort = listeners.first?.localAddress?.port ?? 0
         developmentPort = listeners.last?.localAddress?.port ?? 0
         controlPort = control?.port
@@ -65,7 +64,7 @@ public final class APNsSimulator: Sendable {
             return (authority, hasKeys ? nil : try OwnKey(directory: directory), try APNsListener.tls(authority))
         }
         if let ownKey { try state.add(ownKey.key) }
-        let core = SimulatorCore(state, now: configuration.now)
+        let core = SimulatorCore(state, authority, now: configuration.now)
         var listeners: [any Channel] = []
         do {
             for (environment, port) in [
@@ -81,7 +80,6 @@ public final class APNsSimulator: Sendable {
                 core: core,
                 listeners: listeners,
                 control: control,
-                authorityFile: authority.authorityFile,
                 keyFile: ownKey?.file
             )
         } catch {
@@ -154,6 +152,14 @@ extension APNsSimulator {
             throw APNsSimulatorError("there is no key \(keyID)")
         }
         return try key.authorization(issuedAt: issuedAt ?? core.now().rawValue / 1_000)
+    }
+
+    /// Makes a client certificate, with which a provider needs no tokens.
+    ///
+    /// - Parameter bundleIdentifier: The app whose pushes it is good for.
+    /// - Returns: The certificate and its key, PEM.
+    public func makeCertificate(for bundleIdentifier: String) async throws -> (certificate: [UInt8], key: [UInt8]) {
+        try await core.issue(for: bundleIdentifier)
     }
 
     /// An app on a device gets a token. One that has ended is good again.
@@ -232,8 +238,10 @@ extension APNsSimulator {
         core.state.withLock { $0.behaviour = behaviour }
     }
 
+    /// How connections behave.
     public var behaviour: ConnectionBehaviour { core.state.withLock { $0.behaviour } }
 
+    /// What was counted.
     public var statistics: APNsStatistics { core.state.withLock { $0.statistics } }
 }
 

@@ -21,6 +21,7 @@ public struct APNsSimulatorConfiguration: Sendable {
     public var pushesPerToken: Int?
     /// 1 to 86,400.
     public var tokenRateSeconds = 60
+    /// How connections behave.
     public var behaviour = ConnectionBehaviour()
     /// Of what is left to chance; nil for another one each time.
     public var seed: UInt64?

@@ -15,7 +15,7 @@ struct ConnectionTests {
     @Test func `a push is accepted over TLS and shown, and the number of streams grows with the first success`()
         async throws
     {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             #expect(try await client.streams() == 1)
@@ -32,7 +32,7 @@ struct ConnectionTests {
     }
 
     @Test func `a refusal has its reason in a JSON object, and the time with 410`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             let refused = try await client.answer(client.send(to: "abc", authorization))
@@ -45,7 +45,7 @@ struct ConnectionTests {
     }
 
     @Test func `the other port is the other environment, and tells a unique id`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             try simulator.register(
                 String(repeating: "cd", count: 32),
                 device: "phone",
@@ -61,16 +61,55 @@ struct ConnectionTests {
         }
     }
 
-    @Test func `a client without HTTP/2 is turned away, and one that does not trust the authority stays away`()
-        async throws
-    {
-        try await withSimulator { simulator in
+    @Test func `HTTP/2 needs no negotiation, and HTTP/1.1 ends the connection`() async throws {
+        try await withSimulator { simulator async throws in
+            let client = try await TestClient.connect(
+                simulator.productionPort,
+                authority: simulator.authorityFile,
+                protocols: []
+            )
+            #expect(try await client.answer(client.send(try simulator.authorization())).status == 200)
             let old = try await TestClient.connect(
                 simulator.productionPort,
                 authority: simulator.authorityFile,
-                protocols: ["http/1.1"]
+                protocols: ["http/1.1"],
+                instead: Array("POST /3/device/\(Desk.token) HTTP/1.1\r\nhost: localhost\r\n\r\n".utf8)
             )
             try await old.closed()
+            #expect(simulator.statistics.requests == 1)
+        }
+    }
+
+    @Test func `with a client certificate pushes of its app need no token`() async throws {
+        try await withSimulator { simulator async throws in
+            let client = try await TestClient.connect(
+                simulator.productionPort,
+                authority: simulator.authorityFile,
+                certificate: try await simulator.makeCertificate(for: Desk.topic)
+            )
+            #expect(try await client.streams() == 500)
+            #expect(try await client.answer(client.send(nil)).status == 200)
+            let other = try await client.answer(client.send(nil, topic: "com.example.bank"))
+            #expect(other.body == #"{"reason":"TopicDisallowed"}"#)
+        }
+    }
+
+    @Test func `a certificate of another authority ends the handshake`() async throws {
+        try await withSimulator { simulator async throws in
+            try await withSimulator { other in
+                let client = try await TestClient.connect(
+                    simulator.productionPort,
+                    authority: simulator.authorityFile,
+                    certificate: try await other.makeCertificate(for: Desk.topic)
+                )
+                try await client.closed()
+            }
+            #expect(simulator.statistics.requests == 0)
+        }
+    }
+
+    @Test func `a client that does not trust the authority stays away`() async throws {
+        try await withSimulator { simulator async throws in
             try await withSimulator { other in
                 let stranger = try await TestClient.connect(simulator.productionPort, authority: other.authorityFile)
                 try await stranger.closed()
@@ -84,7 +123,7 @@ struct ConnectionTests {
     @Test func `GOAWAY names the last processed stream and the reason, and what was processed is answered first`()
         async throws
     {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             _ = try await client.answer(client.send(authorization))
@@ -107,7 +146,7 @@ struct ConnectionTests {
     }
 
     @Test func `an operator's GOAWAY may name any stream`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let stream = client.send(try simulator.authorization())
             _ = try await client.answer(stream)
@@ -117,12 +156,39 @@ struct ConnectionTests {
             let goAway = try await client.goAway()
             #expect((goAway.last, goAway.data) == (0, #"{"reason":"InternalServerError"}"#))
             try await client.closed()
+            // The other end sees it first.
+            while await !simulator.connections.isEmpty { await Task.yield() }
             #expect(await !simulator.goAway(number))
         }
     }
 
+    @Test func `more streams than are allowed end the connection, in the words of APNs`() async throws {
+        /// A frame of HTTP/2.
+        func frame(_ type: UInt8, _ flags: UInt8, _ stream: UInt32, _ payload: [UInt8] = []) -> [UInt8] {
+            let number = (0..<4).map { UInt8(truncatingIfNeeded: stream >> (24 - 8 * $0)) }
+            return [0, 0, UInt8(payload.count), type, flags] + number + payload
+        }
+        // `:method: POST`, `:scheme: https`, and a literal `:path`.
+        let head: [UInt8] = [0x83, 0x87, 0x04, 1, UInt8(ascii: "/")]
+        var bytes = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + frame(4, 0, 0)
+        // Before the client has confirmed the first SETTINGS a hundred are allowed.
+        for stream in 0...100 { bytes += frame(1, 0x04, UInt32(2 * stream + 1), head) }
+        try await withSimulator { simulator async throws in
+            let client = try await TestClient.connect(
+                simulator.productionPort,
+                authority: simulator.authorityFile,
+                instead: bytes
+            )
+            try await client.first { frame -> Void? in
+                guard case .bytes(let text) = frame else { return nil }
+                return text.contains("Maximum active streams violated") ? () : nil
+            }
+            try await client.closed()
+        }
+    }
+
     @Test func `a refused stream leaves the others alone`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             _ = try await client.answer(client.send(authorization))
@@ -135,7 +201,7 @@ struct ConnectionTests {
     }
 
     @Test func `a cut connection ends with everything that is open on it`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             _ = try await client.answer(client.send(authorization))
@@ -147,7 +213,7 @@ struct ConnectionTests {
     }
 
     @Test func `a connection with an expired token is wedged: it answers PINGs and no push`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let old = try simulator.authorization(issuedAt: 1_000)
             #expect(try await client.answer(client.send(old)).body == #"{"reason":"ExpiredProviderToken"}"#)
@@ -163,7 +229,7 @@ struct ConnectionTests {
     }
 
     @Test func `a frozen connection answers nothing until it thaws`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             _ = try await client.answer(client.send(authorization))
@@ -183,7 +249,7 @@ struct ConnectionTests {
         try await withSimulator {
             $0.behaviour.streamWindow = 16
             $0.behaviour.windowDelay = .milliseconds(1)
-        } _: { simulator in
+        } _: { simulator async throws in
             let client = try await client(simulator)
             let payload = #"{"aps":{"alert":"\#(String(repeating: "a", count: 1_000))"}}"#
             let answer = try await client.answer(client.send(try simulator.authorization(), payload: payload))
@@ -193,7 +259,7 @@ struct ConnectionTests {
     }
 
     @Test func `more than the connection's first window arrives on many streams at once`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             _ = try await client.answer(client.send(authorization))
@@ -207,7 +273,7 @@ struct ConnectionTests {
     }
 
     @Test func `a body without end is refused as too large, and not kept`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let payload = String(repeating: "a", count: 1 << 20)
             let answer = try await client.answer(client.send(try simulator.authorization(), payload: payload))
@@ -218,7 +284,7 @@ struct ConnectionTests {
     @Test func `the first SETTINGS may come late, and what was sent before is answered`() async throws {
         try await withSimulator {
             $0.behaviour.settingsDelay = .milliseconds(50)
-        } _: { simulator in
+        } _: { simulator async throws in
             let client = try await client(simulator)
             let stream = client.send(try simulator.authorization())
             #expect(try await client.streams() == 1)
@@ -227,7 +293,7 @@ struct ConnectionTests {
     }
 
     @Test func `answers to streams that the client has reset are dropped, and the connection goes on`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let client = try await client(simulator)
             let authorization = try simulator.authorization()
             _ = try await client.answer(client.send(authorization))
@@ -269,7 +335,7 @@ struct ConnectionTests {
     }
 
     @Test func `secrets can be read by their owner only`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let folder = URL(fileURLWithPath: simulator.authorityFile).deletingLastPathComponent().path
             for file in ["\(folder)/server-key.pem", try #require(simulator.keyFile)] {
                 let rights = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
@@ -279,7 +345,7 @@ struct ConnectionTests {
     }
 
     @Test func `a port that is taken is told`() async throws {
-        try await withSimulator { simulator in
+        try await withSimulator { simulator async throws in
             let folder = try TestFolder()
             defer { folder.remove() }
             for port in [\APNsSimulatorConfiguration.productionPort, \.developmentPort] {

@@ -37,7 +37,7 @@ struct ControlTests {
     }
 
     private func withControl(_ body: (APNsSimulator, Control) async throws -> Void) async throws {
-        try await withSimulator { simulator in try await body(simulator, try Control(simulator)) }
+        try await withSimulator { simulator async throws in try await body(simulator, try Control(simulator)) }
     }
 
     private func push(_ simulator: APNsSimulator, to token: String = Desk.token, collapseID: String) async throws -> Int
@@ -47,7 +47,7 @@ struct ControlTests {
     }
 
     @Test func `devices are registered, go offline and online, and tell what they show and got`() async throws {
-        try await withControl { simulator, control in
+        try await withControl { simulator, control async throws in
             let (status, body) = try await control.call(
                 "POST",
                 "/v1/devices/an%20a/tokens",
@@ -76,7 +76,7 @@ struct ControlTests {
     }
 
     @Test func `an app is uninstalled, a token ends, a device goes`() async throws {
-        try await withControl { simulator, control in
+        try await withControl { simulator, control async throws in
             let path = "/v1/devices/phone"
             #expect(try await control.call("DELETE", "\(path)/apps/com.example.shop?toldAfter=3600").0 == 204)
             #expect(try await push(simulator, collapseID: "a") == 200)
@@ -95,7 +95,7 @@ struct ControlTests {
     }
 
     @Test func `keys are added, sign, and are revoked`() async throws {
-        try await withControl { simulator, control in
+        try await withControl { simulator, control async throws in
             let pem = String(decoding: try P256PrivateKey.generate().pem(), as: UTF8.self).replacing("\n", with: #"\n"#)
             let key = #"{"team":"TEAM","pem":"\#(pem)","environments":["production"],"topics":["com.example.shop"]}"#
             #expect(try await control.call("PUT", "/v1/keys/KEY", key).0 == 204)
@@ -115,7 +115,7 @@ struct ControlTests {
     }
 
     @Test func `faults are set and cleared, and read back as they were set`() async throws {
-        try await withControl { simulator, control in
+        try await withControl { simulator, control async throws in
             let faults = [
                 #"{"effect":"answer","status":429,"reason":"TooManyRequests","retryAfter":5,"share":0.5,"device":"phone"}"#,
                 #"{"effect":"answer","reason":"Unregistered","timestamp":"2026-11-21T09:00:00.000Z"}"#,
@@ -142,7 +142,7 @@ struct ControlTests {
     }
 
     @Test func `behaviour is set as a whole: what is left out has its default`() async throws {
-        try await withControl { simulator, control in
+        try await withControl { simulator, control async throws in
             let json = #"{"maximumStreams":20,"roundTrip":0.04,"wedgedByExpiredToken":false,"streamsAfterRefusal":1}"#
             #expect(try await control.call("PUT", "/v1/behaviour", json).0 == 200)
             #expect(simulator.behaviour.roundTrip == .milliseconds(40))
@@ -153,7 +153,7 @@ struct ControlTests {
     }
 
     @Test func `connections are listed, and ended`() async throws {
-        try await withControl { simulator, control in
+        try await withControl { simulator, control async throws in
             let client = try await TestClient.connect(simulator.productionPort, authority: simulator.authorityFile)
             _ = try await client.answer(client.send(simulator.authorization()))
             let number = try #require(try await control.value("/v1/connections", "connections.0.connection"))
@@ -209,7 +209,7 @@ struct ControlTests {
         _ status: Int,
         _ field: String?
     ) async throws {
-        try await withControl { _, control in
+        try await withControl { _, control async throws in
             let headers = json == nil ? [] : [("content-type", "application/json")]
             let answer = try await control.http.send(method, path, headers: headers, body: json.map { Array($0.utf8) })
             #expect(answer.status == status)
@@ -219,7 +219,7 @@ struct ControlTests {
     }
 
     @Test func `a page of another name is refused, and a body must say that it is JSON`() async throws {
-        try await withControl { _, control in
+        try await withControl { _, control async throws in
             let answer = try await control.http.exchange(
                 Array("GET /v1/devices HTTP/1.1\r\nhost: evil.example\r\nconnection: close\r\n\r\n".utf8)
             )

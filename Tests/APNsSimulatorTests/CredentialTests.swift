@@ -140,4 +140,17 @@ struct CredentialTests {
         #expect(throws: APNsSimulatorError.self) { try ProviderKey(id: "K 1", team: "T", pem: pem) }
         #expect("\(try ProviderKey(id: "K", team: "T", pem: pem))" == "key K of team T")
     }
+
+    @Test func `a client certificate stands for tokens, and a single one for the topic`() throws {
+        var desk = try Desk()
+        desk.connection = ConnectionState(
+            number: 2,
+            environment: .production,
+            certificateTopics: [Desk.topic],
+            behaviour: desk.state.behaviour
+        )
+        #expect(desk.connection.streams == 500)
+        #expect(desk.said { ($0.authorization, $0.topic) = (nil, nil) } == "200")
+        #expect(desk.said { ($0.authorization, $0.topic) = (nil, "com.example.bank") } == "TopicDisallowed")
+    }
 }

@@ -38,7 +38,7 @@ struct DeviceTests {
         var desk = try Desk()
         let voip = String(repeating: "cd", count: 32)
         try desk.register(voip, topic: "\(Desk.topic).voip")
-        #expect(desk.state.setOnline(false, "phone", at: desk.now))
+        #expect(desk.state.setOnline(false, "phone", at: desk.now) == true)
         for id in ["a", "b"] {
             #expect(desk.said { $0.collapseID = id } == "200")
             desk.pass(.seconds(1))
@@ -46,7 +46,7 @@ struct DeviceTests {
         #expect(desk.said(to: voip) { ($0.topic, $0.pushType) = ("\(Desk.topic).voip", "voip") } == "200")
         #expect(desk.shown.isEmpty)
         #expect(desk.phone?.storedIDs.keys.sorted() == [Desk.topic, "\(Desk.topic).voip"])
-        #expect(desk.state.setOnline(true, "phone", at: desk.now))
+        #expect(desk.state.setOnline(true, "phone", at: desk.now) == true)
         #expect(desk.shown == ["b"])
         #expect(desk.phone?.receivedCount == 2)
         #expect(desk.phone?.droppedCount == 1)
@@ -85,7 +85,7 @@ struct DeviceTests {
         var desk = try Desk()
         #expect(desk.said() == "200")
         let gone = desk.now
-        #expect(desk.state.devices.uninstall(Desk.topic, from: "phone", toldAfter: 0, at: gone))
+        #expect(desk.state.devices.uninstall(Desk.topic, from: "phone", toldAfter: 0, at: gone) == true)
         desk.pass(.seconds(100))
         let answer = desk.push()
         #expect(answer?.status == 410)
@@ -94,7 +94,7 @@ struct DeviceTests {
                 == #"{"reason":"Unregistered","timestamp":1795000000000}"#
         )
         #expect(desk.shown.isEmpty)
-        #expect(!desk.state.devices.uninstall(Desk.topic, from: "phone", toldAfter: 0, at: gone))
+        #expect(desk.state.devices.uninstall(Desk.topic, from: "phone", toldAfter: 0, at: gone) == false)
     }
 
     @Test func `APNs may tell it late, with the time at which it happened`() throws {
@@ -110,7 +110,7 @@ struct DeviceTests {
 
     @Test func `a token that is registered again is good again`() throws {
         var desk = try Desk()
-        #expect(desk.state.devices.end(Desk.token, of: "phone", toldAfter: 0, at: desk.now))
+        #expect(desk.state.devices.end(Desk.token, of: "phone", toldAfter: 0, at: desk.now) == true)
         #expect(desk.said() == "Unregistered")
         try desk.register(Desk.token)
         #expect(desk.said() == "200")
@@ -162,12 +162,12 @@ struct DeviceTests {
     @Test func `an app that the person has closed gets no background push`() throws {
         var desk = try Desk()
         _ = desk.push(Self.shown("0-1")) { $0.collapseID = "a" }
-        #expect(desk.state.devices.setForceQuit(true, Desk.topic, on: "phone"))
+        #expect(desk.state.devices.setForceQuit(true, Desk.topic, on: "phone") == true)
         let payload = Self.removal(#""a":"0-2""#)
         #expect(desk.said(payload) { ($0.pushType, $0.priority) = ("background", "5") } == "200")
         #expect(desk.shown == ["a"])
         #expect(desk.lastEffect == .ignored("the person has closed the app"))
-        #expect(desk.state.devices.setForceQuit(false, Desk.topic, on: "phone"))
+        #expect(desk.state.devices.setForceQuit(false, Desk.topic, on: "phone") == true)
         #expect(desk.said(payload) { ($0.pushType, $0.priority) = ("background", "5") } == "200")
         #expect(desk.shown.isEmpty)
     }

@@ -104,7 +104,7 @@ struct Desk {
 }
 
 extension Duration {
-    var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
+    var milliseconds: Int64 { Int64((self / .milliseconds(1)).rounded()) }
 }
 
 /// A folder of a test's own.

@@ -17,6 +17,8 @@ final class TestClient {
         case reset(Int, HTTP2ErrorCode)
         case goAway(last: Int, HTTP2ErrorCode, String)
         case pong
+        /// Of a client that does not speak HTTP/2.
+        case bytes(String)
         case closed
     }
 
@@ -32,11 +34,26 @@ final class TestClient {
     private var earlier: [Received] = []
     private var last = -1
 
-    /// - Parameter protocols: Offered in ALPN.
-    static func connect(_ port: Int, authority: String, protocols: [String] = ["h2"]) async throws -> TestClient {
+    /// - Parameters:
+    ///   - protocols: Offered in ALPN.
+    ///   - certificate: With its key, PEM.
+    ///   - bytes: Sent instead of HTTP/2.
+    static func connect(
+        _ port: Int,
+        authority: String,
+        protocols: [String] = ["h2"],
+        certificate: (certificate: [UInt8], key: [UInt8])? = nil,
+        instead bytes: [UInt8]? = nil
+    ) async throws -> TestClient {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .file(authority)
         configuration.applicationProtocols = protocols
+        if let certificate {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(certificate.certificate).map {
+                .certificate($0)
+            }
+            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: certificate.key, format: .pem))
+        }
         let tls = try NIOSSLContext(configuration: configuration)
         let (frames, feed) = AsyncStream.makeStream(of: Received.self)
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -44,8 +61,12 @@ final class TestClient {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: "localhost"))
-                    try pipeline.addHandler(NIOHTTP2Handler(mode: .client))
-                    try pipeline.addHandler(Collector(feed))
+                    if let bytes {
+                        try pipeline.addHandler(Talker(bytes, feed))
+                    } else {
+                        try pipeline.addHandler(NIOHTTP2Handler(mode: .client))
+                        try pipeline.addHandler(Collector(feed))
+                    }
                 }
             }
             .connect(host: "127.0.0.1", port: port).get()
@@ -63,7 +84,7 @@ final class TestClient {
     /// - Returns: Its stream.
     func send(
         to token: String = Desk.token,
-        _ authorization: String,
+        _ authorization: String?,
         payload: String = Desk.alert,
         topic: String = Desk.topic,
         collapseID: String? = nil
@@ -72,8 +93,9 @@ final class TestClient {
         let stream = HTTP2StreamID(last)
         var headers = HPACKHeaders([
             (":method", "POST"), (":scheme", "https"), (":authority", "localhost"), (":path", "/3/device/\(token)"),
-            ("authorization", authorization), ("apns-topic", topic), ("apns-push-type", "alert"),
+            ("apns-topic", topic), ("apns-push-type", "alert"),
         ])
+        if let authorization { headers.add(name: "authorization", value: authorization) }
         if let collapseID { headers.add(name: "apns-collapse-id", value: collapseID) }
         write(stream, .headers(.init(headers: headers)))
         write(stream, .data(.init(data: .byteBuffer(ByteBuffer(string: payload)), endStream: true)))
@@ -152,6 +174,34 @@ final class TestClient {
     /// Whether an answer to the stream came among what was received until now.
     func hasAnswer(_ stream: Int) -> Bool {
         earlier.contains { if case .headers(stream, _, _) = $0 { true } else { false } }
+    }
+
+    /// Sends bytes at once, and waits for the end.
+    private final class Talker: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let bytes: [UInt8]
+        private let feed: AsyncStream<Received>.Continuation
+
+        init(_ bytes: [UInt8], _ feed: AsyncStream<Received>.Continuation) { (self.bytes, self.feed) = (bytes, feed) }
+
+        func channelActive(context: ChannelHandlerContext) {
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+            context.fireChannelActive()
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            feed.yield(.bytes(String(decoding: unwrapInboundIn(data).readableBytesView, as: UTF8.self)))
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            feed.yield(.closed)
+            feed.finish()
+            context.fireChannelInactive()
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {}
     }
 
     private final class Collector: ChannelInboundHandler {

@@ -206,7 +206,7 @@ extension Fault {
             effect,
             share: try fields.share("share") ?? 1,
             device: try fields.text("device"),
-            token: try fields.text("token")?.lowercased(),
+            token: try fields.text("token"),
             environment: try fields.choice("environment", DeviceRegistration.Environment.self),
             connection: try fields.integer("connection", in: 1...Int.max),
             remaining: try fields.integer("remaining", in: 1...Int.max)

@@ -12,7 +12,7 @@ struct ControlRoutes: Sendable {
     /// Bytes of a body.
     private static let bodyBytes = 64 << 10
 
-    var all: [Route] { devices + keys + faults + connections }
+    var all: [Route] { devices + keys + certificates + faults + connections }
 
     // MARK: Devices
 
@@ -187,6 +187,27 @@ struct ControlRoutes: Sendable {
                 }
                 return .json(.object([.init("authorization", .string(field))]), status: .created)
             },
+        ]
+    }
+
+    private var certificates: [Route] {
+        [
+            Route(.post, "/v1/certificates", role: nil) { call, body in
+                let fields = try await fields(call, &body, ["bundleIdentifier"])
+                let app = try fields.required(try fields.text("bundleIdentifier"), "bundleIdentifier")
+                do {
+                    let made = try await core.issue(for: app)
+                    let (certificate, key) = (
+                        String(decoding: made.certificate, as: UTF8.self), String(decoding: made.key, as: UTF8.self)
+                    )
+                    return .json(
+                        .object([.init("certificate", .string(certificate)), .init("key", .string(key))]),
+                        status: .created
+                    )
+                } catch let error as APNsSimulatorError {
+                    throw ModelError(.invalid, field: "bundleIdentifier", error.description)
+                }
+            }
         ]
     }
 

@@ -17,15 +17,21 @@ struct Push: Sendable {
 public struct ReceivedPush: Sendable, Hashable {
     /// `apns-id`.
     public let id: String
+    /// `apns-push-type`, else alert.
     public let pushType: PushType
+    /// `apns-topic`.
     public let topic: String
+    /// `apns-priority`, else 10.
     public let priority: PushPriority
+    /// `apns-collapse-id`.
     public let collapseID: String?
     /// The JSON as it came.
     public let payload: [UInt8]
+    /// When APNs accepted it.
     public let acceptedAt: Timestamp
     /// When it reached the device: later if that was offline.
     public let receivedAt: Timestamp
+    /// What the device did with it.
     public let effect: Effect
 
     /// What a device did with a push.
@@ -57,7 +63,9 @@ public struct ShownNotification: Sendable, Hashable {
     public let identifier: String
     /// `apns-id` of the push that it is from.
     public let id: String
+    /// The JSON as it came.
     public let payload: [UInt8]
+    /// When the device showed it.
     public let shownAt: Timestamp
     /// How many notifications the device showed before it.
     let position: Int
@@ -67,7 +75,9 @@ public struct ShownNotification: Sendable, Hashable {
 
 /// A Live Activity on a device.
 public struct LiveActivity: Sendable, Hashable {
+    /// Made by the device, or given when the app registered its token.
     public let id: String
+    /// The topic of its pushes.
     public let topic: String
     /// Nil for one that the app started.
     public let attributesType: String?
@@ -79,7 +89,10 @@ public struct LiveActivity: Sendable, Hashable {
     public internal(set) var timestamp: Int64?
     /// The newest `content-state`, as JSON.
     public internal(set) var contentState: [UInt8]?
+    /// `stale-date`, in seconds since 1970.
     public internal(set) var staleDate: Int64?
+    /// `dismissal-date`, in seconds since 1970.
     public internal(set) var dismissalDate: Int64?
+    /// Whether it has ended: its token is dead.
     public internal(set) var hasEnded = false
 }

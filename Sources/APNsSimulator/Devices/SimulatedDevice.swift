@@ -7,6 +7,7 @@ public struct SimulatedDevice: Sendable {
     /// Live Activities that it remembers.
     static let rememberedActivities = 100
 
+    /// As it was registered.
     public let name: String
     /// Whether it has a connection to APNs.
     public private(set) var isOnline = true

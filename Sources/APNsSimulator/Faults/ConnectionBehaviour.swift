@@ -19,6 +19,7 @@ public struct ConnectionBehaviour: Sendable, Hashable {
     /// The same after `TooManyProviderTokenUpdates`.
     public var isSilencedByTokenUpdates = true
 
+    /// As APNs on a good day.
     public init() {}
 
     /// - Throws: When a number is out of its range.

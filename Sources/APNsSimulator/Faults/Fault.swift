@@ -29,11 +29,13 @@ public struct Fault: Sendable, Hashable {
         /// In seconds, as the header `retry-after`.
         public var retryAfter: Int?
 
+        /// Any answer.
         public init(status: Int, reason: String?, timestamp: Timestamp? = nil, retryAfter: Int? = nil) {
             (self.status, self.reason, self.timestamp) = (status, reason, timestamp)
             self.retryAfter = retryAfter
         }
 
+        /// The answer with a known reason, and its status.
         public init(_ reason: APNsReason, timestamp: Timestamp? = nil, retryAfter: Int? = nil) {
             self.init(
                 status: reason.status,
@@ -44,6 +46,7 @@ public struct Fault: Sendable, Hashable {
         }
     }
 
+    /// What happens.
     public var effect: Effect
     /// The share of the requests that it concerns, 0 to 1, decided for each.
     public var share: Double
@@ -51,12 +54,21 @@ public struct Fault: Sendable, Hashable {
     public var device: String?
     /// Only requests to this token.
     public var token: String?
+    /// Only requests to this environment's port.
     public var environment: DeviceRegistration.Environment?
     /// Only requests on the connection with this number.
     public var connection: Int?
     /// After that many requests it is over; nil for no end.
     public var remaining: Int?
 
+    /// - Parameters:
+    ///   - effect: What happens.
+    ///   - share: 0 to 1.
+    ///   - device: Nil for all.
+    ///   - token: In hexadecimal; nil for all.
+    ///   - environment: Nil for both.
+    ///   - connection: Nil for all.
+    ///   - remaining: Nil for no end.
     public init(
         _ effect: Effect,
         share: Double = 1,
@@ -91,6 +103,8 @@ struct Faults: Sendable {
     var isEmpty: Bool { named.isEmpty }
 
     mutating func set(_ name: String, _ fault: Fault) throws(APNsSimulatorError) {
+        var fault = fault
+        fault.token = fault.token?.lowercased()
         if let index = named.firstIndex(where: { $0.name == name }) {
             named[index].fault = fault
         } else {

@@ -20,6 +20,8 @@ struct APNsListener: Sendable {
         )
         configuration.minimumTLSVersion = .tlsv12
         configuration.applicationProtocols = ["h2"]
+        configuration.trustRoots = .file(authority.authorityFile)
+        configuration.certificateVerification = .optionalVerification
         return try NIOSSLContext(configuration: configuration)
     }
 
@@ -33,15 +35,17 @@ struct APNsListener: Sendable {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(NIOSSLServerHandler(context: tls))
                     try pipeline.addHandler(
-                        ApplicationProtocolNegotiationHandler { result, channel in negotiated(result, channel) }
+                        ApplicationProtocolNegotiationHandler { _, channel in handshakeEnded(channel) }
                     )
                 }
             }
             .bind(host: host, port: port).get()
     }
 
-    private func negotiated(_ result: ALPNResult, _ channel: any Channel) -> EventLoopFuture<Void> {
-        guard case .negotiated("h2") = result, let number = core.nextConnection() else { return channel.close() }
+    /// Begins HTTP/2, also with a client that has negotiated nothing, as APNs does. HTTP/1.1 then is no HTTP/2, and ends the
+    /// connection.
+    private func handshakeEnded(_ channel: any Channel) -> EventLoopFuture<Void> {
+        guard let number = core.nextConnection() else { return channel.close() }
         let behaviour = core.state.withLock { $0.behaviour }
         guard behaviour.settingsDelay > .zero else {
             return channel.eventLoop.makeCompletedFuture { try begin(channel, number, behaviour) }
@@ -55,7 +59,14 @@ struct APNsListener: Sendable {
     }
 
     private func begin(_ channel: any Channel, _ number: Int, _ behaviour: ConnectionBehaviour) throws {
-        let state = ConnectionState(number: number, environment: environment, behaviour: behaviour)
+        let pipeline = channel.pipeline.syncOperations
+        let certificate = try pipeline.nioSSL_peerCertificate()
+        let state = ConnectionState(
+            number: number,
+            environment: environment,
+            certificateTopics: try certificate.map { CertificateAuthority.topics(of: try $0.toDERBytes()) },
+            behaviour: behaviour
+        )
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = APNsConnectionHandler.settings(state, behaviour)
         // A client that is served badly resets many streams.
@@ -65,7 +76,6 @@ struct APNsListener: Sendable {
         var stream = NIOHTTP2Handler.StreamConfiguration()
         stream.streamResetFrameRateLimit.maximumCount = 1_000_000
         stream.streamErrorRateLimit.maximumCount = 1_000_000
-        let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(
             NIOHTTP2Handler(mode: .server, connectionConfiguration: connection, streamConfiguration: stream)
         )

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOPosix
 import NotificationModel
 import Synchronization
 
@@ -8,6 +9,7 @@ final class SimulatorCore: Sendable {
     static let connectionCapacity = 10_000
 
     let state: Mutex<SimulatorState>
+    let authority: CertificateAuthority
     let now: @Sendable () -> Timestamp
     private let connections = Mutex(Connections())
 
@@ -23,8 +25,9 @@ final class SimulatorCore: Sendable {
         let openedAt: Timestamp
     }
 
-    init(_ state: SimulatorState, now: @escaping @Sendable () -> Timestamp) {
+    init(_ state: SimulatorState, _ authority: CertificateAuthority, now: @escaping @Sendable () -> Timestamp) {
         self.state = Mutex(state)
+        self.authority = authority
         self.now = now
     }
 
@@ -68,6 +71,11 @@ final class SimulatorCore: Sendable {
     ) async -> Result? {
         guard let connection = connections.withLock({ $0.open[number] }) else { return nil }
         return try? await connection.channel.eventLoop.submit { body(connection.handler.value) }.get()
+    }
+
+    /// Makes the certificate of a provider, and its key, on a thread that may block.
+    func issue(for bundleIdentifier: String) async throws -> (certificate: [UInt8], key: [UInt8]) {
+        try await NIOThreadPool.singleton.runIfActive { [authority] in try authority.issue(for: bundleIdentifier) }
     }
 
     var summaries: [ConnectionSummary] {
