@@ -187,6 +187,17 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `a request against the rules of HTTP/2 ends its stream only`() async throws {
+        try await withSimulator { simulator async throws in
+            let client = try await client(simulator)
+            let authorization = try simulator.authorization()
+            let wrong = client.send(authorization, further: [("Apns-Priority", "5")])
+            #expect(try await client.reset(wrong) == .protocolError)
+            #expect(try await client.answer(client.send(authorization)).status == 200)
+            #expect(simulator.statistics.requests == 1)
+        }
+    }
+
     @Test func `a refused stream leaves the others alone`() async throws {
         try await withSimulator { simulator async throws in
             let client = try await client(simulator)

@@ -64,7 +64,8 @@ final class TestClient {
                     if let bytes {
                         try pipeline.addHandler(Talker(bytes, feed))
                     } else {
-                        try pipeline.addHandler(NIOHTTP2Handler(mode: .client))
+                        // It may send what is wrong.
+                        try pipeline.addHandler(NIOHTTP2Handler(mode: .client, headerBlockValidation: .disabled))
                         try pipeline.addHandler(Collector(feed))
                     }
                 }
@@ -87,7 +88,8 @@ final class TestClient {
         _ authorization: String?,
         payload: String = Desk.alert,
         topic: String = Desk.topic,
-        collapseID: String? = nil
+        collapseID: String? = nil,
+        further: [(String, String)] = []
     ) -> Int {
         last += 2
         let stream = HTTP2StreamID(last)
@@ -97,6 +99,7 @@ final class TestClient {
         ])
         if let authorization { headers.add(name: "authorization", value: authorization) }
         if let collapseID { headers.add(name: "apns-collapse-id", value: collapseID) }
+        for (name, value) in further { headers.add(name: name, value: value) }
         write(stream, .headers(.init(headers: headers)))
         write(stream, .data(.init(data: .byteBuffer(ByteBuffer(string: payload)), endStream: true)))
         return last

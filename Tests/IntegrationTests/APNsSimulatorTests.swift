@@ -145,7 +145,7 @@ struct APNsSimulatorTests {
 
     @Test("h2load gets an answer to each of its requests, over several connections", arguments: [0, 20])
     func h2load(_ roundTrip: Int) async throws {
-        let requests = 5_000
+        let requests = 1_000
         try await withSimulator { simulator async throws in
             let token = try await simulator.register()
             _ = try await simulator.control("PUT", "/v1/behaviour", #"{"roundTrip":\#(Double(roundTrip) / 1_000)}"#)

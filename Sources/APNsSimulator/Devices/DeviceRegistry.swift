@@ -237,7 +237,7 @@ struct DeviceRegistry: Sendable {
             begun = new
             return new
         }
-        if let begun {
+        if let begun, tokens.count < Self.capacity {
             tokens[begun.token] = Token(
                 device: device,
                 topic: push.headers.topic,

@@ -17,7 +17,7 @@ struct RequestHeaders: Sendable {
     var hasDuplicates = false
 
     /// - Parameter fields: Names in lower case, as in HTTP/2.
-    init(_ fields: some Sequence<(name: String, value: String)>) {
+    init(_ fields: some Sequence<(String, String)>) {
         for (name, value) in fields { add(name, value) }
     }
 

@@ -30,6 +30,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     private let core: SimulatorCore
     private let behaviour: ConnectionBehaviour
+    private let written: WrittenFrames
     private var state: ConnectionState
     private var context: ChannelHandlerContext?
     /// Requests whose end has not come.
@@ -45,8 +46,9 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     /// Whether the connection reads and writes nothing.
     private(set) var isFrozen = false
 
-    init(core: SimulatorCore, behaviour: ConnectionBehaviour, state: ConnectionState) {
-        (self.core, self.behaviour, self.state) = (core, behaviour, state)
+    /// - Parameter written: Told of the frames that the connection's `NIOHTTP2Handler` writes.
+    init(core: SimulatorCore, behaviour: ConnectionBehaviour, state: ConnectionState, written: WrittenFrames) {
+        (self.core, self.behaviour, self.state, self.written) = (core, behaviour, state, written)
     }
 
     /// The first SETTINGS.
@@ -75,20 +77,17 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         let frame = unwrapInboundIn(data)
         switch frame.payload {
         case .headers(let part):
-            if var request = incoming[frame.streamID] {
-                // Trailers: nothing in them counts.
-                if part.endStream { complete(frame.streamID, &request) }
-            } else {
-                var request = IncomingRequest(headers: RequestHeaders())
-                for (name, value, _) in part.headers { request.headers.add(name, value) }
-                if part.endStream { complete(frame.streamID, &request) } else { incoming[frame.streamID] = request }
-            }
+            // What comes later are trailers: nothing in them counts.
+            let earlier = incoming.removeValue(forKey: frame.streamID)
+            let request =
+                earlier ?? IncomingRequest(headers: RequestHeaders(part.headers.lazy.map { ($0.name, $0.value) }))
+            if part.endStream { complete(frame.streamID, request) } else { incoming[frame.streamID] = request }
         case .data(let part):
             guard case .byteBuffer(let bytes) = part.data else { return }
             if part.endStream {
                 guard var request = incoming.removeValue(forKey: frame.streamID) else { return }
                 request.add(bytes)
-                complete(frame.streamID, &request)
+                complete(frame.streamID, request)
             } else {
                 incoming[frame.streamID]?.add(bytes)
             }
@@ -106,28 +105,24 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if let event = event as? NIOHTTP2WindowUpdatedEvent, let size = event.inboundWindowSize {
-            windowChanged(event.streamID, size)
-        } else {
-            context.fireUserInboundEventTriggered(event)
-        }
+        guard let event = event as? NIOHTTP2WindowUpdatedEvent, let size = event.inboundWindowSize else { return }
+        windowChanged(event.streamID, size)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        switch error {
-        case is NIOHTTP2Errors.MaxStreamsViolation:
+        if error is NIOHTTP2Errors.MaxStreamsViolation {
             // In the words of APNs.
             goAway(.protocolError, ByteBuffer(string: "Maximum active streams violated"), after: lastProcessed)
-            context.close(promise: nil)
-        case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.NoSuchStream, is NIOHTTP2Errors.StreamClosed: break
-        default: context.close(promise: nil)
+        } else if error is any NIOHTTP2Error, !written.hasGoAway {
+            // It concerns one stream, which is reset.
+            return
         }
+        context.close(promise: nil)
     }
 
     // MARK: Requests
 
-    private func complete(_ stream: HTTP2StreamID, _ request: inout IncomingRequest) {
-        incoming[stream] = nil
+    private func complete(_ stream: HTTP2StreamID, _ request: IncomingRequest) {
         let headers = request.headers
         let outcome: Outcome
         if let body = request.body {
@@ -265,6 +260,16 @@ final class APNsConnectionHandler: ChannelInboundHandler {
             isSilent: state.isSilent,
             isFrozen: isFrozen
         )
+    }
+}
+
+/// Which frames were written to a connection, also by the framework: it ends connections with GOAWAY for errors of which its
+/// types do not tell whether they concern a stream only.
+final class WrittenFrames: NIOHTTP2FrameDelegate {
+    private(set) var hasGoAway = false
+
+    func wroteFrame(_ frame: HTTP2Frame) {
+        if case .goAway = frame.payload { hasGoAway = true }
     }
 }
 

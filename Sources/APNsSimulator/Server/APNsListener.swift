@@ -67,6 +67,7 @@ struct APNsListener: Sendable {
             certificateTopics: try certificate.map { CertificateAuthority.topics(of: try $0.toDERBytes()) },
             behaviour: behaviour
         )
+        let written = WrittenFrames()
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
         connection.initialSettings = APNsConnectionHandler.settings(state, behaviour)
         // A client that is served badly resets many streams.
@@ -77,8 +78,15 @@ struct APNsListener: Sendable {
         stream.streamResetFrameRateLimit.maximumCount = 1_000_000
         stream.streamErrorRateLimit.maximumCount = 1_000_000
         try pipeline.addHandler(
-            NIOHTTP2Handler(mode: .server, connectionConfiguration: connection, streamConfiguration: stream)
+            NIOHTTP2Handler(
+                mode: .server,
+                frameDelegate: written,
+                connectionConfiguration: connection,
+                streamConfiguration: stream
+            )
         )
-        try pipeline.addHandler(APNsConnectionHandler(core: core, behaviour: behaviour, state: state))
+        try pipeline.addHandler(
+            APNsConnectionHandler(core: core, behaviour: behaviour, state: state, written: written)
+        )
     }
 }

@@ -22,7 +22,7 @@ struct APNsSimulatorCommand: AsyncParsableCommand {
             Example:
 
               carillon apns-simulator --directory apns &
-              curl -X PUT http://127.0.0.1:2199/v1/devices/phone/tokens/00112233445566778899aabbccddeeff \\
+              curl -X POST http://127.0.0.1:2199/v1/devices/phone/tokens \\
                 -H 'content-type: application/json' -d '{"topic":"com.example.shop"}'
               curl http://127.0.0.1:2199/v1/devices/phone
             """
