@@ -51,6 +51,8 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -58,6 +60,7 @@ let package = Package(
     name: "carillon",
     platforms: [.macOS(.v15)],
     products: [
+        .library(name: "APNsSimulator", targets: ["APNsSimulator"]),
         .library(name: "Kafka", targets: ["Kafka"]),
         .library(name: "LocalBroker", targets: ["LocalBroker"]),
         .library(name: "NotificationModel", targets: ["NotificationModel"]),
@@ -151,6 +154,14 @@ let package = Package(
                 deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
+        // A server that behaves as APNs does: for tests, of anyone's client.
+        .target(
+            name: "APNsSimulator",
+            dependencies: [
+                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, log, coreMetrics, hummingbird, httpTypes,
+                nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS,
+            ]
+        ),
         .target(
             name: "CarillonBench",
             dependencies: [
@@ -190,7 +201,7 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
+                "APNsSimulator", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
@@ -205,6 +216,12 @@ let package = Package(
             name: "HTTPTesting",
             dependencies: ["LocalBroker", "OutboundHTTP", nioCore],
             path: "Tests/HTTPTesting"
+        ),
+        .testTarget(
+            name: "APNsSimulatorTests",
+            dependencies: [
+                "APNsSimulator", "HTTPTesting", "NotificationModel", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL,
+            ]
         ),
         .testTarget(
             name: "CarillonBenchTests",

@@ -4,12 +4,15 @@
 #define CARILLON_COPENSSL_SHIM_H
 
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/bio.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #endif

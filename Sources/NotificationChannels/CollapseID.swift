@@ -1,6 +1,6 @@
 import COpenSSL
 package import NotificationModel
-import OutboundHTTP
+import ServiceHTTP
 
 /// What identifies a notification on a device: all that replaces each other there has the same.
 ///

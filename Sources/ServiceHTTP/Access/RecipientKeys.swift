@@ -63,7 +63,7 @@ extension RecipientKeys: CustomStringConvertible, CustomReflectable {
 }
 
 /// A public key on the curve P-256.
-final class ECPublicKey: Sendable {
+package final class ECPublicKey: Sendable {
     /// The bytes of each of the two numbers of a signature in a token (RFC 7518, 3.4).
     private static let numberBytes = 32
 
@@ -72,7 +72,7 @@ final class ECPublicKey: Sendable {
 
     /// - Parameter der: A `SubjectPublicKeyInfo`, which `openssl pkey -pubout -outform DER` writes.
     /// - Returns: Nil for anything else, and for another curve.
-    init?(der: [UInt8]) {
+    package init?(der: [UInt8]) {
         let key = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             var position = bytes.baseAddress
             guard let key = d2i_PUBKEY(nil, &position, bytes.count) else { return nil }
@@ -99,7 +99,7 @@ final class ECPublicKey: Sendable {
     /// Verifies a signature with SHA-256.
     ///
     /// - Parameter signature: The numbers R and S, 32 bytes each, big-endian.
-    func verifies(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
+    package func verifies(_ signature: [UInt8], of signed: [UInt8]) -> Bool {
         guard let der = Self.der(signature), let context = EVP_MD_CTX_new() else { return false }
         defer {
             EVP_MD_CTX_free(context)

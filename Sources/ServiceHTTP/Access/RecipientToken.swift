@@ -1,4 +1,3 @@
-import Foundation
 import NotificationModel
 
 /// A token that lets an app on a device act for one recipient: a JWT (RFC 7519) that the back end of the application
@@ -35,7 +34,7 @@ struct RecipientToken: Sendable, Equatable {
     init(_ text: Substring, of keys: RecipientKeys, at now: Timestamp) throws(Refusal) {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard !keys.isEmpty, text.utf8.count <= Self.longest, parts.count == 3,
-            let header = Self.object(Self.decode(parts[0])), let signature = Self.decode(parts[2]),
+            let header = Self.object(Base64URL.decode(parts[0])), let signature = Base64URL.decode(parts[2]),
             // What is critical must be understood; nothing is.
             header["crit"] == nil, let id = header["kid"]?.stringValue, let key = keys[id]
         else { throw .unknown }
@@ -44,7 +43,7 @@ struct RecipientToken: Sendable, Equatable {
             throw .signature
         }
         application = key.application
-        recipient = try Self.recipient(Self.object(Self.decode(parts[1])), key.application, at: now)
+        recipient = try Self.recipient(Self.object(Base64URL.decode(parts[1])), key.application, at: now)
     }
 
     /// Checks the claims.
@@ -83,21 +82,5 @@ struct RecipientToken: Sendable, Equatable {
             Set(members.map { Array($0.name.utf8) }).count == members.count
         else { return nil }
         return value
-    }
-
-    /// Base64url without padding (RFC 7515, 2).
-    private static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
-        var base64: [UInt8] = []
-        base64.reserveCapacity(text.count + 3)
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "-"): base64.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): base64.append(UInt8(ascii: "/"))
-            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-            default: base64.append(byte)
-            }
-        }
-        while !base64.count.isMultiple(of: 4) { base64.append(UInt8(ascii: "=")) }
-        return Data(base64Encoded: Data(base64)).map(Array.init)
     }
 }

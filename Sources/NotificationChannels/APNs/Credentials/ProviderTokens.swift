@@ -1,5 +1,6 @@
 package import NotificationModel
 package import OutboundHTTP
+import ServiceHTTP
 import Synchronization
 
 /// The provider tokens of one key (RFC 7519, ES256), shared by all of its connections.

@@ -1,0 +1,336 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NotificationModel
+import ServiceHTTP
+import Synchronization
+
+/// The calls of the control interface.
+struct ControlRoutes: Sendable {
+    let core: SimulatorCore
+
+    /// Bytes of a body.
+    private static let bodyBytes = 64 << 10
+
+    var all: [Route] { devices + keys + certificates + faults + connections }
+
+    // MARK: Devices
+
+    private var devices: [Route] {
+        let device = "/v1/devices/{device}"
+        return [
+            Route(.get, "/v1/devices", role: nil) { call, _ in try listDevices(call) },
+            Route(.delete, "/v1/devices", role: nil) { _, _ in
+                core.state.withLock { $0.devices.removeAll() }
+                return Response(status: .noContent)
+            },
+            Route(.get, device, role: nil) { call, _ in
+                let name = try call.parameter("device")
+                let json = core.state.withLock { state in
+                    state.devices.devices[name].map { $0.json(tokens: state.devices.tokens(of: name)) }
+                }
+                return try .json(json, orMissing: "device \(name)")
+            },
+            Route(.put, device, role: nil) { call, body in try await putDevice(call, &body) },
+            Route(.delete, device, role: nil) { call, _ in
+                let name = try call.parameter("device")
+                return try .done(core.state.withLock { $0.devices.remove(name) }, orMissing: "device \(name)")
+            },
+            Route(.get, "\(device)/pushes", role: nil) { call, _ in
+                let name = try call.parameter("device")
+                let pushes = core.state.withLock { $0.devices.devices[name]?.pushes }
+                let json = pushes.map { JSONValue.object([.init("pushes", .array($0.map(\.json)))]) }
+                return try .json(json, orMissing: "device \(name)")
+            },
+            Route(.post, "\(device)/tokens", role: nil) { call, body in
+                let token = core.state.withLock { DeviceRegistry.token(using: &$0.generator) }
+                return try await register(token, call, &body)
+            },
+            Route(.put, "\(device)/tokens/{token}", role: nil) { call, body in
+                try await register(try call.parameter("token"), call, &body)
+            },
+            Route(.delete, "\(device)/tokens/{token}", role: nil) { call, _ in
+                let (name, token) = (try call.parameter("device"), try call.parameter("token"))
+                let (delay, now) = (try toldAfter(call), core.now())
+                return try .done(
+                    core.state.withLock { $0.devices.end(token, of: name, toldAfter: delay, at: now) },
+                    orMissing: "token of device \(name)"
+                )
+            },
+            Route(.put, "\(device)/apps/{app}", role: nil) { call, body in
+                let (name, app) = (try call.parameter("device"), try call.parameter("app"))
+                let fields = try await fields(call, &body, ["forceQuit"])
+                let isForceQuit = try fields.required(try fields.bool("forceQuit"), "forceQuit")
+                return try .done(
+                    core.state.withLock { $0.devices.setForceQuit(isForceQuit, app, on: name) },
+                    orMissing: "app \(app) on device \(name)"
+                )
+            },
+            Route(.delete, "\(device)/apps/{app}", role: nil) { call, _ in
+                let (name, app) = (try call.parameter("device"), try call.parameter("app"))
+                let (delay, now) = (try toldAfter(call), core.now())
+                return try .done(
+                    core.state.withLock { $0.devices.uninstall(app, from: name, toldAfter: delay, at: now) },
+                    orMissing: "app \(app) on device \(name)"
+                )
+            },
+        ]
+    }
+
+    private func listDevices(_ call: Call) throws -> Response {
+        let parameters = try call.target.parameters(allowed: ["after", "limit"])
+        guard let limit = parameters["limit"].map({ Int($0) }) ?? 100, (1...10_000).contains(limit) else {
+            throw ModelError(.invalid, field: "limit", "must be from 1 to 10000")
+        }
+        let after = parameters["after"]
+        let all = core.state.withLock { $0.devices.devices }
+        let names = all.keys.filter { name in after.map { name > $0 } ?? true }.sorted().prefix(limit)
+        let devices = names.compactMap { all[$0]?.briefJSON }
+        return .json(.object([.init("count", .number("\(all.count)")), .init("devices", .array(devices))]))
+    }
+
+    /// Makes a device, or changes whether it is online.
+    private func putDevice(_ call: Call, _ body: inout CallBody) async throws -> Response {
+        let name = try deviceName(call)
+        let isOnline = try await fields(call, &body, ["online"]).bool("online")
+        let now = core.now()
+        try core.state.withLock { state in
+            try answering("device") { () throws(APNsSimulatorError) in try state.devices.add(name) }
+            if let isOnline { _ = state.setOnline(isOnline, name, at: now) }
+        }
+        return Response(status: .noContent)
+    }
+
+    private func register(_ token: String, _ call: Call, _ body: inout CallBody) async throws -> Response {
+        let name = try deviceName(call)
+        let fields = try await fields(call, &body, ["topic", "environment", "activity", "channel"])
+        let topic = try fields.required(try fields.text("topic"), "topic")
+        let environment = try fields.choice("environment", DeviceRegistration.Environment.self) ?? .production
+        let (activity, channel) = (try fields.text("activity"), try fields.text("channel"))
+        try core.state.withLock { state in
+            try answering("token") { () throws(APNsSimulatorError) in
+                try state.devices.register(
+                    token,
+                    device: name,
+                    topic: topic,
+                    environment: environment,
+                    activity: activity,
+                    channel: channel
+                )
+            }
+        }
+        return .json(.object([.init("token", .string(token.lowercased()))]), status: .created)
+    }
+
+    private func deviceName(_ call: Call) throws -> String {
+        let name = try call.parameter("device")
+        guard (1...256).contains(name.utf8.count) else {
+            throw ModelError(.invalid, field: "device", "must have 1 to 256 bytes")
+        }
+        return name
+    }
+
+    private func toldAfter(_ call: Call) throws -> Int64 {
+        guard let text = try call.target.parameters(allowed: ["toldAfter"])["toldAfter"] else { return 0 }
+        guard let seconds = Int64(text), (0...31_536_000).contains(seconds) else {
+            throw ModelError(.invalid, field: "toldAfter", "must be seconds from 0 to 31536000")
+        }
+        return seconds
+    }
+
+    // MARK: Keys
+
+    private var keys: [Route] {
+        let key = "/v1/keys/{key}"
+        return [
+            Route(.get, "/v1/keys", role: nil) { _, _ in
+                let keys = core.state.withLock { $0.keys }.values.sorted { $0.id < $1.id }
+                return .json(.object([.init("keys", .array(keys.map(\.json)))]))
+            },
+            Route(.put, key, role: nil) { call, body in
+                let fields = try await fields(call, &body, ["team", "pem", "environments", "topics", "related"])
+                let environments = try fields.texts("environments")?.map { text in
+                    guard let environment = DeviceRegistration.Environment(rawValue: text) else {
+                        throw ModelError(.invalid, field: "environments", "has production and development")
+                    }
+                    return environment
+                }
+                let pem = Array(try fields.required(try fields.text("pem"), "pem").utf8)
+                let (id, team) = (try call.parameter("key"), try fields.required(try fields.text("team"), "team"))
+                let (topics, related) = (try fields.texts("topics"), try fields.text("related"))
+                try answering("pem") { () throws(APNsSimulatorError) in
+                    let key = try ProviderKey(
+                        id: id,
+                        team: team,
+                        pem: pem,
+                        environments: Set(environments ?? DeviceRegistration.Environment.allCases),
+                        topics: topics.map(Set.init),
+                        related: related
+                    )
+                    try core.state.withLock { state throws(APNsSimulatorError) in try state.add(key) }
+                }
+                return Response(status: .noContent)
+            },
+            Route(.delete, key, role: nil) { call, _ in
+                let id = try call.parameter("key")
+                return try .done(
+                    core.state.withLock { $0.keys.removeValue(forKey: id) != nil },
+                    orMissing: "key \(id)"
+                )
+            },
+            Route(.post, "\(key)/tokens", role: nil) { call, body in
+                let id = try call.parameter("key")
+                let issued = try await fields(call, &body, ["issuedAt"]).timestamp("issuedAt") ?? core.now()
+                guard let key = core.state.withLock({ $0.keys[id] }) else { throw Problem.missing("key \(id)") }
+                let field = try answering("key") { () throws(APNsSimulatorError) in
+                    try key.authorization(issuedAt: issued.rawValue / 1_000)
+                }
+                return .json(.object([.init("authorization", .string(field))]), status: .created)
+            },
+        ]
+    }
+
+    private var certificates: [Route] {
+        [
+            Route(.post, "/v1/certificates", role: nil) { call, body in
+                let fields = try await fields(call, &body, ["bundleIdentifier"])
+                let app = try fields.required(try fields.text("bundleIdentifier"), "bundleIdentifier")
+                do {
+                    let made = try await core.issue(for: app)
+                    let (certificate, key) = (
+                        String(decoding: made.certificate, as: UTF8.self), String(decoding: made.key, as: UTF8.self)
+                    )
+                    return .json(
+                        .object([.init("certificate", .string(certificate)), .init("key", .string(key))]),
+                        status: .created
+                    )
+                } catch let error as APNsSimulatorError {
+                    throw ModelError(.invalid, field: "bundleIdentifier", error.description)
+                }
+            }
+        ]
+    }
+
+    // MARK: Faults
+
+    private var faults: [Route] {
+        [
+            Route(.get, "/v1/faults", role: nil) { _, _ in
+                let faults = core.state.withLock { $0.faults.named }
+                return .json(.object([.init("faults", .array(faults.map { $0.fault.json(named: $0.name) }))]))
+            },
+            Route(.delete, "/v1/faults", role: nil) { _, _ in
+                core.state.withLock { $0.faults.clear() }
+                return Response(status: .noContent)
+            },
+            Route(.put, "/v1/faults/{fault}", role: nil) { call, body in
+                let name = try call.parameter("fault")
+                let fault = try Fault(try await fields(call, &body, Fault.fields))
+                try core.state.withLock { state in
+                    try answering("fault") { () throws(APNsSimulatorError) in try state.faults.set(name, fault) }
+                }
+                return Response(status: .noContent)
+            },
+            Route(.delete, "/v1/faults/{fault}", role: nil) { call, _ in
+                let name = try call.parameter("fault")
+                return try .done(core.state.withLock { $0.faults.clear(name) }, orMissing: "fault \(name)")
+            },
+            Route(.get, "/v1/behaviour", role: nil) { _, _ in .json(core.state.withLock { $0.behaviour }.json) },
+            Route(.put, "/v1/behaviour", role: nil) { call, body in
+                let behaviour = try ConnectionBehaviour(try await fields(call, &body, ConnectionBehaviour.fields))
+                core.state.withLock { $0.behaviour = behaviour }
+                return .json(behaviour.json)
+            },
+        ]
+    }
+
+    // MARK: Connections
+
+    private var connections: [Route] {
+        let connection = "/v1/connections/{connection}"
+        return [
+            Route(.get, "/v1/connections", role: nil) { _, _ in
+                .json(.object([.init("connections", .array(await core.summaries.map(\.json)))]))
+            },
+            Route(.delete, connection, role: nil) { call, _ in try await onConnection(call) { $0.cut() } },
+            Route(.post, "\(connection)/goaway", role: nil) { call, body in
+                let fields = try await fields(call, &body, ["reason", "lastStream"])
+                let reason = try fields.choice("reason", APNsReason.self) ?? .shutdown
+                let last = try fields.integer("lastStream", in: 0...Int(Int32.max))
+                guard last.map(SimulatorCore.isStream) ?? true else {
+                    throw ModelError(.invalid, field: "lastStream", "must be 0 or odd: the stream of a client")
+                }
+                return try await onConnection(call) { $0.goAway(reason, after: last) }
+            },
+            Route(.post, "\(connection)/freeze", role: nil) { call, _ in
+                try await onConnection(call) { $0.setFrozen(true) }
+            },
+            Route(.post, "\(connection)/thaw", role: nil) { call, _ in
+                try await onConnection(call) { $0.setFrozen(false) }
+            },
+            Route(.get, "/v1/statistics", role: nil) { _, _ in .json(core.state.withLock { $0.statistics }.json) },
+            Route(.delete, "/v1/statistics", role: nil) { _, _ in
+                core.state.withLock { $0.statistics = APNsStatistics() }
+                return Response(status: .noContent)
+            },
+        ]
+    }
+
+    private func onConnection(
+        _ call: Call,
+        _ body: @escaping @Sendable (APNsConnectionHandler) -> Void
+    ) async throws -> Response {
+        let text = try call.parameter("connection")
+        var isDone = false
+        if let number = Int(text) { isDone = await core.withConnection(number, body) != nil }
+        return try .done(isDone, orMissing: "connection \(text)")
+    }
+
+    // MARK: Bodies
+
+    private func fields(_ call: Call, _ body: inout CallBody, _ known: [String]) async throws -> BodyFields {
+        let bytes = try await body.read(upTo: Self.bodyBytes)
+        guard bytes.isEmpty || call.request.mediaType?.isJSONMediaType == true else {
+            throw Problem.unsupportedMediaType("application/json")
+        }
+        return try BodyFields(bytes, known: known)
+    }
+}
+
+/// Makes a problem of what the simulator refuses.
+private func answering<Result>(
+    _ field: String,
+    _ body: () throws(APNsSimulatorError) -> Result
+) throws(ModelError) -> Result {
+    do throws(APNsSimulatorError) {
+        return try body()
+    } catch {
+        throw ModelError(.invalid, field: field, error.description)
+    }
+}
+
+extension Response {
+    fileprivate static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
+        Response(
+            status: status,
+            headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: value.json))
+        )
+    }
+
+    fileprivate static func json(_ value: JSONValue?, orMissing what: String) throws(Problem) -> Response {
+        guard let value else { throw .missing(what) }
+        return json(value)
+    }
+
+    fileprivate static func done(_ isDone: Bool, orMissing what: String) throws(Problem) -> Response {
+        guard isDone else { throw .missing(what) }
+        return Response(status: .noContent)
+    }
+}
+
+extension Problem {
+    fileprivate static func missing(_ what: String) -> Problem {
+        Problem(.notFound, .notFound, "There is no \(what).")
+    }
+}

@@ -1,0 +1,155 @@
+public import NotificationModel
+
+/// A bad day: what happens to the requests that it concerns.
+public struct Fault: Sendable, Hashable {
+    /// What happens.
+    public enum Effect: Sendable, Hashable {
+        /// The request is refused, and has no effect.
+        case answer(Answer)
+        /// The request takes effect, and is never answered.
+        case silence
+        /// The answer is later, by this time beyond the round trip.
+        case delay(Duration)
+        /// The stream is refused (REFUSED_STREAM): the request was not processed.
+        case refuseStream
+        /// The connection is ended with GOAWAY: this request and later ones were not processed, earlier ones are answered.
+        case goAway(APNsReason)
+        /// The connection is cut, without answers to anything that is open on it.
+        case cut
+    }
+
+    /// An answer of the operator's choice: also with reasons that nobody knows.
+    public struct Answer: Sendable, Hashable {
+        /// An HTTP status, 400 to 599.
+        public var status: Int
+        /// Nil for no body.
+        public var reason: String?
+        /// When the token ended, with 410.
+        public var timestamp: Timestamp?
+        /// In seconds, as the header `retry-after`.
+        public var retryAfter: Int?
+
+        /// Any answer.
+        public init(status: Int, reason: String?, timestamp: Timestamp? = nil, retryAfter: Int? = nil) {
+            (self.status, self.reason, self.timestamp) = (status, reason, timestamp)
+            self.retryAfter = retryAfter
+        }
+
+        /// The answer with a known reason, and its status.
+        public init(_ reason: APNsReason, timestamp: Timestamp? = nil, retryAfter: Int? = nil) {
+            self.init(
+                status: reason.status,
+                reason: reason.rawValue,
+                timestamp: timestamp,
+                retryAfter: retryAfter
+            )
+        }
+    }
+
+    /// What happens.
+    public var effect: Effect
+    /// The share of the requests that it concerns, 0 to 1, decided for each.
+    public var share: Double
+    /// Only requests to a device with this name.
+    public var device: String?
+    /// Only requests to this token.
+    public var token: String?
+    /// Only requests to this environment's port.
+    public var environment: DeviceRegistration.Environment?
+    /// Only requests on the connection with this number.
+    public var connection: Int?
+    /// After that many requests it is over; nil for no end.
+    public var remaining: Int?
+
+    /// - Parameters:
+    ///   - effect: What happens.
+    ///   - share: 0 to 1.
+    ///   - device: Nil for all.
+    ///   - token: In hexadecimal; nil for all.
+    ///   - environment: Nil for both.
+    ///   - connection: Nil for all.
+    ///   - remaining: Nil for no end.
+    public init(
+        _ effect: Effect,
+        share: Double = 1,
+        device: String? = nil,
+        token: String? = nil,
+        environment: DeviceRegistration.Environment? = nil,
+        connection: Int? = nil,
+        remaining: Int? = nil
+    ) {
+        (self.effect, self.share, self.device, self.token) = (effect, share, device, token)
+        (self.environment, self.connection, self.remaining) = (environment, connection, remaining)
+    }
+}
+
+/// The faults in force, by name. Those of a request are decided when its head has arrived.
+struct Faults: Sendable {
+    /// More are refused.
+    static let capacity = 1_000
+
+    /// A request, as faults know it.
+    struct Request: Sendable {
+        /// In lower case; nil for what goes to no device.
+        var token: String?
+        var device: String?
+        var environment: DeviceRegistration.Environment
+        var connection: Int
+    }
+
+    /// In the order in which they were set.
+    private(set) var named: [(name: String, fault: Fault)] = []
+
+    var isEmpty: Bool { named.isEmpty }
+
+    mutating func set(_ name: String, _ fault: Fault) throws(APNsSimulatorError) {
+        var fault = fault
+        fault.token = fault.token?.lowercased()
+        if let index = named.firstIndex(where: { $0.name == name }) {
+            named[index].fault = fault
+        } else {
+            guard named.count < Self.capacity else {
+                throw APNsSimulatorError("there are \(Self.capacity) faults already: clear some")
+            }
+            named.append((name, fault))
+        }
+    }
+
+    /// - Returns: False when there is none with this name.
+    mutating func clear(_ name: String) -> Bool {
+        guard let index = named.firstIndex(where: { $0.name == name }) else { return false }
+        named.remove(at: index)
+        return true
+    }
+
+    mutating func clear() { named = [] }
+
+    /// What happens to a request: the first fault that concerns it, and all delays before it.
+    mutating func effects(
+        on request: Request,
+        using generator: inout some RandomNumberGenerator
+    ) -> (delay: Duration, effect: Fault.Effect?) {
+        var delay = Duration.zero
+        for index in named.indices {
+            guard named[index].fault.concerns(request, using: &generator) else { continue }
+            if let remaining = named[index].fault.remaining { named[index].fault.remaining = remaining - 1 }
+            if case .delay(let time) = named[index].fault.effect {
+                delay += time
+            } else {
+                return (delay, named[index].fault.effect)
+            }
+        }
+        return (delay, nil)
+    }
+}
+
+extension Fault {
+    fileprivate func concerns(_ request: Faults.Request, using generator: inout some RandomNumberGenerator) -> Bool {
+        if let remaining, remaining <= 0 { return false }
+        if let device, request.device != device { return false }
+        if let token, request.token != token { return false }
+        if let environment, request.environment != environment { return false }
+        if let connection, request.connection != connection { return false }
+        return share >= 1 || Double.random(in: 0..<1, using: &generator) < share
+    }
+}

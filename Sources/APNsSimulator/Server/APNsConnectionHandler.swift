@@ -1,0 +1,290 @@
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NotificationModel
+import Synchronization
+
+/// A connection: makes requests of frames, and frames of answers.
+///
+/// It uses the frames themselves, without a channel for each stream: a benchmark of a client should not measure its server.
+final class APNsConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+    typealias OutboundOut = HTTP2Frame
+
+    /// The receive window of the connection: that with which HTTP/2 begins.
+    private static let connectionWindow = 65_535
+    /// Bytes of a body that are kept: enough to see that it is too large.
+    private static let keptBytes = 5_121
+
+    private struct IncomingRequest {
+        var headers: RequestHeaders
+        var body: ByteBuffer?
+
+        /// Keeps what is needed of a part of the body.
+        mutating func add(_ bytes: ByteBuffer) {
+            let room = min(bytes.readableBytes, keptBytes - (body?.readableBytes ?? 0))
+            guard room > 0, let part = bytes.getSlice(at: bytes.readerIndex, length: room) else { return }
+            if body?.writeImmutableBuffer(part) == nil { body = part }
+        }
+    }
+
+    private let core: SimulatorCore
+    private let behaviour: ConnectionBehaviour
+    private let written: WrittenFrames
+    private var state: ConnectionState
+    private var context: ChannelHandlerContext?
+    /// Requests whose end has not come.
+    private var incoming: [HTTP2StreamID: IncomingRequest] = [:]
+    private var delayed = DelayedAnswers()
+    private var timer: Scheduled<Void>?
+    /// The last stream whose request was processed.
+    private var lastProcessed = HTTP2StreamID.rootStream
+    private var isGoingAway = false
+    private var windowsToOpen: Set<HTTP2StreamID> = []
+    /// Requests that were processed.
+    private(set) var requests = 0
+    /// Whether the connection reads and writes nothing.
+    private(set) var isFrozen = false
+
+    /// - Parameter written: Told of the frames that the connection's `NIOHTTP2Handler` writes.
+    init(core: SimulatorCore, behaviour: ConnectionBehaviour, state: ConnectionState, written: WrittenFrames) {
+        (self.core, self.behaviour, self.state, self.written) = (core, behaviour, state, written)
+    }
+
+    /// The first SETTINGS.
+    static func settings(_ state: ConnectionState, _ behaviour: ConnectionBehaviour) -> HTTP2Settings {
+        [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: state.streams),
+            HTTP2Setting(parameter: .initialWindowSize, value: behaviour.streamWindow),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: 8_000),
+        ]
+    }
+
+    // MARK: Events
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        core.opened(state.number, context.channel, NIOLoopBound(self, eventLoop: context.eventLoop))
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        timer?.cancel()
+        self.context = nil
+        core.closed(state.number)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        switch frame.payload {
+        case .headers(let part):
+            // What comes later are trailers: nothing in them counts.
+            let earlier = incoming.removeValue(forKey: frame.streamID)
+            let request =
+                earlier ?? IncomingRequest(headers: RequestHeaders(part.headers.lazy.map { ($0.name, $0.value) }))
+            if part.endStream { complete(frame.streamID, request) } else { incoming[frame.streamID] = request }
+        case .data(let part):
+            guard case .byteBuffer(let bytes) = part.data else { return }
+            if part.endStream {
+                guard var request = incoming.removeValue(forKey: frame.streamID) else { return }
+                request.add(bytes)
+                complete(frame.streamID, request)
+            } else {
+                incoming[frame.streamID]?.add(bytes)
+            }
+        case .rstStream:
+            incoming[frame.streamID] = nil
+            delayed.cancel(frame.streamID)
+            closeWhenDrained()
+        default: break
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.flush()
+        context.fireChannelReadComplete()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard let event = event as? NIOHTTP2WindowUpdatedEvent, let size = event.inboundWindowSize else { return }
+        windowChanged(event.streamID, size)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is NIOHTTP2Errors.MaxStreamsViolation {
+            // In the words of APNs.
+            goAway(.protocolError, ByteBuffer(string: "Maximum active streams violated"), after: lastProcessed)
+        } else if error is any NIOHTTP2Error, !written.hasGoAway {
+            // It concerns one stream, which is reset.
+            return
+        }
+        context.close(promise: nil)
+    }
+
+    // MARK: Requests
+
+    private func complete(_ stream: HTTP2StreamID, _ request: IncomingRequest) {
+        let headers = request.headers
+        let outcome: Outcome
+        if let body = request.body {
+            outcome = body.withUnsafeReadableBytes { core.respond(to: headers, body: $0, on: &state) }
+        } else {
+            outcome = core.respond(to: headers, body: UnsafeRawBufferPointer(start: nil, count: 0), on: &state)
+        }
+        switch outcome.action {
+        case .refuseStream: write(stream, .rstStream(.refusedStream))
+        case .goAway(let reason): goAway(reason)
+        case .cut: cut()
+        case .silence: processed(stream)
+        case .answer(let answer):
+            processed(stream)
+            if outcome.delay == .zero {
+                send(answer, outcome.streams, on: stream)
+            } else {
+                delayed.add(.init(time: .now() + TimeAmount(outcome.delay), stream: stream, outcome: outcome))
+                scheduleTimer()
+            }
+        }
+        closeWhenDrained()
+    }
+
+    private func processed(_ stream: HTTP2StreamID) {
+        requests += 1
+        lastProcessed = max(lastProcessed, stream)
+    }
+
+    private func scheduleTimer() {
+        guard timer == nil, !isFrozen, let next = delayed.next, let context else { return }
+        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in
+            timer = nil
+            while let item = delayed.take(at: .now()) {
+                guard case .answer(let answer) = item.outcome.action else { continue }
+                send(answer, item.outcome.streams, on: item.stream)
+            }
+            self.context?.flush()
+            closeWhenDrained()
+            scheduleTimer()
+        }
+    }
+
+    private func send(_ answer: Answer, _ streams: Int?, on stream: HTTP2StreamID) {
+        let body = answer.json
+        write(stream, .headers(.init(headers: HPACKHeaders(answer), endStream: body == nil)))
+        if let body { write(stream, .data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: true))) }
+        if let streams {
+            write(.rootStream, .settings(.settings([.init(parameter: .maxConcurrentStreams, value: streams)])))
+        }
+    }
+
+    private func write(_ stream: HTTP2StreamID, _ payload: HTTP2Frame.FramePayload) {
+        guard let context else { return }
+        context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
+    }
+
+    // MARK: Windows
+
+    private func windowChanged(_ stream: HTTP2StreamID, _ size: Int) {
+        guard let target = window(stream), size <= target / 2 else { return }
+        guard behaviour.windowDelay > .zero else {
+            return write(stream, .windowUpdate(windowSizeIncrement: target - size))
+        }
+        guard windowsToOpen.insert(stream).inserted, let context else { return }
+        let increment = target - size
+        context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(behaviour.windowDelay)) { [self] in
+            windowsToOpen.remove(stream)
+            guard window(stream) != nil else { return }
+            write(stream, .windowUpdate(windowSizeIncrement: increment))
+            self.context?.flush()
+        }
+    }
+
+    /// The window that a stream should have; nil when nothing more comes on it.
+    private func window(_ stream: HTTP2StreamID) -> Int? {
+        if stream == .rootStream { return Self.connectionWindow }
+        return incoming[stream] == nil ? nil : behaviour.streamWindow
+    }
+
+    // MARK: The end
+
+    /// Ends the connection. What was processed is answered.
+    ///
+    /// - Parameter last: The last stream that was processed; nil for the truth.
+    func goAway(_ reason: APNsReason, after last: Int? = nil) {
+        let json = JSONValue.object([.init("reason", .string(reason.rawValue))]).json
+        goAway(.noError, ByteBuffer(bytes: json), after: last.map { HTTP2StreamID($0) } ?? lastProcessed)
+    }
+
+    private func goAway(_ code: HTTP2ErrorCode, _ data: ByteBuffer, after last: HTTP2StreamID) {
+        guard !isGoingAway else { return }
+        isGoingAway = true
+        core.state.withLock { $0.statistics.goAways += 1 }
+        incoming = incoming.filter { $0.key <= last }
+        write(.rootStream, .goAway(lastStreamID: last, errorCode: code, opaqueData: data))
+        context?.flush()
+        closeWhenDrained()
+    }
+
+    /// After GOAWAY the connection closes when all answers are out.
+    private func closeWhenDrained() {
+        guard isGoingAway, incoming.isEmpty, delayed.isEmpty, let context else { return }
+        context.flush()
+        context.close(promise: nil)
+    }
+
+    /// Closes the connection, whatever is open on it.
+    func cut() {
+        guard let context else { return }
+        context.close(promise: nil)
+    }
+
+    /// Stops reading and writing, or goes on.
+    func setFrozen(_ isFrozen: Bool) {
+        self.isFrozen = isFrozen
+        if isFrozen {
+            timer?.cancel()
+            timer = nil
+        } else {
+            scheduleTimer()
+        }
+        context?.channel.setOption(.autoRead, value: !isFrozen).whenComplete { _ in }
+    }
+
+    /// What is told of the connection.
+    var summary: ConnectionSummary {
+        ConnectionSummary(
+            number: state.number,
+            environment: state.environment,
+            team: state.credentials.team,
+            requests: requests,
+            streams: state.streams,
+            waiting: incoming.count,
+            isSilent: state.isSilent,
+            isFrozen: isFrozen
+        )
+    }
+}
+
+/// Which frames were written to a connection, also by the framework: it ends connections with GOAWAY for errors of which its
+/// types do not tell whether they concern a stream only.
+final class WrittenFrames: NIOHTTP2FrameDelegate {
+    private(set) var hasGoAway = false
+
+    func wroteFrame(_ frame: HTTP2Frame) {
+        if case .goAway = frame.payload { hasGoAway = true }
+    }
+}
+
+extension HPACKHeaders {
+    /// The head of an answer. Identifiers are not indexed: none comes twice.
+    fileprivate init(_ answer: Answer) {
+        self.init()
+        reserveCapacity(4)
+        add(name: ":status", value: Self.status(answer.status))
+        if let id = answer.id { add(name: "apns-id", value: id, indexing: .nonIndexable) }
+        if let id = answer.uniqueID { add(name: "apns-unique-id", value: id, indexing: .nonIndexable) }
+        if let id = answer.requestID { add(name: "apns-request-id", value: id, indexing: .nonIndexable) }
+        if let id = answer.channelID { add(name: "apns-channel-id", value: id, indexing: .nonIndexable) }
+        if let seconds = answer.retryAfter { add(name: "retry-after", value: "\(seconds)") }
+    }
+
+    private static func status(_ status: Int) -> String { status == 200 ? "200" : "\(status)" }
+}
