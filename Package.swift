@@ -286,6 +286,7 @@ let package = Package(
         .testTarget(
             name: "NotificationChannelsTests",
             dependencies: [
+                "APNsSimulator",
                 "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
                 "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,

@@ -34,12 +34,13 @@ enum ChannelBehavior: Sendable {
 struct NotApplicable: Error {}
 
 enum SubjectKind: String, CaseIterable, Sendable {
-    case test, webhook
+    case test, webhook, apns
 
     func make() async throws -> any ChannelSubject {
         switch self {
         case .test: TestChannelSubject()
         case .webhook: try await WebhookSubject()
+        case .apns: try await APNsSubject()
         }
     }
 }

@@ -80,7 +80,7 @@ func send(
     channel: ChannelName = .webhook
 ) throws -> ChannelSend {
     let pieces = [name, occurrence.map { "\($0.rawValue)" } ?? "", kind == .remove ? "remove" : "deliver"]
-    return ChannelSend(
+    var send = ChannelSend(
         id: UUIDv5.make(namespace: UUIDv5.eventNamespace, pieces: pieces),
         key: try NotificationKey(application: "shop", recipient: "ana", identifier: name),
         kind: kind,
@@ -90,6 +90,8 @@ func send(
         attempt: attempt,
         sequence: OperationSequence(life: 0, offset: 41, time: ManualTime.start)
     )
+    send.registration = try DeviceRegistration(platform: "apns", token: APNsBench.token)
+    return send
 }
 
 /// Time that the test moves.

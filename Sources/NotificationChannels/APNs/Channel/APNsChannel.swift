@@ -129,7 +129,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         start(send.key.application, to: registration, priority: send.priority, [reply]) {
             application,
             bundle throws(ModelError) in
-            let device = try APNsDevice(list: send.devices ?? [])
+            let device = try send.devices.map(APNsDevice.init(list:)) ?? APNsDevice(name: "")
             switch send.kind {
             case .deliver(let content):
                 let delivery = APNsDelivery(send, content: content, to: device)
