@@ -4,56 +4,8 @@ import Testing
 /// `carillon apns-simulator` with clients from other hands: curl, aioapns and h2load.
 @Suite("The APNs simulator", .serialized)
 struct APNsSimulatorTests {
-    /// The command, while it runs, in a folder of its own.
-    private struct Simulator {
-        let folder: TemporaryFolder
-        let child: ChildProcess
-        /// What it has printed, by the first word of each line.
-        let places: [String: String]
-
-        init() async throws {
-            folder = try TemporaryFolder()
-            let ports = ["--production", "127.0.0.1:0", "--development-port", "0", "--control-port", "0"]
-            child = try ChildProcess(
-                try Tools.product("carillon"),
-                ["apns-simulator", "--directory", folder.file("apns")] + ports
-            )
-            var places: [String: String] = [:]
-            try await eventually("the simulator listens", orSay: { [child] in child.lastWords }) { [child] in
-                for line in child.outputLines {
-                    let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
-                    if words.count == 2 { places["\(words[0])"] = words[1].trimmingCharacters(in: .whitespaces) }
-                }
-                return places.count == 5
-            }
-            self.places = places
-        }
-
-        func place(_ name: String) throws -> String { try #require(places[name]) }
-
-        func port(_ name: String) throws -> String {
-            try #require(try place(name).split(separator: ":").last.map(String.init))
-        }
-
-        func control(_ method: String, _ path: String, _ json: String = "{}") async throws -> [String: Any] {
-            let answer = try await Curl.send(
-                method,
-                "\(try place("control"))\(path)",
-                headers: [("content-type", "application/json")],
-                body: method == "GET" ? nil : Data(json.utf8)
-            )
-            #expect((200..<300).contains(answer.status), "\(answer.text)")
-            return JSONText.object(Data(answer.text.utf8)) ?? [:]
-        }
-
-        func register(_ topic: String = "com.example.shop") async throws -> String {
-            let answer = try await control("POST", "/v1/devices/phone/tokens", #"{"topic":"\#(topic)"}"#)
-            return try #require(answer["token"] as? String)
-        }
-    }
-
-    private func withSimulator(_ body: (Simulator) async throws -> Void) async throws {
-        let simulator = try await Simulator()
+    private func withSimulator(_ body: (APNsSimulatorProcess) async throws -> Void) async throws {
+        let simulator = try await APNsSimulatorProcess()
         do {
             try await body(simulator)
         } catch {
@@ -128,7 +80,7 @@ struct APNsSimulatorTests {
         }
     }
 
-    private func run(_ simulator: Simulator, _ lines: [String], count: Int) async throws -> [[String: Any]] {
+    private func run(_ simulator: APNsSimulatorProcess, _ lines: [String], count: Int) async throws -> [[String: Any]] {
         let key = try #require(try simulator.place("key").split(separator: " ").first.map(String.init))
         let child = try ChildProcess(
             try Tools.python(),
