@@ -397,9 +397,15 @@ package struct Screen: Sendable, Hashable {
     }
 
     /// Drops the targets that show what `delivered` says, and nothing waits for.
-    package mutating func compact(_ known: (ScreenTarget) -> Showing?) {
+    ///
+    /// - Parameters:
+    ///   - coming: what is on its way: that a target has refused it is not forgotten before it has ended.
+    ///   - known: what `delivered` says.
+    package mutating func compact(_ coming: Showing?, _ known: (ScreenTarget) -> Showing?) {
         targets.removeAll { target in
-            guard target.maybes.isEmpty, !operations.contains(where: { $0.concerns(target) }) else { return false }
+            guard target.maybes.isEmpty, !operations.contains(where: { $0.concerns(target) }),
+                !(coming.map(target.hasRefused) ?? false)
+            else { return false }
             guard let known = known(target) else { return target.sure == nil }
             return target.sure?.isSameOccurrence(as: known) ?? false
         }

@@ -8,9 +8,14 @@ import ServiceSupport
 
 /// Makes the pools of connections to APNs, all by the same settings.
 struct APNsPools: Sendable {
+    /// The servers of an environment, and which of their addresses are allowed.
+    private struct Server: Sendable {
+        let origin: EgressURL
+        let hosts: GuardedHosts
+    }
+
     private let settings: HTTP2Pool.Settings
-    private let hosts: GuardedHosts
-    private let origins: [DeviceRegistration.Environment: EgressURL]
+    private let servers: [DeviceRegistration.Environment: Server]
     private let authorities: [NIOSSLCertificate]
     private let observer: any HTTP2PoolObserver
 
@@ -20,36 +25,44 @@ struct APNsPools: Sendable {
         _ egress: ConsumerServiceConfiguration.Egress,
         observer: any HTTP2PoolObserver
     ) throws {
-        var policy = try egress.policy()
-        var origins: [DeviceRegistration.Environment: EgressURL] = [:]
-        for environment in DeviceRegistration.Environment.allCases {
-            let url = configuration.url(of: environment)
-            do throws(EgressRefusal) {
-                if configuration.isInternal { policy = try .inside(url) }
-                origins[environment] = try policy.check(url)
-            } catch {
-                throw APNsSettingsError(message: "apns.\(environment.rawValue).url: \(error.detail)")
-            }
-        }
         var settings = HTTP2Pool.Settings()
         settings.connections = configuration.connections
         settings.waiting = configuration.waiting
         settings.age = .nanoseconds(egress.connectionAge.nanoseconds)
         settings.answerBytes = APNsAnswer.maximumBodyBytes
         settings.openTimeout = .nanoseconds(configuration.timeout.nanoseconds)
-        (self.settings, self.origins, self.observer) = (settings, origins, observer)
+        var servers: [DeviceRegistration.Environment: Server] = [:]
+        for environment in DeviceRegistration.Environment.allCases {
+            servers[environment] = try Self.server(configuration, environment, egress, settings.openTimeout)
+        }
+        (self.settings, self.servers, self.observer) = (settings, servers, observer)
         authorities = try egress.authorities()
-        hosts = GuardedHosts(
-            policy: policy,
-            hosts: HostAddresses(
-                SystemResolver(threads: 1),
-                slots: 1,
-                timeout: settings.openTimeout,
-                lifetime: .seconds(60),
-                group: MultiThreadedEventLoopGroup.singleton,
-                now: { .now() }
-            )
+    }
+
+    private static func server(
+        _ configuration: ConsumerServiceConfiguration.APNs,
+        _ environment: DeviceRegistration.Environment,
+        _ egress: ConsumerServiceConfiguration.Egress,
+        _ timeout: TimeAmount
+    ) throws -> Server {
+        let url = configuration.url(of: environment)
+        var policy = try egress.policy()
+        let origin: EgressURL
+        do throws(EgressRefusal) {
+            if configuration.isInternal { policy = try .inside(url) }
+            origin = try policy.check(url)
+        } catch {
+            throw APNsSettingsError(message: "apns.\(environment.rawValue).url: \(error.detail)")
+        }
+        let hosts = HostAddresses(
+            SystemResolver(threads: 1),
+            slots: 1,
+            timeout: timeout,
+            lifetime: .seconds(60),
+            group: MultiThreadedEventLoopGroup.singleton,
+            now: { .now() }
         )
+        return Server(origin: origin, hosts: GuardedHosts(policy: policy, hosts: hosts))
     }
 
     /// A pool of its own for credentials.
@@ -57,19 +70,19 @@ struct APNsPools: Sendable {
         of credentials: APNsCredentials,
         to environment: DeviceRegistration.Environment
     ) throws -> APNsSenders.Sender {
-        guard let origin = origins[environment] else {
+        guard let server = servers[environment] else {
             throw APNsSettingsError(message: "apns.\(environment.rawValue).url: is missing")
         }
         var identity: OutboundTLS.Identity?
         if case .certificate(let certificate) = credentials { identity = certificate }
         let pool = try HTTP2Pool(
             settings,
-            to: origin,
-            hosts: hosts,
+            to: server.origin,
+            hosts: server.hosts,
             and: authorities,
             identity: identity,
             observer: observer
         )
-        return APNsSenders.Sender(credentials, environment, pool, to: origin)
+        return APNsSenders.Sender(credentials, environment, pool, to: server.origin)
     }
 }

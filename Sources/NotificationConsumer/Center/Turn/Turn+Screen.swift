@@ -110,6 +110,8 @@ extension Turn {
     func shown(on device: String?, _ channel: ChannelName?) -> Showing? {
         guard let delivered = entry.delivered, rules.channels.areSame(delivered.channel, channel) else { return nil }
         let devices = delivered.devices
+        // Without a name nobody has it.
+        if devices.isEmpty, rules.channels.reachesDevices(channel) { return nil }
         guard let device, !devices.isEmpty else { return devices.isEmpty ? delivered.showing : nil }
         return devices.containsUTF8(of: device) ? delivered.showing : nil
     }
@@ -118,6 +120,7 @@ extension Turn {
     mutating func listShown() {
         guard let delivered = entry.delivered, rules.channels.isSent(delivered.channel) else { return }
         let channel = rules.channels.route(of: delivered.channel)
+        if delivered.devices.isEmpty, rules.channels.reachesDevices(channel) { return }
         let isSpread = entry.screen?.targets.contains { $0.channel == channel && $0.device != nil } ?? false
         guard delivered.devices.isEmpty, isSpread else { return list(delivered.devices, on: channel) }
         // It was given to all that the gateway knows, and these have names by now.
@@ -128,7 +131,9 @@ extension Turn {
     /// Lists targets; the one for all that the gateway knows when there are no names.
     mutating func list(_ devices: [String], on channel: ChannelName) {
         var screen = entry.screen ?? Screen()
-        if devices.isEmpty { screen.list(nil, on: channel, showing: shown(on: nil, channel)) }
+        if devices.isEmpty, !rules.channels.reachesDevices(channel) {
+            screen.list(nil, on: channel, showing: shown(on: nil, channel))
+        }
         for device in devices { screen.list(device, on: channel, showing: shown(on: device, channel)) }
         entry.screen = screen
     }
@@ -178,7 +183,7 @@ extension Turn {
         screen.dropTargets { target in
             !rules.channels.isSent(target.channel) && target.maybes.isEmpty && !target.isLeft
         }
-        screen.compact { shown(on: $0.device, $0.channel) }
+        screen.compact(entry.handover?.showing) { shown(on: $0.device, $0.channel) }
         entry.screen = screen.isEmpty ? nil : screen
     }
 
