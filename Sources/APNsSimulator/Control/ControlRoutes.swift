@@ -281,9 +281,10 @@ struct ControlRoutes: Sendable {
         _ body: @escaping @Sendable (APNsConnectionHandler) -> Void
     ) async throws -> Response {
         let text = try call.parameter("connection")
-        var isDone = false
-        if let number = Int(text) { isDone = await core.withConnection(number, body) != nil }
-        return try .done(isDone, orMissing: "connection \(text)")
+        guard let number = Int(text), await core.onConnection(number, body) else {
+            throw Problem.missing("connection \(text)")
+        }
+        return Response(status: .noContent)
     }
 
     // MARK: Bodies
