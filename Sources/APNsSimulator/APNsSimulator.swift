@@ -101,12 +101,12 @@ public final class APNsSimulator: Sendable {
     public func stop() async {
         for listener in listeners { try? await listener.close() }
         await control?.stop()
-        for (number, _) in core.open { _ = await core.withConnection(number) { $0.goAway(.shutdown) } }
+        for (number, _) in core.open { _ = await core.onConnection(number) { $0.goAway(.shutdown) } }
         let deadline = ContinuousClock.now + .seconds(1)
         while !core.open.isEmpty, .now < deadline {
             guard (try? await Task.sleep(for: .milliseconds(10))) != nil else { break }
         }
-        for (number, _) in core.open { _ = await core.withConnection(number) { $0.cut() } }
+        for (number, _) in core.open { _ = await core.onConnection(number) { $0.cut() } }
     }
 }
 
@@ -260,20 +260,20 @@ extension APNsSimulator {
     @discardableResult
     public func goAway(_ connection: Int, _ reason: APNsReason = .shutdown, after last: Int? = nil) async -> Bool {
         guard last.map(SimulatorCore.isStream) ?? true else { return false }
-        return await core.withConnection(connection) { $0.goAway(reason, after: last) } != nil
+        return await core.onConnection(connection) { $0.goAway(reason, after: last) }
     }
 
     /// Closes a connection, whatever is open on it.
     ///
     /// - Returns: False when there is none with this number.
     @discardableResult
-    public func cut(_ connection: Int) async -> Bool { await core.withConnection(connection) { $0.cut() } != nil }
+    public func cut(_ connection: Int) async -> Bool { await core.onConnection(connection) { $0.cut() } }
 
     /// Stops a connection from reading and writing, PINGs too, or lets it go on.
     ///
     /// - Returns: False when there is none with this number.
     @discardableResult
     public func setFrozen(_ isFrozen: Bool, _ connection: Int) async -> Bool {
-        await core.withConnection(connection) { $0.setFrozen(isFrozen) } != nil
+        await core.onConnection(connection) { $0.setFrozen(isFrozen) }
     }
 }

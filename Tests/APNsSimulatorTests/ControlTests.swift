@@ -152,6 +152,17 @@ struct ControlTests {
         }
     }
 
+    @Test func `a rate of pushes to a token is set, and lifted`() async throws {
+        try await withControl { simulator, control async throws in
+            #expect(try await control.call("PUT", "/v1/rate", #"{"pushes":1,"seconds":3600}"#).0 == 204)
+            #expect(try await push(simulator, collapseID: "a") == 200)
+            #expect(try await push(simulator, collapseID: "a") == 429)
+            #expect(try await control.call("DELETE", "/v1/rate").0 == 204)
+            #expect(try await push(simulator, collapseID: "a") == 200)
+            #expect(try await control.call("PUT", "/v1/rate", #"{"pushes":0,"seconds":1}"#).0 == 400)
+        }
+    }
+
     @Test func `connections are listed, and ended`() async throws {
         try await withControl { simulator, control async throws in
             let client = try await TestClient.connect(simulator.productionPort, authority: simulator.authorityFile)

@@ -235,6 +235,20 @@ struct ControlRoutes: Sendable {
                 let name = try call.parameter("fault")
                 return try .done(core.state.withLock { $0.faults.clear(name) }, orMissing: "fault \(name)")
             },
+            Route(.put, "/v1/rate", role: nil) { call, body in
+                let fields = try await fields(call, &body, ["pushes", "seconds"])
+                let pushes = try fields.required(try fields.integer("pushes", in: 1...1_000_000), "pushes")
+                let seconds = try fields.required(try fields.integer("seconds", in: 1...86_400), "seconds")
+                let rate = try answering("pushes") { () throws(APNsSimulatorError) in
+                    try DeviceRegistry.Rate(pushes: pushes, seconds: seconds)
+                }
+                core.state.withLock { $0.devices.rate = rate }
+                return Response(status: .noContent)
+            },
+            Route(.delete, "/v1/rate", role: nil) { _, _ in
+                core.state.withLock { $0.devices.rate = nil }
+                return Response(status: .noContent)
+            },
             Route(.get, "/v1/behaviour", role: nil) { _, _ in .json(core.state.withLock { $0.behaviour }.json) },
             Route(.put, "/v1/behaviour", role: nil) { call, body in
                 let behaviour = try ConnectionBehaviour(try await fields(call, &body, ConnectionBehaviour.fields))
@@ -281,9 +295,10 @@ struct ControlRoutes: Sendable {
         _ body: @escaping @Sendable (APNsConnectionHandler) -> Void
     ) async throws -> Response {
         let text = try call.parameter("connection")
-        var isDone = false
-        if let number = Int(text) { isDone = await core.withConnection(number, body) != nil }
-        return try .done(isDone, orMissing: "connection \(text)")
+        guard let number = Int(text), await core.onConnection(number, body) else {
+            throw Problem.missing("connection \(text)")
+        }
+        return Response(status: .noContent)
     }
 
     // MARK: Bodies

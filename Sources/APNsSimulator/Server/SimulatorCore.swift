@@ -65,12 +65,13 @@ final class SimulatorCore: Sendable {
     /// Does something with a connection, on its event loop.
     ///
     /// - Returns: False when there is none with this number.
-    func withConnection<Result: Sendable>(
-        _ number: Int,
-        _ body: @escaping @Sendable (APNsConnectionHandler) -> Result
-    ) async -> Result? {
-        guard let connection = connections.withLock({ $0.open[number] }) else { return nil }
-        return try? await connection.channel.eventLoop.submit { body(connection.handler.value) }.get()
+    func onConnection(_ number: Int, _ body: @escaping @Sendable (APNsConnectionHandler) -> Void) async -> Bool {
+        guard let connection = connections.withLock({ $0.open[number] }) else { return false }
+        let done = connection.channel.eventLoop.submit {
+            body(connection.handler.value)
+            return true
+        }
+        return await (try? done.get()) ?? false
     }
 
     /// Makes the certificate of a provider, and its key, on a thread that may block.
@@ -81,8 +82,9 @@ final class SimulatorCore: Sendable {
     var summaries: [ConnectionSummary] {
         get async {
             var summaries: [ConnectionSummary] = []
-            for (number, _) in open {
-                if let summary = await withConnection(number, { $0.summary }) { summaries.append(summary) }
+            for (_, connection) in open {
+                let summary = connection.channel.eventLoop.submit { connection.handler.value.summary }
+                if let summary = try? await summary.get() { summaries.append(summary) }
             }
             return summaries
         }
