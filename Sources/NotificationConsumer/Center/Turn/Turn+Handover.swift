@@ -137,7 +137,7 @@ extension Turn {
 
     /// Ends the handover once each operation of its first round was answered, and what waits for its end once nothing is in
     /// flight. Each target that answers later has an event of its own.
-    private mutating func settle() {
+    mutating func settle() {
         guard let handover = entry.handover, let screen = entry.screen else { return }
         let open = screen.operations.filter { $0.delivers(handover.showing) }
         let refusal = screen.targets.last { $0.hasRefused(handover.showing) && $0.refusal != nil }?.refusal

@@ -40,12 +40,21 @@ extension Turn {
         return chooseAgain()
     }
 
-    /// All targets of a handover have left, or its channel is not there any more: it is addressed again, or ends.
+    /// All targets of a handover have left, or its channel is not there any more: it is addressed again, or ends. It ends when
+    /// those that are left have answered.
     private mutating func chooseAgain() -> Bool {
         guard let handover = entry.handover, handover.start == nil,
             !(entry.screen?.isDelivering(handover.showing) ?? false)
         else { return false }
         isChanged = true
+        let isAnswered = entry.screen?.targets.contains { target in
+            isAddressed(handover, to: target)
+                && (target.hasRefused(handover.showing) || target.surelyShows(handover.showing))
+        }
+        if isAnswered ?? false, !handover.isClosed {
+            settle()
+            return true
+        }
         entry.handover = nil
         guard !handover.isClosed else { return true }
         handOver(handover)

@@ -138,7 +138,8 @@ extension Turn {
             closes: closes,
             channel: pending.channel,
             limits: pending.limits,
-            time: cause.time ?? now
+            // Not before what was done meanwhile on its targets: it may have been due earlier.
+            time: max(cause.time ?? now, now)
         )
     }
 }
