@@ -126,7 +126,9 @@ struct AppleDevicesTests {
             let retired = try await world.stack.device("retired", "\(ana)-tablet", of: ana)
             #expect(retired["reason"] == "unregistered")
             try await world.stack.put(ana, "next")
-            #expect(try Self.outcomes(try await world.stack.event("delivered", ana, "next")) == ["\(ana)-phone accepted"])
+            #expect(
+                try Self.outcomes(try await world.stack.event("delivered", ana, "next")) == ["\(ana)-phone accepted"]
+            )
         }
     }
 

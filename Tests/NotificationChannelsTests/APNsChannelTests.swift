@@ -26,14 +26,16 @@ struct APNsChannelTests {
         var registration = try DeviceRegistration(platform: "apns", token: token)
         registration.environment = environment
         send.registration = registration
-        let list = #"[{"device":"phone","outcome":"accepted","presentation":["banner","list","sound","badge"],"badge":3}]"#
+        let list =
+            #"[{"device":"phone","outcome":"accepted","presentation":["banner","list","sound","badge"],"badge":3}]"#
         send.devices = Array(list.utf8)[...]
         return send
     }
 
     // MARK: - Deliver, replace, remove
 
-    @Test func `a device shows the notification with its badge, and the next one of its key takes its place`() async throws
+    @Test func `a device shows the notification with its badge, and the next one of its key takes its place`()
+        async throws
     {
         try await APNsBench.with { bench in
             try bench.register()

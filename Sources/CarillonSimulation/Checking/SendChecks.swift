@@ -14,7 +14,14 @@ extension World {
         let record = devices.records[number]
         let send = record.send
         let text = "\(send.text) by \(record.sender) at \(record.wall)"
+        let names = scenario.reachesDevices ? send.devices.map(SimulatedDevices.names) : nil
         for other in devices.records[..<number] where !other.isOver && other.send.key == send.key {
+            // Each device has sends of its own.
+            if let names, let others = other.send.devices,
+                names.allSatisfy({ !SimulatedDevices.names(others).contains($0) })
+            {
+                continue
+            }
             guard other.sender != record.sender || other.send.assignmentID != send.assignmentID else {
                 throw Violation(.overlap, "\(text), while \(other.send.text) is in progress")
             }

@@ -34,7 +34,7 @@ final class SimulatedDevices {
     private(set) var shown: [NotificationKey: [String: Showing]] = [:]
     /// What was answered on a device that did not show it, or with an action that may be refused: whether the device shows it
     /// since is open.
-    private var openAnswers: [NotificationKey: [String: RequestID]] = [:]
+    private var openAnswers: [NotificationKey: [String: Set<RequestID>]] = [:]
     /// The number of sends when an app was last gone from a device: an earlier one does not reach it.
     private var goneBefore: [NotificationKey: Int] = [:]
     /// What stands for the devices that the gateway knows.
@@ -84,7 +84,8 @@ final class SimulatedDevices {
     /// - Parameter isCertain: whether the action is one that every notification has.
     func answer(_ id: RequestID, _ key: NotificationKey, on device: String, isCertain: Bool = true) {
         guard shown[key]?[device]?.requestID == id, isCertain else {
-            return openAnswers[key, default: [:]][device] = id
+            openAnswers[key, default: [:]][device, default: []].insert(id)
+            return
         }
         shown[key]?[device] = nil
         if shown[key]?.isEmpty == true { shown[key] = nil }
@@ -92,7 +93,7 @@ final class SimulatedDevices {
 
     /// Whether it is open if a device shows a notification, which a person has answered there.
     func isOpen(_ showing: Showing?, of key: NotificationKey, on device: String) -> Bool {
-        showing.map { openAnswers[key]?[device] == $0.requestID } ?? false
+        showing.map { openAnswers[key]?[device]?.contains($0.requestID) ?? false } ?? false
     }
 
     /// An app is gone from a device.

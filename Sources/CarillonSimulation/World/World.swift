@@ -373,7 +373,14 @@ final class World {
             note: { [unowned self] in note(name, $0) }
         )
         if !isCalm, scenario.faultRate > 0 {
-            channel.rates = .init(retiring: scenario.reachesDevices ? 20 : 0, failing: 100, rejecting: 30, losing: 20, delaying: 50, repeating: 100)
+            channel.rates = .init(
+                retiring: scenario.reachesDevices ? 20 : 0,
+                failing: 100,
+                rejecting: 30,
+                losing: 20,
+                delaying: 50,
+                repeating: 100
+            )
         }
         channels.append(channel)
         return channel

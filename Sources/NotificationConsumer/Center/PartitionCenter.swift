@@ -182,8 +182,7 @@ struct PartitionCenter {
                 return ((), changed: true)
             }
         }
-        let isUnderWay = entry.isBeingEnriched || entry.screen?.isInFlight ?? false
-        if isUnderWay || entry.former != nil { try putInDoubt(slot, through: .earliest, at: now) }
+        if entry.isUnderWay || entry.former != nil { try putInDoubt(slot, through: .earliest, at: now) }
         return slot
     }
 

@@ -66,6 +66,9 @@ extension StateEntry {
     /// Whether an enrichment is under way, or has ended before the due time: only the memory knows it.
     package var isBeingEnriched: Bool { handover?.isBeingEnriched ?? false || pending?.isPrepared ?? false }
 
+    /// Whether something is asked of an enrichment or a channel: its answer is expected by the owner that asked.
+    package var isUnderWay: Bool { isBeingEnriched || screen?.isInFlight ?? false }
+
     /// Whether it waits for a device to cross the boundary of a region, or for its turn after a crossing.
     package var waitsForRegion: Bool {
         guard let pending, case .region = pending.timer else { return false }

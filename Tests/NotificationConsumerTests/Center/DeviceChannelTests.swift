@@ -89,6 +89,14 @@ struct DeviceChannelTests {
         #expect(bench.sends.dropFirst(2).map(\.registration?.token) == [Self.tokens[0], Self.tokens[1]])
     }
 
+    @Test func `an answer is expected also while another device waits for long`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.failed(retryAfter: 3_000_000), number: 0)
+        try bench.commit()
+        #expect(try bench.answer(.accepted, number: 1).summary == ["delivered a!"])
+    }
+
     // MARK: - Which devices
 
     @Test func `without a registered device nobody gets it`() {

@@ -117,6 +117,20 @@ struct RecallTests {
         #expect(removed.sequence.offset >= newest)
     }
 
+    @Test func `an answer to what waits in doubt ends what is still being sent`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(1_000))
+        (next.offset, next.center.keepsRecipients) = (10, true)
+        next.fire(1_001)
+        // The owner before may have sent it.
+        next.apply(DeviceTests.request("b", Self.content), 1_002)
+        #expect(Self.last(next) == "\(id("a"))")
+        let events = next.apply(Self.response("r", to: "b", on: "phone"), 1_003)
+        #expect(events.summary.prefix(2) == ["superseded a!", "delivered b!"])
+    }
+
     // MARK: - Devices that become known
 
     @Test func `what all that the gateway knows showed is not taken from the devices that show the next one`() throws {

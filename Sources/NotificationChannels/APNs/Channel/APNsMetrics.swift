@@ -31,7 +31,10 @@ struct APNsMetrics: HTTP2PoolObserver, Sendable {
 
     init(_ registry: PrometheusRegistry) {
         registry.describe("apns.pushes", "Attempts at operations on Apple devices, by how they ended.")
-        registry.describe("apns.answers", "Answers of APNs, by their reason: `Success` or `unknown` where there is none.")
+        registry.describe(
+            "apns.answers",
+            "Answers of APNs, by their reason: `Success` or `unknown` where there is none."
+        )
         registry.describe("apns.payloads.changed", "Payloads that lack something of what was asked for.")
         registry.describe("apns.connections.retired", "Connections to APNs that get no further push, by the reason.")
         registry.describe("apns.applications.reloads", "Reloads of the file of applications, by outcome.")
@@ -90,7 +93,9 @@ struct APNsMetrics: HTTP2PoolObserver, Sendable {
 
     /// - Parameter stopped: applications to which nothing is sent.
     func collect(_ usages: [HTTP2PoolUsage], stopped: Int, _ page: inout MetricsPage) {
-        func sum(_ member: KeyPath<HTTP2PoolUsage, Int>) -> Double { Double(usages.reduce(0) { $0 + $1[keyPath: member] }) }
+        func sum(_ member: KeyPath<HTTP2PoolUsage, Int>) -> Double {
+            Double(usages.reduce(0) { $0 + $1[keyPath: member] })
+        }
         page.gauge("apns.connections", help: "Connections to APNs that can get pushes.", value: sum(\.ready))
         page.gauge("apns.pushes.waiting", help: "Pushes that wait for a stream.", value: sum(\.waiting))
         page.gauge("apns.pushes.active", help: "Pushes that APNs has not answered yet.", value: sum(\.inFlight))

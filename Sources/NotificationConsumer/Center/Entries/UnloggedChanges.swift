@@ -82,7 +82,9 @@ extension WorkingSet {
         if change.isOfRecipient { standings[place].state.insert(.recipient) }
         var source: (position: CenterInput.Position, number: Int)?
         if case .log(let position, let number) = change.cause { source = (position, number) }
-        if !standings[place].state.contains(.idle) || !canWait(place, for: source?.position) { standings[place].state.insert(.urgent) }
+        if !standings[place].state.contains(.idle) || !canWait(place, for: source?.position) {
+            standings[place].state.insert(.urgent)
+        }
         guard !standings[place].state.contains(.dirty) else { return charge(place) }
         if standings[place].state.contains(.urgent) {
             standings[place].state.insert(.dirty)

@@ -271,7 +271,7 @@ struct WorkingSet {
             guard standings[place].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
             let isLater = standings[place].due.map { $0 > reach } ?? false
             let isEmpty = standings[place].state.contains(.empty)
-            if isEmpty || isLater && !entries[place].isBeingEnriched { remove(slot) }
+            if isEmpty || isLater && !entries[place].isUnderWay { remove(slot) }
         }
     }
 

@@ -153,6 +153,10 @@ extension Turn {
             if !isInFlight, let handover = entry.handover { acceptAnswered(handover, on: response.device) }
         case .pending(let pending, _):
             endWait(of: pending)
+            // What was being sent is older: it is replaced on the device that has answered.
+            if let former = entry.handover {
+                end(former, as: .superseded, trace) { $0.by = pending.requestID }
+            }
             var handover = handover(of: pending, occurrence: pending.occurrence, closes: entry.pending == nil)
             if isTaken { handover.answer = .init(id: response.responseID, device: response.device) }
             entry.handover = handover

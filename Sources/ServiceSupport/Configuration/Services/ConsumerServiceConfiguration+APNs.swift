@@ -5,8 +5,9 @@ extension ConsumerServiceConfiguration {
     public struct APNs: Sendable, Hashable {
         /// The file of applications, with their bundle identifiers and keys.
         public var applicationsFile = ""
-        /// Apple's servers, or a simulator.
+        /// The servers of apps from a store: Apple's, or a simulator.
         public var productionURL = "https://api.push.apple.com"
+        /// The servers of apps from a developer's machine.
         public var developmentURL = "https://api.sandbox.push.apple.com"
         /// The servers are inside the network: their addresses are not judged.
         public var isInternal = false
