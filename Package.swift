@@ -106,7 +106,7 @@ let package = Package(
         .target(
             name: "OutboundHTTP",
             dependencies: [
-                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, heap, nioCore, nioHPACK, nioHTTP1, nioHTTP2,
+                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, heap, nioCore, nioHPACK, nioHTTP1,
                 nioPosix, nioSSL, nioTLS,
             ]
         ),

@@ -104,6 +104,15 @@ struct HTTP2PoolTests {
         try await server.stop()
     }
 
+    @Test func `a request that is as large as a write leaves at once`() async throws {
+        let server = HTTP2TestServer { $0.answer() }
+        let client = try HTTP2TestClient(port: await server.start()) { $0.connections = 1 }
+        #expect(await client.answer(body: Self.body(65_530)).status == 200)
+        #expect(await client.answer(body: Self.body(65_530)).status == 200)
+        await client.close()
+        try await server.stop()
+    }
+
     @Test func `large bodies wait for the windows of the streams and of the connection`() async throws {
         let server = HTTP2TestServer(maxStreams: 500, window: 1000) { $0.answer() }
         let client = try HTTP2TestClient(port: await server.start()) { ($0.connections, $0.reservedShare) = (1, 0) }

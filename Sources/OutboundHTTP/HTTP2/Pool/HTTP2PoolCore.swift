@@ -159,7 +159,7 @@ final class HTTP2PoolCore {
                     channel.eventLoop.makeCompletedFuture {
                         let pipeline = channel.pipeline.syncOperations
                         if origin.usesTLS { try pipeline.addHandler(CertificateName.handler(tls, for: origin)) }
-                        try pipeline.addHandlers(WriteCoalescer(), bound.value.handler)
+                        try pipeline.addHandler(bound.value.handler)
                     }
                 }
                 .connect(to: try SocketAddress(ipAddress: address.description, port: origin.port))
