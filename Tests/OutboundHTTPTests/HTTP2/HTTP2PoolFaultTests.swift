@@ -139,24 +139,60 @@ struct HTTP2PoolFaultTests {
         try await mute.close()
     }
 
-    /// Sends empty SETTINGS, and then nothing.
+    /// Sends empty SETTINGS and perhaps further bytes, and then nothing.
     private enum MuteServer {
         private final class Handler: ChannelInboundHandler {
             typealias InboundIn = ByteBuffer
             typealias OutboundOut = ByteBuffer
 
+            let bytes: [UInt8]
+            init(_ bytes: [UInt8]) { self.bytes = bytes }
+
             func channelActive(context: ChannelHandlerContext) {
                 context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: [0, 0, 0, 4, 0, 0, 0, 0, 0])), promise: nil)
             }
+
+            func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+                // Not before there is a request.
+                guard unwrapInboundIn(data).readableBytesView.firstRange(of: Array("/mute".utf8)) != nil else { return }
+                context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+            }
         }
 
-        static func start() async throws -> any Channel {
+        static func start(_ bytes: [UInt8] = []) async throws -> any Channel {
             try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .childChannelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(Handler()) }
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(Handler(bytes))
+                    }
                 }
                 .bind(host: "127.0.0.1", port: 0).get()
         }
+    }
+
+    @Test(
+        arguments: [
+            ("DATA for a stream that was not opened", [0, 0, 1, 0, 0, 0, 0, 0, 3, 65]),
+            ("HEADERS for a stream of the server", [0, 0, 1, 1, 4, 0, 0, 0, 2, 0x88]),
+            ("RST_STREAM for a stream that was not opened", [0, 0, 4, 3, 0, 0, 0, 0, 9, 0, 0, 0, 7]),
+            ("WINDOW_UPDATE by nothing", [0, 0, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            ("a window that is too large", [0, 0, 4, 8, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF]),
+            ("too small frames", [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 1]),
+            ("PUSH_PROMISE", [0, 0, 5, 5, 4, 0, 0, 0, 1, 0, 0, 0, 2, 0x88]),
+            (
+                "PINGs without end",
+                (0...10_000).flatMap { _ in [0, 0, 8, 6, 0, 0, 0, 0, 0] as [UInt8] + [UInt8](repeating: 0, count: 8) }
+            ),
+        ] as [(String, [UInt8])]
+    )
+    func `a server that breaks HTTP/2 loses its connection`(what: String, bytes: [UInt8]) async throws {
+        let server = try await MuteServer.start(bytes)
+        let client = try HTTP2TestClient(port: server.localAddress?.port ?? 0)
+        let failure = await client.answer("/mute").failure
+        #expect(failure?.clientCode == .invalidResponse && failure?.isSent == true, "\(what)")
+        #expect(client.events.retirements.first == .lost)
+        await client.close()
+        try await server.close()
     }
 
     @Test func `a stream that the server resets for another reason may be processed, and is not sent again`()
