@@ -110,6 +110,12 @@ struct AppleDevicesTests {
                 let shown = try await world.titles("\(ana)-phone") + world.titles("\(ana)-tablet")
                 return shown.isEmpty
             }
+
+            let page = try await world.stack.consumer.metrics
+            for row in try BoundsTable().rows where row.key.hasPrefix("apns.") {
+                let metric = try #require(row.metric)
+                #expect(page.contains("\n# TYPE \(metric) "), "\(row.key): \(metric) is not on the page")
+            }
         }
     }
 

@@ -46,8 +46,8 @@ extension ServiceScenarios {
         let pages = try await stack.producer.metrics + stack.consumer.metrics
         for row in try BoundsTable().rows {
             // `WebhookTests` has a service with that channel.
-            // Those of the webhook and of enrichment have tests of their own.
-            let isElsewhere = ["webhook.", "enrichment.", "media.", "egress."].contains { row.key.hasPrefix($0) }
+            // Those of APNs, of the webhook and of enrichment have tests of their own.
+            let isElsewhere = ["apns.", "webhook.", "enrichment.", "media.", "egress."].contains { row.key.hasPrefix($0) }
             guard let metric = row.metric, !isElsewhere else { continue }
             #expect(pages.contains("\n# TYPE \(metric) "), "\(row.key): \(metric) is on neither page")
         }
