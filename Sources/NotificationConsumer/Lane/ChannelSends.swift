@@ -13,9 +13,17 @@ package struct ChannelSends {
     }
 
     private var desks: [Desk] = []
+    private let devicesPerRecipient: Int
 
-    /// - Parameter makeWork: the side work for a channel.
-    package init(_ channels: [any DeliveryChannel], _ makeWork: (any DeliveryChannel) -> Work) {
+    /// - Parameters:
+    ///   - devicesPerRecipient: how many sends of one notification a channel to devices has at most.
+    ///   - makeWork: the side work for a channel.
+    package init(
+        _ channels: [any DeliveryChannel],
+        devicesPerRecipient: Int = 1,
+        _ makeWork: (any DeliveryChannel) -> Work
+    ) {
+        self.devicesPerRecipient = max(1, devicesPerRecipient)
         desks = channels.map { Desk(channel: $0, name: $0.name, work: makeWork($0)) }
     }
 
@@ -25,8 +33,13 @@ package struct ChannelSends {
     /// Sends without an outcome of the channel that has most of them.
     var largest: Int { desks.reduce(0) { max($0, $1.work.count) } }
 
-    /// How many sends every channel has room for.
-    var room: Int { desks.reduce(.max) { min($0, $1.work.room) } }
+    /// For the sends of how many notifications every channel has room; the last of them may exceed it by its devices.
+    var room: Int {
+        desks.reduce(.max) { room, desk in
+            let each = desk.name.platform == nil ? 1 : devicesPerRecipient
+            return min(room, (desk.work.room + each - 1) / each)
+        }
+    }
 
     /// When the next send times out, or the rate of its channel allows it to begin.
     mutating func nextInstant(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {

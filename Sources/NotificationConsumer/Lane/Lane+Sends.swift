@@ -6,7 +6,7 @@ import ServiceSupport
 /// Sends: side work of the lane, performed by its channels.
 extension Lane {
     static func sends(of context: LaneContext, waking link: Link) -> ChannelSends {
-        ChannelSends(context.channels) { channel in
+        ChannelSends(context.channels, devicesPerRecipient: context.configuration.devicesPerRecipient) { channel in
             SideWork(
                 concurrency: min(
                     context.configuration.concurrentSends,
