@@ -139,22 +139,35 @@ struct SimulatorState: Sendable {
         var answer = Answer(id: push.id ?? DeviceRegistry.identifier(using: &generator))
         if environment == .development { answer.uniqueID = DeviceRegistry.identifier(using: &generator) }
         if case .device(let device, let activity) = destination {
-            devices.deliver(
-                Push(
-                    id: answer.id ?? "",
-                    headers: push,
-                    environment: environment,
-                    payload: Array(body),
-                    facts: facts,
-                    acceptedAt: now,
-                    activity: activity
-                ),
-                to: device,
-                at: now,
-                using: &generator
-            )
+            deliver(push, body, facts, answer, to: device, activity, in: environment, at: now)
         }
         return answer
+    }
+
+    private mutating func deliver(
+        _ push: PushHeaders,
+        _ body: UnsafeRawBufferPointer,
+        _ facts: PayloadFacts,
+        _ answer: Answer,
+        to device: String,
+        _ activity: String?,
+        in environment: DeviceRegistration.Environment,
+        at now: Timestamp
+    ) {
+        devices.deliver(
+            Push(
+                id: answer.id ?? "",
+                headers: push,
+                environment: environment,
+                payload: Array(body),
+                facts: facts,
+                acceptedAt: now,
+                activity: activity
+            ),
+            to: device,
+            at: now,
+            using: &generator
+        )
     }
 
     private func authorize(
@@ -195,20 +208,7 @@ struct SimulatorState: Sendable {
         var answer = Answer(id: push.id ?? DeviceRegistry.identifier(using: &generator))
         answer.requestID = headers.requestID
         for (device, activity) in devices.subscribers(of: id, topic: push.topic, environment) {
-            devices.deliver(
-                Push(
-                    id: answer.id ?? "",
-                    headers: push,
-                    environment: environment,
-                    payload: Array(body),
-                    facts: facts,
-                    acceptedAt: now,
-                    activity: activity
-                ),
-                to: device,
-                at: now,
-                using: &generator
-            )
+            deliver(push, body, facts, answer, to: device, activity, in: environment, at: now)
         }
         return answer
     }

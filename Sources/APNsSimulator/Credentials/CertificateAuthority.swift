@@ -12,7 +12,7 @@ struct CertificateAuthority: Sendable {
         "DNS:api.development.push.apple.com",
     ]
     private static let days = 365
-    /// A certificate that ends sooner is made anew.
+    /// A certificate with less time left is replaced by a new one.
     private static let remainingSeconds = 30 * 86_400
 
     /// PEM files: the authority's certificate, for clients, and its key; the server's certificate and its key.

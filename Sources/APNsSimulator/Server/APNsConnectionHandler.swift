@@ -248,7 +248,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         context?.channel.setOption(.autoRead, value: !isFrozen).whenComplete { _ in }
     }
 
-    /// What is told of the connection.
+    /// What the list of connections says about it.
     var summary: ConnectionSummary {
         ConnectionSummary(
             number: state.number,

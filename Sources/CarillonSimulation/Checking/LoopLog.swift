@@ -107,6 +107,11 @@ final class LoopLog {
     /// Whether a device of a notification's recipient was ever registered.
     func hasDevices(of key: NotificationKey) -> Bool { devices[key.recipient] != nil }
 
+    /// Whether the device that no channel reaches was ever registered for a notification's recipient.
+    func hasUnreached(of key: NotificationKey) -> Bool {
+        devices[key.recipient]?.contains(LoopWorkload.unreached) ?? false
+    }
+
     /// Whether the app was gone at some time from a device of a notification's recipient, and with it what it showed.
     func wasGone(_ device: String, of key: NotificationKey) -> Bool {
         gone.contains { $0.isSameRecipient(as: key) && $0.identifier == device }

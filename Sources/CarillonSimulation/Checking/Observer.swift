@@ -235,11 +235,11 @@ final class Observer {
         // One that waits for a region may have no room.
         case (.suppressed, .capped) where request.limits?.isCapped == true && !request.isOfRegion:
             return request.limits?.isCritical == true ? "it is critical" : nil
-        // No channel of the run reaches some of the devices.
-        case (.suppressed, .noDevice), (.suppressed, .unsupportedForm):
-            if channel == .devices { return nil }
-            return loop.map { $0.objection(toSuppressing: event) } ?? "no run has devices"
-        case (.suppressed, .notAuthorized), (.suppressed, .disabled):
+        // Where each device is reached by itself, a recipient without one gets nothing.
+        case (.suppressed, .noDevice) where channel == .devices: return nil
+        case (.suppressed, .unsupportedForm) where channel == .devices:
+            return loop?.hasUnreached(of: event.key) == true ? nil : "the channel reaches all of its devices"
+        case (.suppressed, .notAuthorized), (.suppressed, .disabled), (.suppressed, .noDevice):
             return loop.map { $0.objection(toSuppressing: event) } ?? "no run has devices"
         default: return model.objection(to: event, usesChannel: usesChannel)
         }

@@ -7,6 +7,8 @@ final class LoopWorkload {
     /// A device of every second recipient that is registered once, and always shows everything: its badge counts each
     /// notification.
     static let watch = "watch"
+    /// Where each device is reached by itself: one of a platform that no channel reaches.
+    static let unreached = "phone-2"
 
     private let broker: SimulatedBroker
     private let topics: TopicNames
@@ -100,8 +102,7 @@ final class LoopWorkload {
     }
 
     private func append(_ device: String, of recipient: String, token: String, _ status: AuthorizationStatus) {
-        // One of them is of a platform that no channel reaches.
-        let isReached = scenario.reachesDevices && device != "phone-2"
+        let isReached = scenario.reachesDevices && device != Self.unreached
         let hexadecimal = token.utf8.map { String($0, radix: 16) }.joined()
         guard
             var registration = try? DeviceRegistration(

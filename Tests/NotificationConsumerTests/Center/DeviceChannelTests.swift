@@ -181,6 +181,23 @@ struct DeviceChannelTests {
         #expect(bench.sends.count == 4 && bench.sends.last?.registration?.token == Self.tokens[0])
     }
 
+    @Test func `a device that left is asked to remove what it shows also after another one took its place`() throws {
+        var rules = Self.rules()
+        rules.maximumDevices = 1
+        var bench = Bench(rules)
+        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.accepted)
+        // Nothing may begin before the next marker.
+        bench.center.sendLimit = at(4)
+        bench.apply(DeviceTests.gone(at: 5), 5)
+        bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 6), 6)
+        bench.center.sendLimit = .latest
+        bench.fire(10)
+        #expect(bench.sends.count == 2 && bench.sends.last?.kind == .remove)
+        #expect(bench.sends.last?.registration?.token == Self.tokens[0])
+    }
+
     @Test func `a removal whose device is forgotten ends`() throws {
         var rules = Self.rules()
         rules.maximumDevices = 1

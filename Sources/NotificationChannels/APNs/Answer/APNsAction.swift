@@ -43,7 +43,7 @@ package enum APNsAction: Hashable, Sendable {
     case retry
 
     /// - Parameters:
-    ///   - status: of HTTP; 0 for the reason of a connection that APNs ended.
+    ///   - status: of HTTP.
     ///   - reason: nil when there is none, or an unknown one: then the class of the status decides.
     package init(status: Int, reason: APNsReason?) {
         self =

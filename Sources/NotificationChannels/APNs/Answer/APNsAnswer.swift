@@ -38,9 +38,6 @@ package struct APNsAnswer: Hashable, Sendable {
         retryAfter = header("retry-after").flatMap(Self.milliseconds)
     }
 
-    /// - Parameter data: of the frame GOAWAY with which APNs ended a connection.
-    package init(goAway data: [UInt8]) { self.init(status: 0, body: data) }
-
     private static func milliseconds(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         guard let seconds = Int64(text), seconds < longestPause / 1000 else { return longestPause }
@@ -51,12 +48,4 @@ package struct APNsAnswer: Hashable, Sendable {
     package var reason: APNsReason? { reasonText.flatMap(APNsReason.init(rawValue:)) }
 
     package var action: APNsAction { APNsAction(status: status, reason: reason) }
-
-    /// Whether a device is retired by an answer whose action is ``APNsAction/retire``: not if it registered since.
-    ///
-    /// - Parameter registeredAt: by the device's clock or the service's; nil when it is not known.
-    package func retires(registeredAt: Timestamp?) -> Bool {
-        guard let timestamp, let registeredAt else { return true }
-        return registeredAt < timestamp
-    }
 }

@@ -29,6 +29,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     private struct Active {
         let sender: APNsSenders.Sender
         let request: HTTP2Request
+        /// Whether other replies wait for it, too.
+        let isShared: Bool
     }
 
     private struct Contents {
@@ -85,7 +87,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         let applications = try APNsApplicationsFile.load(path: configuration.applicationsFile)
         let metrics = APNsMetrics(registry)
         pools = try APNsPools(configuration, egress, observer: metrics)
-        var senders = APNsSenders(applications)
+        var senders = APNsSenders()
         _ = try senders.use(applications, pools.sender)
         contents = Mutex(Contents(senders: senders))
         self.health = health.component("apns")
@@ -101,34 +103,33 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     package func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply) {
         guard let registration = send.work.registration else { return reply(.rejected(.unsupportedForm)) }
-        let application = send.work.key.application
+        let name = send.work.key.application
         let now = world.wall()
-        let pause = contents.withLock { contents in
+        let (pause, route) = contents.withLock { contents in
             contents.budget.noteFirstAttempt()
-            return contents.stops.pause(of: application, at: now)
+            return (contents.stops.pause(of: name, at: now), contents.senders[name])
         }
-        if let pause { return end(reply, .deferred(retryAfter: pause), .stopped) }
-        guard case .remove = send.work.kind, removalPolicy(of: application) == .ask else {
-            return push(send.work, to: registration, reply)
+        if let pause { return end([reply], .deferred(retryAfter: pause), .stopped) }
+        guard case .remove = send.work.kind, route?.application.removal == .ask else {
+            return push(send.work, to: registration, route, reply)
         }
-        let (isFirst, isFull) = contents.withLock { contents in
-            let isFirst = contents.removals.add(send.work, registration, reply)
-            return (isFirst, contents.removals.isFull(registration.token))
+        switch contents.withLock({ $0.removals.add(send.work, registration, reply) }) {
+        case .wait: break
+        case .send(let batch): askToRemove(batch, route)
+        case .begin:
+            let device = APNsRemovalBatches.Device(send.work, registration)
+            world.later(APNsRemovalBatches.window) { [weak self] in self?.askToRemove(from: device) }
         }
-        if isFull { return askToRemove(registration.token) }
-        guard isFirst else { return }
-        world.later(APNsRemovalBatches.window) { [weak self] in self?.askToRemove(registration.token) }
-    }
-
-    private func removalPolicy(of application: String) -> APNsRemovalPolicy? {
-        contents.withLock { $0.senders.applications[application]?.removal }
     }
 
     /// Sends the push of one operation.
-    private func push(_ send: ChannelSend, to registration: DeviceRegistration, _ reply: ChannelReply) {
-        start(send.key.application, to: registration, priority: send.priority, [reply]) {
-            application,
-            bundle throws(ModelError) in
+    private func push(
+        _ send: ChannelSend,
+        to registration: DeviceRegistration,
+        _ route: APNsSenders.Route?,
+        _ reply: ChannelReply
+    ) {
+        start(send, to: registration, route, [reply]) { application, bundle throws(ModelError) in
             let device = try send.devices.map(APNsDevice.init(list:)) ?? APNsDevice(name: "")
             switch send.kind {
             case .deliver(let content):
@@ -148,52 +149,60 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         }
     }
 
+    /// The window of a device's removals has passed.
+    private func askToRemove(from device: APNsRemovalBatches.Device) {
+        let (batch, route) = contents.withLock { contents in
+            (contents.removals.take(device), contents.senders[device.application.text])
+        }
+        if let batch { askToRemove(batch, route) }
+    }
+
     /// Sends the removals of a device that were collected.
-    private func askToRemove(_ token: String) {
-        guard let batch = contents.withLock({ $0.removals.take(token) }) else { return }
-        start(batch.send.key.application, to: batch.registration, priority: .normal, batch.replies) { _, bundle in
+    private func askToRemove(_ batch: APNsRemovalBatches.Batch, _ route: APNsSenders.Route?) {
+        start(batch.send, to: batch.registration, route, batch.replies) { _, bundle in
             APNsRemoval.request(batch.items, id: batch.send.id, bundle: bundle)
         }
     }
 
-    /// - Parameter make: the push, by the settings of the application and the app's bundle identifier.
+    /// - Parameters:
+    ///   - send: decides the application and the priority.
+    ///   - make: the push, by the settings of the application and the app's bundle identifier.
     private func start(
-        _ name: String,
+        _ send: ChannelSend,
         to registration: DeviceRegistration,
-        priority: WorkPriority,
+        _ route: APNsSenders.Route?,
         _ replies: [ChannelReply],
         _ make: (APNsApplication, _ bundle: String) throws(ModelError) -> APNsPush?
     ) {
-        let environment = registration.environment ?? .production
-        guard let application = contents.withLock({ $0.senders.applications[name] }),
-            let bundle = application.bundle(registration.bundleIdentifier)
-        else { return stop(name, "the app is not in \(APNsApplicationsFile.setting)", replies) }
+        let name = send.key.application
+        guard let route, let bundle = route.application.bundle(registration.bundleIdentifier) else {
+            return stop(name, "the app is not in \(APNsApplicationsFile.setting)", replies)
+        }
         let push: APNsPush
         do throws(ModelError) {
-            guard let made = try make(application, bundle) else { return end(replies, .rejected(.rejected), .rejected) }
+            guard let made = try make(route.application, bundle) else {
+                return end(replies, .rejected(.rejected), .rejected)
+            }
             push = made
         } catch {
             return end(replies, .rejected(error.reason == .payloadTooLarge ? .payloadTooLarge : .rejected), .rejected)
         }
         for change in push.changes { metrics.count(change) }
-        let flight = APNsFlight(
-            application: name,
-            push: push,
-            token: registration.token,
-            priority: priority,
-            replies: replies,
-            attempt: APNsAttempt(to: environment, at: world.wall())
+        self.send(
+            APNsFlight(
+                application: name,
+                route: route,
+                push: push,
+                token: registration.token,
+                priority: send.priority,
+                replies: replies,
+                attempt: APNsAttempt(to: registration.environment ?? .production, at: world.wall())
+            )
         )
-        send(flight)
     }
 
     private func send(_ flight: APNsFlight) {
-        let sender = contents.withLock { contents in
-            contents.senders.applications[flight.application].flatMap {
-                contents.senders.sender(of: $0, flight.attempt.environment)
-            }
-        }
-        guard let sender else {
+        guard let sender = flight.route.senders[flight.attempt.environment] else {
             let text = "there are no credentials for the environment \(flight.attempt.environment.rawValue)"
             return stop(flight.application, text, flight.replies)
         }
@@ -216,9 +225,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         ) { [weak self] result in
             self?.ended(flight, sender, token, result)
         }
+        let active = Active(sender: sender, request: request, isShared: flight.replies.count > 1)
         let isWanted = contents.withLock { contents in
             guard !contents.isClosed else { return false }
-            for reply in flight.replies { contents.active[reply] = Active(sender: sender, request: request) }
+            for reply in flight.replies { contents.active[reply] = active }
             return true
         }
         guard isWanted else { return end(flight.replies, .deferred(retryAfter: nil), .failed) }
@@ -231,58 +241,52 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         _ token: ProviderTokens.Token?,
         _ result: Result<HTTP2Answer, OutboundFailure>
     ) {
-        let isAwaited = contents.withLock { contents in
-            flight.replies.count { contents.active.removeValue(forKey: $0) != nil } > 0
-        }
         switch result {
         case .success(let answer):
             let known = APNsAnswer(status: answer.status, body: Array(buffer: answer.body), header: answer.field)
-            let action = note(known, of: flight, sender, token, answer.connection)
-            guard isAwaited else { return }
-            follow(flight, known, action)
+            let action = note(known, sender, token, answer.connection)
+            let (isAwaited, isResumed) = contents.withLock { contents in
+                let isResumed = action == .accept && contents.stops.resume(flight.application)
+                if isResumed { health.remark(contents.stops.summary) }
+                return (Self.take(flight, from: &contents), isResumed)
+            }
+            if isResumed { logger.notice("APNs accepts the credentials again", metadata: of(flight.application)) }
+            if action == .stop { noteStop(of: flight.application, known.why) }
+            if isAwaited { follow(flight, known, action) }
         case .failure(let failure):
-            guard isAwaited else { return }
+            guard contents.withLock({ Self.take(flight, from: &$0) }) else { return }
             end(flight.replies, failure.result, failure.isSent ? .unanswered : .failed)
         }
     }
 
-    /// Does what an answer means for the connection and the credentials.
+    /// - Returns: whether anyone waits for the end of a push.
+    private static func take(_ flight: APNsFlight, from contents: inout Contents) -> Bool {
+        flight.replies.count { contents.active.removeValue(forKey: $0) != nil } > 0
+    }
+
+    /// Does what an answer means for the connection and its credentials.
     ///
     /// - Returns: what it means for the push.
     private func note(
         _ answer: APNsAnswer,
-        of flight: APNsFlight,
         _ sender: APNsSenders.Sender,
         _ token: ProviderTokens.Token?,
         _ connection: HTTP2ConnectionID
     ) -> APNsAction {
-        var action = answer.action
+        let action = answer.action
         metrics.count(answer)
         if action.closesConnection { sender.pool.retire(connection) }
-        if case .tokens(let tokens) = sender.credentials {
-            let now = world.wall()
-            if action == .keepToken { tokens.hold(at: now) }
-            if action == .renewToken, let token, tokens.renew(refused: token, at: now) == .clockSkew { action = .stop }
-        }
-        switch action {
-        case .stop: noteStop(of: flight.application, answer.why)
-        case .accept:
-            let isResumed = contents.withLock { contents in
-                let isResumed = contents.stops.resume(flight.application)
-                if isResumed { health.remark(contents.stops.summary) }
-                return isResumed
-            }
-            if isResumed { logger.notice("APNs accepts the credentials again", metadata: of(flight.application)) }
-        default: break
+        guard case .tokens(let tokens) = sender.credentials else { return action }
+        if action == .keepToken { tokens.hold(at: world.wall()) }
+        if action == .renewToken, let token, tokens.renew(refused: token, at: world.wall()) == .clockSkew {
+            return .stop
         }
         return action
     }
 
     private func follow(_ flight: APNsFlight, _ answer: APNsAnswer, _ action: APNsAction) {
         var next = flight
-        let hasOther = contents.withLock { contents in
-            contents.senders.applications[flight.application]?.credentials[flight.attempt.environment.other] != nil
-        }
+        let hasOther = flight.route.senders[flight.attempt.environment.other] != nil
         let step = next.attempt.step(after: answer, action, hasOther: hasOther) {
             contents.withLock { $0.budget.takeRepeat() }
         }
@@ -294,24 +298,24 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     package func cancel(_ reply: ChannelReply) {
         let active = contents.withLock { contents -> Active? in
-            if contents.removals.cancel(reply) { return nil }
-            return contents.active.removeValue(forKey: reply)
+            guard let active = contents.active.removeValue(forKey: reply) else {
+                contents.removals.cancel(reply)
+                return nil
+            }
+            // A push that asks for several removals goes on for the others.
+            let isNeeded = active.isShared && contents.active.values.contains { $0.request === active.request }
+            return isNeeded ? nil : active
         }
-        guard let active else { return }
-        // A push that asks for several removals goes on for the others.
-        let isShared = contents.withLock { $0.active.values.contains { $0.request === active.request } }
-        if !isShared { active.sender.pool.cancel(active.request) }
+        if let active { active.sender.pool.cancel(active.request) }
     }
 
     // MARK: - Ends
 
     private func end(_ replies: [ChannelReply], _ result: ChannelResult, _ outcome: APNsMetrics.Outcome) {
-        for reply in replies { end(reply, result, outcome) }
-    }
-
-    private func end(_ reply: ChannelReply, _ result: ChannelResult, _ outcome: APNsMetrics.Outcome) {
-        metrics.count(outcome)
-        reply(result)
+        for reply in replies {
+            metrics.count(outcome)
+            reply(result)
+        }
     }
 
     /// Nothing can be sent for an application until an operator corrects its settings.
@@ -339,17 +343,22 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     /// Reads the file of applications and their keys again; a file that is wrong changes nothing.
     package func reload() async {
-        let former = contents.withLock { $0.senders.applications }
-        let path = configuration.applicationsFile
+        let former = contents.withLock { $0.senders }
+        let (path, pools) = (configuration.applicationsFile, pools)
         do {
-            let applications = try await NIOThreadPool.singleton.runIfActive {
-                try APNsApplicationsFile.load(path: path, keeping: former)
+            // Files and contexts of TLS: neither for the threads of others nor under the lock.
+            let (senders, unused) = try await NIOThreadPool.singleton.runIfActive {
+                var senders = former
+                let applications = try APNsApplicationsFile.load(path: path, keeping: former.applications)
+                let unused = try senders.use(applications, pools.sender)
+                return (senders, unused)
             }
-            let unused = try contents.withLock { contents in
+            contents.withLock { contents in
                 contents.stops.tryAll()
-                return try contents.senders.use(applications, pools.sender)
+                contents.senders = senders
             }
-            logger.notice("the applications of APNs are read again", metadata: ["count": "\(applications.count)"])
+            let count = senders.applications.count
+            logger.notice("the applications of APNs are read again", metadata: ["count": "\(count)"])
             metrics.countReload(succeeded: true)
             let deadline = NIODeadline.now() + .nanoseconds(configuration.timeout.nanoseconds)
             for sender in unused { await sender.pool.shutdown(by: deadline) }
@@ -379,6 +388,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 /// A push on its way, with what has become of it so far.
 struct APNsFlight: Sendable {
     let application: String
+    let route: APNsSenders.Route
     let push: APNsPush
     let token: String
     let priority: WorkPriority

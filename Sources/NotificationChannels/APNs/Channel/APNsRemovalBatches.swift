@@ -15,36 +15,52 @@ struct APNsRemovalBatches: Sendable {
     /// How long the first one of a device waits for others, in milliseconds.
     static let window: Int64 = 500
 
-    private var batches: [String: Batch] = [:]
+    /// A device of an application.
+    struct Device: Hashable, Sendable {
+        let application: ExactText
+        let token: String
 
-    /// Adds a removal to those of its device.
-    ///
-    /// - Returns: whether it is the first one: after the window, `take` must be called for the token.
-    mutating func add(_ send: ChannelSend, _ registration: DeviceRegistration, _ reply: ChannelReply) -> Bool {
-        var batch = batches[registration.token] ?? Batch(send: send, registration: registration)
-        let isFirst = batch.items.isEmpty
-        batch.items.append(.init(key: send.key, sequence: send.sequence))
-        batch.replies.append(reply)
-        batches[registration.token] = batch
-        return isFirst
+        init(_ send: ChannelSend, _ registration: DeviceRegistration) {
+            (application, token) = (ExactText(send.key.application), registration.token)
+        }
     }
 
-    /// Whether the removals of a device fill a push.
-    func isFull(_ token: String) -> Bool { (batches[token]?.items.count ?? 0) >= APNsRemoval.maximumItems }
+    /// What follows.
+    enum Next: Sendable {
+        /// The push waits for the others that are to share it.
+        case wait
+        /// It is the first one: after the window, `take` must be called.
+        case begin
+        /// The push is full.
+        case send(Batch)
+    }
 
-    mutating func take(_ token: String) -> Batch? { batches.removeValue(forKey: token) }
+    private var batches: [Device: Batch] = [:]
+
+    /// Adds a removal to those of its device.
+    mutating func add(_ send: ChannelSend, _ registration: DeviceRegistration, _ reply: ChannelReply) -> Next {
+        let device = Device(send, registration)
+        var batch = batches[device] ?? Batch(send: send, registration: registration)
+        batch.items.append(.init(key: send.key, sequence: send.sequence))
+        batch.replies.append(reply)
+        guard batch.items.count < APNsRemoval.maximumItems else {
+            batches[device] = nil
+            return .send(batch)
+        }
+        batches[device] = batch
+        return batch.items.count == 1 ? .begin : .wait
+    }
+
+    mutating func take(_ device: Device) -> Batch? { batches.removeValue(forKey: device) }
 
     /// Nobody waits for a removal any more.
-    ///
-    /// - Returns: whether it waited here.
-    mutating func cancel(_ reply: ChannelReply) -> Bool {
-        for (token, batch) in batches {
+    mutating func cancel(_ reply: ChannelReply) {
+        for (device, batch) in batches {
             guard let place = batch.replies.firstIndex(of: reply) else { continue }
-            batches[token]?.items.remove(at: place)
-            batches[token]?.replies.remove(at: place)
-            if batch.replies.count == 1 { batches[token] = nil }
-            return true
+            batches[device]?.items.remove(at: place)
+            batches[device]?.replies.remove(at: place)
+            if batch.replies.count == 1 { batches[device] = nil }
+            return
         }
-        return false
     }
 }

@@ -23,10 +23,15 @@ struct APNsSenders: Sendable {
         }
     }
 
-    private(set) var applications: APNsApplications
-    private(set) var all: [Sender] = []
+    /// An application, and where its pushes go.
+    struct Route: Sendable {
+        let application: APNsApplication
+        let senders: [DeviceRegistration.Environment: Sender]
+    }
 
-    init(_ applications: APNsApplications) { self.applications = applications }
+    private(set) var applications = APNsApplications()
+    private(set) var all: [Sender] = []
+    private var routes: [ExactText: Route] = [:]
 
     /// Puts other applications in the place of these. What has the same credentials keeps its connections.
     ///
@@ -36,21 +41,28 @@ struct APNsSenders: Sendable {
         _ applications: APNsApplications,
         _ make: (APNsCredentials, DeviceRegistration.Environment) throws -> Sender
     ) rethrows -> [Sender] {
-        var senders: [Sender] = []
-        for credentials in applications.credentials {
-            for environment in DeviceRegistration.Environment.allCases {
-                let same = all.first { $0.environment == environment && $0.credentials.isSame(as: credentials) }
-                senders.append(try same ?? make(credentials, environment))
+        var (senders, routes): ([Sender], [ExactText: Route]) = ([], [:])
+        for (name, application) in applications.byName {
+            var own: [DeviceRegistration.Environment: Sender] = [:]
+            for (environment, credentials) in application.credentials {
+                func isSame(_ sender: Sender) -> Bool {
+                    sender.environment == environment && sender.credentials.isSame(as: credentials)
+                }
+                if let sender = senders.first(where: isSame) {
+                    own[environment] = sender
+                } else {
+                    let sender = try all.first(where: isSame) ?? make(credentials, environment)
+                    senders.append(sender)
+                    own[environment] = sender
+                }
             }
+            routes[name] = Route(application: application, senders: own)
         }
         let unused = all.filter { former in !senders.contains { $0 === former } }
-        (self.applications, all) = (applications, senders)
+        (self.applications, all, self.routes) = (applications, senders, routes)
         return unused
     }
 
-    /// The sender of an application; nil when it has no credentials for the environment.
-    func sender(of application: APNsApplication, _ environment: DeviceRegistration.Environment) -> Sender? {
-        guard let credentials = application.credentials[environment] else { return nil }
-        return all.first { $0.environment == environment && $0.credentials.isSame(as: credentials) }
-    }
+    /// - Parameter name: of an application.
+    subscript(name: String) -> Route? { routes[ExactText(name)] }
 }

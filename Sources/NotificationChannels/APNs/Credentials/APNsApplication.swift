@@ -23,9 +23,10 @@ package struct APNsApplication: Sendable {
 
 /// The applications of the service, with their credentials. A value that is read once, and again after SIGHUP.
 package struct APNsApplications: Sendable {
-    private var byName: [ExactText: APNsApplication]
+    /// By the name in keys of notifications.
+    let byName: [ExactText: APNsApplication]
 
-    init(_ byName: [ExactText: APNsApplication]) { self.byName = byName }
+    init(_ byName: [ExactText: APNsApplication] = [:]) { self.byName = byName }
 
     package var count: Int { byName.count }
 
