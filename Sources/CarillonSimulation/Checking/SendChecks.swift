@@ -105,6 +105,8 @@ extension World {
         var isForgotten: Set<NotificationKey> = []
         /// The devices that have accepted it; missing where none was known.
         var given: [NotificationKey: [String]] = [:]
+        /// What was delivered before.
+        var former: [NotificationKey: (showing: Showing?, given: [String]?)] = [:]
         for observed in observer.events {
             let event = observed.event
             switch event.name {
@@ -112,16 +114,19 @@ extension World {
                 last[event.key] = nil
                 if scenario.forgets || scenario.isCapped { isForgotten.insert(event.key) }
             case .delivered:
-                last[event.key] = Showing(event.requestID, event.occurrence)
+                let showing = Showing(event.requestID, event.occurrence)
+                if last[event.key] != showing { former[event.key] = (last[event.key], given[event.key]) }
+                last[event.key] = showing
                 isForgotten.remove(event.key)
                 given[event.key] = event.devices.map(SimulatedDevices.accepted)
             case .deviceAttempted where event.outcome == .accepted:
                 if let device = event.device { given[event.key]?.append(device) }
-            case .removed: last[event.key] = nil
+            case .removed: (last[event.key], former[event.key]) = (nil, nil)
             // Without transactions, the next owner may get another answer.
             case .failed, .expired, .cancelled, .superseded, .suppressed:
                 guard !options.isExactlyOnce, event.inDoubt else { continue }
-                if last[event.key] == Showing(event.requestID, event.occurrence) { last[event.key] = nil }
+                guard last[event.key] == Showing(event.requestID, event.occurrence) else { continue }
+                (last[event.key], given[event.key]) = former[event.key] ?? (nil, nil)
             default: break
             }
         }

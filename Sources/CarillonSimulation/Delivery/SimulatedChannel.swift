@@ -62,7 +62,8 @@ final class SimulatedChannel: DeliveryChannel {
         var result = ChannelResult.accepted
         var arrives = true
         if rates.retiring > 0, random.chance(rates.retiring) {
-            (arrives, result) = (false, .gone(process.clock.wall))
+            // Where the app is gone, what it showed is gone, too.
+            (arrives, result) = (send.kind == .remove, .gone(process.clock.wall))
         } else if random.chance(rates.failing) {
             let pause = random.chance(500) ? nil : random.number(10...20_000)
             switch random.number(0...3) {

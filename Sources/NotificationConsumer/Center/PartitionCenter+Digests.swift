@@ -24,11 +24,10 @@ extension PartitionCenter {
             return try releaseAlone(member, at: now)
         }
         // Held back before, it joins what was collected since.
-        if window.until > now, let slot = inUse.slot(of: member) { return inUse.rearm(slot, at: window.until) }
+        if window.until > now { return try postpone(member, until: window.until, at: now) }
         let digest = try recipient.withIdentifier(Self.identifier(ofDigest: group))
-        if try isBeingSent(digest, at: now), let slot = inUse.slot(of: member) {
-            // Nothing of it is written: a digest that is retried for hours must not write its group again and again.
-            return inUse.rearm(slot, at: now.adding(milliseconds: Self.patience))
+        if try isBeingSent(digest, at: now) {
+            return try postpone(member, until: now.adding(milliseconds: Self.patience), at: now)
         }
         guard try hold(member, waiting, at: now) == nil else { return }
         let (members, others, held) = try members(of: window, group, at: now, recipient)
@@ -41,6 +40,14 @@ extension PartitionCenter {
             try releaseAlone(alone, at: now)
         }
         for key in others { try releaseAlone(key, at: now) }
+    }
+
+    /// A member goes on waiting. Nothing of it is written: a digest that is retried for hours must not write its group again and
+    /// again.
+    private mutating func postpone(_ member: NotificationKey, until instant: Timestamp, at now: Timestamp) throws {
+        // What its targets wait for begins.
+        try turn(of: member, at: now, from: .clock) { _ in }
+        if let slot = inUse.slot(of: member) { inUse.rearm(slot, at: instant) }
     }
 
     private mutating func isBeingSent(_ digest: NotificationKey, at now: Timestamp) throws -> Bool {

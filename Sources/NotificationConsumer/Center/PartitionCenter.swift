@@ -402,7 +402,7 @@ struct PartitionCenter {
         let end = min(now, end ?? now)
         while fired < limit, let due = inUse.nextDue(), due <= end, let slot = inUse.popDue(at: end) {
             let key = inUse.key(of: slot)
-            if inUse.isInDigest(slot) {
+            if inUse.isInDigest(slot, at: now) {
                 try foldDigest(of: key, at: now)
             } else {
                 try fire(key, in: slot, at: now, through: end)

@@ -122,7 +122,7 @@ extension RecipientRecord {
         }
         // Digests have a share of their own: no device makes room for them.
         var size = self.bytes - digestBytes
-        while let index = surplus(atMost: maximum, isTooLarge: size > bytes, except: name) {
+        while registrations.count > maximum || size > bytes, let index = leastNeeded(except: name) {
             let device = registrations.remove(at: index)
             size -= device.bytes
             if device.isActive { dropped.append(device) }
@@ -130,22 +130,9 @@ extension RecipientRecord {
         return dropped
     }
 
-    /// The device to drop next; nil when all have room. There may be as many retired ones as active ones: what they show is still
-    /// being removed.
-    private func surplus(atMost maximum: Int, isTooLarge: Bool, except name: String) -> Int? {
-        if isTooLarge { return leastNeeded(except: name) { _ in true } }
-        for isActive in [true, false] where registrations.count(where: { $0.isActive == isActive }) > maximum {
-            return leastNeeded(except: name) { $0.isActive == isActive }
-        }
-        return nil
-    }
-
     /// Retired devices first, then the one that was registered longest ago.
-    private func leastNeeded(except name: String, where isMeant: (RegisteredDevice) -> Bool) -> Int? {
-        let meant = registrations.indices.filter {
-            isMeant(registrations[$0]) && !registrations[$0].name.hasSameUTF8(as: name)
-        }
-        return meant.min { one, other in
+    private func leastNeeded(except name: String) -> Int? {
+        registrations.indices.filter { !registrations[$0].name.hasSameUTF8(as: name) }.min { one, other in
             let (one, other) = (registrations[one], registrations[other])
             guard one.isActive == other.isActive else { return !one.isActive }
             return one.writtenAt < other.writtenAt
@@ -217,6 +204,11 @@ extension RecipientRecord {
     package var hasActiveDevice: Bool {
         for index in registrations.indices where registrations[index].retiredAt == nil { return true }
         return false
+    }
+
+    /// The registration of a device, also after its end while it is kept.
+    package func registration(of name: String) -> DeviceRegistration? {
+        registrations.first { $0.name.hasSameUTF8(as: name) }?.registration
     }
 
     /// Whether a device of this name may show notifications.

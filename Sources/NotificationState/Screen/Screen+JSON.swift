@@ -44,7 +44,7 @@ extension Screen: StatePart, JSONWritable {
 // Targets of one channel that show the same are written as one.
 extension ScreenTarget {
     private enum Field: FieldName {
-        case channel, devices, sure, maybes, refused, refusal, left
+        case channel, devices, sure, maybes, refused, refusal, left, formerly
     }
 
     /// Reads targets that show the same.
@@ -61,6 +61,7 @@ extension ScreenTarget {
             case .refused: target.refused = try Showing(&scanner)
             case .refusal: target.refusal = try scanner.choice(ReasonCode.self)
             case .left: target.isLeft = try scanner.boolean()
+            case .formerly: target.formerly = try DeviceRegistration(&scanner)
             case nil: try scanner.skipValue()
             }
         }
@@ -94,6 +95,7 @@ extension ScreenTarget {
             object.member(Field.refused, first.refused, &out)
             object.member(Field.refusal, first.refusal?.rawValue, &out)
             if first.isLeft { object.member(Field.left, true, &out) }
+            object.member(Field.formerly, first.formerly, &out)
             object.end(&out)
         }
         out.append(0x5D)

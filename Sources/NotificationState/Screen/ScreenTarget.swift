@@ -23,6 +23,8 @@ package struct ScreenTarget: Sendable, Hashable {
     package var refusal: ReasonCode?
     /// Whether it goes on showing what it showed when it refused that, until a removal or the next notification.
     package var isLeft = false
+    /// How it was reached when it left: its registration may be forgotten before it has removed what it shows.
+    @Boxed package var formerly: DeviceRegistration?
 
     /// A target that shows nothing, or surely shows something.
     package init(_ channel: ChannelName, _ device: String?, shows sure: Showing? = nil, maybes: [Showing] = []) {
@@ -108,6 +110,7 @@ package struct ScreenTarget: Sendable, Hashable {
     /// It shows something for certain, or nothing.
     package mutating func settle(_ showing: Showing?) {
         (sure, maybes) = (showing, [])
+        if showing == nil { formerly = nil }
         endRefusal()
     }
 

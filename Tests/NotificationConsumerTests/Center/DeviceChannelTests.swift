@@ -192,6 +192,7 @@ struct DeviceChannelTests {
         bench.center.sendLimit = at(4)
         bench.apply(DeviceTests.gone(at: 5), 5)
         bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 6), 6)
+        #expect(bench.recipient(key(""))?.registrations.map(\.name) == ["tablet"])
         bench.center.sendLimit = .latest
         bench.fire(10)
         #expect(bench.sends.count == 2 && bench.sends.last?.kind == .remove)

@@ -165,6 +165,29 @@ struct DigestTests {
         #expect(events.last?.requestID == id("a") && events.last?.reason == .quietHours)
     }
 
+    @Test func `a member that joins a later window is sent with it, also when it left the memory meanwhile`() throws {
+        var bench = Bench(LimitTests.exactlyOnce)
+        bench.apply(try Self.request("a", quiet: Self.quiet))
+        #expect(bench.fire(60_000).summary == ["held a"])
+        bench.apply(try Self.request("b"), LimitTests.hour - 30_000)
+        #expect(bench.fire(LimitTests.hour).isEmpty)
+        try bench.commit()
+        #expect(bench.fire(LimitTests.hour + 30_000).map(\.name) == [.digested, .digested, .delivered])
+    }
+
+    @Test func `what a member's devices show is removed while it waits`() throws {
+        var bench = Bench(Self.sending)
+        bench.apply(NotificationConsumerTests.request("z", key("a")))
+        try bench.answer(.accepted)
+        bench.apply(try Self.request("a"), 1)
+        bench.apply(removal("r", key("a"), .delivered), 2)
+        try bench.answer(.failed(retryAfter: 5000), 3)
+        bench.fire(10_000)
+        #expect(bench.sends.last?.kind == .remove && bench.sends.last?.attempt == 2)
+        try bench.answer(.accepted, 10_001)
+        #expect(bench.fire(60_001).summary.isEmpty && bench.sends.last?.requestID == id("a"))
+    }
+
     // MARK: - The digest before
 
     @Test func `while the digest before is being sent, the members go on waiting`() throws {

@@ -295,6 +295,20 @@ struct RecallTests {
         #expect(Self.last(next) == "recall phone" && next.devices.last?.shows == ["order"])
     }
 
+    @Test func `a device whose end was read before a request that the former owner may have sent to it is recalled`()
+        throws
+    {
+        var bench = try Self.bench()
+        try bench.commit()
+        var next = Bench(Self.rules, over: bench.store, firedThrough: at(10))
+        (next.center.holdsTimers, next.offset, next.center.keepsRecipients) = (true, 10, true)
+        next.apply(DeviceTests.gone(at: 5), 20)
+        next.apply(DeviceTests.request("a", Self.content), 20)
+        next.center.holdsTimers = false
+        next.fire(30)
+        #expect(Self.last(next) == "recall phone" || next.sends.map(\.kind).contains(.remove))
+    }
+
     @Test func `the end of a registration clears the device as well: the next person to sign in sees nothing`() throws {
         var bench = try Self.bench()
         bench.apply(DeviceTests.request("a", Self.content))

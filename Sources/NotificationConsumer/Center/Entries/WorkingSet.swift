@@ -43,6 +43,8 @@ struct WorkingSet {
         /// As the entry says of itself.
         static let idle = State(rawValue: 128)
         static let empty = State(rawValue: 256)
+        /// Its timer was postponed in memory: the store would load it when it was due.
+        static let postponed = State(rawValue: 512)
     }
 
     /// The cause of a change.
@@ -99,12 +101,12 @@ struct WorkingSet {
 
     func waitsForRegion(_ slot: Slot) -> Bool { standings[Int(slot)].state.contains(.region) }
 
-    /// Whether it waits for the end of a digest's window.
-    func isInDigest(_ slot: Slot) -> Bool {
-        guard entries[Int(slot)].handover == nil, case .digest? = entries[Int(slot)].pending?.timer else {
-            return false
-        }
-        return true
+    /// Whether it waits for the end of a digest's window, which may be over.
+    func isInDigest(_ slot: Slot, at now: Timestamp) -> Bool {
+        guard entries[Int(slot)].handover == nil, let pending = entries[Int(slot)].pending,
+            case .digest = pending.timer
+        else { return false }
+        return pending.due.map { $0 <= now } ?? true
     }
 
     /// All entries of the key's recipient in its application, in no particular order.
@@ -216,7 +218,7 @@ struct WorkingSet {
     /// Updates the alarm of the entry's timer, and what the state says of it.
     private mutating func track(_ slot: Slot) {
         let outline = entries[Int(slot)].outline(grouping)
-        var state = standings[Int(slot)].state.subtracting([.region, .idle, .empty])
+        var state = standings[Int(slot)].state.subtracting([.region, .idle, .empty, .postponed])
         if outline.isIdle { state.insert(.idle) }
         if outline.isEmpty { state.insert(.empty) }
         if outline.waitsForRegion { state.insert(.region) }
@@ -229,10 +231,13 @@ struct WorkingSet {
         if alarms.isStale { rebuildAlarms() }
     }
 
-    /// Lets the timer of an entry fire later, until its next change; nothing of it is written.
+    /// Lets the timer of an entry fire later, until its next change; nothing of it is written. What its targets wait for stays
+    /// due.
     mutating func rearm(_ slot: Slot, at instant: Timestamp) {
+        let instant = min(instant, entries[Int(slot)].screen?.nextAttempt(grouping) ?? instant)
         guard standings[Int(slot)].due != nil else { return }
         standings[Int(slot)].due = instant
+        standings[Int(slot)].state.insert(.postponed)
         alarms.invalidate()
         alarms.insert(.init(due: instant, slot: slot))
         if alarms.isStale { rebuildAlarms() }
@@ -269,7 +274,8 @@ struct WorkingSet {
             let place = Int(slot)
             standings[place].state.remove(.cut)
             guard standings[place].state.isDisjoint(with: [.dirty, .lazy]) else { continue }
-            let isLater = standings[place].due.map { $0 > reach } ?? false
+            let isLater =
+                standings[place].due.map { $0 > reach } ?? false && !standings[place].state.contains(.postponed)
             let isEmpty = standings[place].state.contains(.empty)
             if isEmpty || isLater && !entries[place].isUnderWay { remove(slot) }
         }

@@ -30,6 +30,8 @@ extension Turn {
         where entry.screen?.targets[place].device.map({ $0.hasSameUTF8(as: device) }) ?? false {
             isChanged = true
             entry.screen?.targets[place].endRefusal()
+            guard rules.channels.reachesDevices(entry.screen?.targets[place].channel) else { continue }
+            entry.screen?.targets[place].formerly = recipient.registration(of: device)
         }
     }
 }

@@ -54,7 +54,10 @@ extension Turn {
     private func answered(by response: ResponseSignal) -> Answered? {
         let id = response.requestID
         if let delivered = entry.delivered, delivered.requestID == id { return .delivered(delivered) }
-        if let handover = entry.handover, handover.showing.requestID == id, !handover.isBeingEnriched {
+        if let handover = entry.handover, handover.showing.requestID == id, !handover.isBeingEnriched,
+            // Nobody can have got what quiet hours hold back.
+            handover.start == nil || entry.isInDoubt(handover.showing)
+        {
             return .handover(
                 handover,
                 details(of: handover.content, handover.addressees?.category, handover.devices ?? [])

@@ -163,13 +163,20 @@ extension Turn {
                 entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, target.channel) } ?? false
             guard isOfHandover || !target.maybes.isEmpty else { continue }
             var devices = isOfHandover ? entry.handover?.devices ?? [] : []
-            for name in (entry.delivered?.devices ?? []) + recipient.registrations.filter(\.isActive).map(\.name)
+            for name in (entry.delivered?.devices ?? []) + recipient.registrations.filter(mayHaveGotten).map(\.name)
             where !devices.containsUTF8(of: name) {
                 devices.append(name)
             }
             let known = devices.map { ($0, shown(on: $0, target.channel)) }
             entry.screen?.spread(over: known, on: target.channel)
         }
+    }
+
+    /// Whether an earlier owner may have sent to a device: registrations are read before the requests of a backlog, and one that
+    /// ended there was still active for that owner.
+    private func mayHaveGotten(_ device: RecipientRecord.RegisteredDevice) -> Bool {
+        guard let end = device.retiredAt else { return true }
+        return conditions.doubtThrough.map { end > $0 } ?? false
     }
 
     /// A notification is delivered: what other targets have refused before does not count any more.
@@ -242,12 +249,16 @@ extension Turn {
     }
 
     /// The channel that reaches the device of an operation, also after the end of its registration, and how.
-    private func reach(_ operation: ScreenOperation) -> (sender: ChannelName, DeviceRegistration)? {
+    private mutating func reach(_ operation: ScreenOperation) -> (sender: ChannelName, DeviceRegistration)? {
         guard let name = operation.devices.first,
-            let device = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: name) }),
-            let sender = rules.channels.sender(of: operation.channel, to: device.registration.platform)
+            let place = entry.screen?.place(of: name, on: operation.channel)
         else { return nil }
-        return (sender, device.registration)
+        // What is shown goes to a device that was registered again.
+        if operation.goal != .remove { entry.screen?.targets[place].formerly = nil }
+        guard let registration = entry.screen?.targets[place].formerly ?? recipient.registration(of: name),
+            let sender = rules.channels.sender(of: operation.channel, to: registration.platform)
+        else { return nil }
+        return (sender, registration)
     }
 
     /// Nothing reaches the device of an operation any more.
