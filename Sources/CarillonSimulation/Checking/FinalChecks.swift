@@ -50,11 +50,6 @@ extension Observer {
 
     /// Every removal removed something, or its `cancellation.missed` was published.
     private func checkRemovals(_ isRead: (Place) -> Bool) throws(Violation) {
-        var answered: Set<RequestID> = []
-        for observed in events {
-            answered.insert(observed.event.requestID)
-            if let by = observed.event.by { answered.insert(by) }
-        }
         for id in model.removals.keys.sorted(by: { $0.text < $1.text }) where !answered.contains(id) {
             let place = model.removals[id]?.place
             guard place.map(isRead) != false else { continue }

@@ -31,6 +31,8 @@ final class Observer {
 
     private(set) var events: [ObservedEvent] = []
     private var eventsByID: [String: Int] = [:]
+    /// The requests and removals that events are of, or name as their cause.
+    private(set) var answered: Set<RequestID> = []
     /// By request: its events, without repeats.
     private var eventsOfRequest: [RequestID: [Int]] = [:]
     /// By request: the events that closed it, without repeats.
@@ -111,6 +113,11 @@ final class Observer {
         }
     }
 
+    /// A removal that has removed nothing and missed nothing so far.
+    var unansweredRemoval: RequestID? {
+        model.removals.keys.filter { !answered.contains($0) && !lost.contains($0) }.min { $0.text < $1.text }
+    }
+
     func events(of id: RequestID) -> [ObservedEvent] { (eventsOfRequest[id] ?? []).map { events[$0] } }
 
     // MARK: - Events
@@ -125,6 +132,8 @@ final class Observer {
         }
         let number = events.count
         events.append(observed)
+        answered.insert(event.requestID)
+        if let by = event.by { answered.insert(by) }
         eventsByID[observed.id] = number
         let isDigest = loop != nil && LoopLog.isDigest(event.key)
         guard model.requests[event.requestID] != nil || model.removals[event.requestID] != nil || isDigest else {
@@ -252,7 +261,11 @@ final class Observer {
         for (id, other) in model.requests where other.record.partition == record.partition && id != record.id {
             // Its event may be in another partition of the topic, and not read yet.
             guard other.record.offset < record.offset, let key = other.record.key else { continue }
-            let isClosed = closings[id]?.contains { events[$0].time < observed.time } ?? false
+            // Without transactions, the next owner may let what was closed wait.
+            let last = events(of: id).last { $0.event.closes || [.scheduled, .held].contains($0.event.name) }
+            let isClosed =
+                closings[id]?.contains { events[$0].time < observed.time } ?? false
+                && (isExactlyOnce || last?.event.closes ?? false)
             // A recall, and an occurrence in flight, may still wait for the channel's answer when the request is closed.
             let isRecalled =
                 usesChannel

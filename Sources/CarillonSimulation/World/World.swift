@@ -250,6 +250,7 @@ final class World {
         if let unanswered = observer.loop?.unanswered { return unanswered }
         if let unanswered = fixes.unanswered { return unanswered }
         if let place = observer.unburied { return "\(place) has no dead letter yet" }
+        if let removal = observer.unansweredRemoval { return "the removal \(removal.text.prefix(8)) has no answer" }
         if timeline.now - broker.lastActivity < 2_000_000 { return "something is being written" }
         let waiting = observer.open.first { id in
             guard let entry = observer.model.requests[id], let key = entry.record.key else { return false }
