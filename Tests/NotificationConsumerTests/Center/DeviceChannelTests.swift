@@ -199,6 +199,27 @@ struct DeviceChannelTests {
         #expect(bench.sends.last?.registration?.token == Self.tokens[0])
     }
 
+    @Test func `what a device accepts after it has left is removed there, also when its registration is forgotten`()
+        throws
+    {
+        var rules = Self.rules()
+        rules.maximumDevices = 1
+        var bench = Bench(rules)
+        bench.apply(try DeviceTests.device(token: Self.tokens[0]))
+        bench.apply(DeviceTests.request("a", Self.content))
+        bench.apply(DeviceTests.gone(at: 5), 5)
+        bench.apply(try DeviceTests.device("tablet", token: Self.tokens[1], at: 6), 6)
+        #expect(try bench.answer(.accepted, 7, number: 0).summary == ["delivered a!", "removed a"])
+        try bench.commit()
+        bench.fire(10_000)
+        #expect(bench.sends.last?.kind == .remove && bench.sends.last?.registration?.token == Self.tokens[0])
+        // When it comes back, what is new goes to its new token.
+        bench.apply(try DeviceTests.device(token: Self.tokens[2], at: 10_001), 10_001)
+        bench.apply(DeviceTests.request("b", Self.content), 10_002)
+        try bench.answer(.accepted, 10_003)
+        #expect(bench.sends.last?.registration?.token == Self.tokens[2])
+    }
+
     @Test func `a removal whose device is forgotten ends`() throws {
         var rules = Self.rules()
         rules.maximumDevices = 1

@@ -97,6 +97,27 @@ struct LimitTests {
         #expect(bench.entry(key("a"))?.pending != nil)
     }
 
+    @Test func `nobody can have answered what quiet hours hold after its enrichment`() throws {
+        var rules = Self.exactlyOnce
+        rules.enrichment = EnrichmentTimes(deadline: 30_000, lead: 10_000)
+        var bench = Bench(rules)
+        let quiet = #"{"start":"08:01","end":"09:00"}"#
+        guard case .request(var input) = try Self.request("a", #"{"mutableContent":true,"title":"T"}"#, quiet: quiet)
+        else { return }
+        input.isEnriched = true
+        bench.apply(.request(input), 59_000)
+        #expect(try bench.enrich(.original, 61_000)?.summary == ["held a"])
+        let response = ResponseSignal(
+            identifier: "a",
+            requestID: id("a"),
+            responseID: id("r"),
+            actionIdentifier: "default"
+        )
+        #expect(bench.apply(DeviceTests.signal(.response(response)), 62_000).isEmpty)
+        #expect(bench.responses.map(\.matched) == [false])
+        #expect(bench.fire(Self.hour).summary == ["delivered a!"])
+    }
+
     @Test func `with the policy suppress it ends`() throws {
         var bench = Bench(Self.exactlyOnce)
         let events = bench.apply(try Self.request("a", quiet: Self.suppressing))
