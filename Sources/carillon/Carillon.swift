@@ -11,7 +11,8 @@ struct Carillon: AsyncParsableCommand {
         version: "carillon \(CarillonVersion.current)",
         subcommands: [
             LocalCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
-            TailCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self, TriggerCommand.self,
+            TailCommand.self, ExplainCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self,
+            TriggerCommand.self,
             MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
             SimulateCommand.self,
         ]

@@ -3,7 +3,7 @@ import LocalBroker
 import NotificationModel
 import ServiceSupport
 
-/// Reads every partition of a topic, without a group, on the calling thread.
+/// Reads the partitions of a topic, without a group, on the calling thread.
 struct TopicReader: Sendable {
     enum Start: Hashable, Sendable {
         case beginning
@@ -20,6 +20,8 @@ struct TopicReader: Sendable {
     var start: Start
     /// Waits for more at the end; otherwise ends at the end position of the start.
     var follows: Bool
+    /// Only the partition of this recipient; nil for all.
+    var recipient: String?
 
     /// Reads until a stop is requested, or the end.
     ///
@@ -121,7 +123,9 @@ struct TopicReader: Sendable {
                 status: ExitStatus.noInput
             )
         }
-        return (0..<count).map { KafkaTopicPartition(topic: topic, partition: $0) }
+        guard let recipient else { return (0..<count).map { KafkaTopicPartition(topic: topic, partition: $0) } }
+        let own = KafkaPartitioner.partition(forKey: Array(recipient.utf8), count: count)
+        return [KafkaTopicPartition(topic: topic, partition: own)]
     }
 
     private func offsets(

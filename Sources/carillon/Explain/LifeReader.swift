@@ -1,0 +1,199 @@
+import Kafka
+import NotificationModel
+import NotificationState
+import ServiceSupport
+
+/// A part of what is told of a notification.
+enum LifePart {
+    /// A record that concerns it.
+    case step(KafkaConsumerRecord)
+    /// What the consumer service keeps of it: the newest record of its entry in `state`; nil when there is none.
+    case now(KafkaConsumerRecord?)
+    /// Records of a topic before this one are gone, by retention or compaction.
+    case gone(topic: String, before: Timestamp?)
+    /// Only the newest steps are told.
+    case dropped(Int)
+}
+
+/// Reads what the topics have of one notification, on the calling thread.
+struct LifeReader: Sendable {
+    /// Steps that are kept; the oldest are dropped, and counted.
+    static let maximumSteps = 10_000
+
+    let connection: Connection
+    let key: NotificationKey
+    let since: Timestamp?
+    let until: Timestamp?
+    let follows: Bool
+
+    /// The topics, in the order in which records of one instant are told.
+    private var topics: [String] {
+        let names = connection.topics
+        return [names.requests, names.signals, names.deliveries, names.responses, names.deadLetters]
+    }
+
+    /// - Parameter tell: receives each part, in order.
+    /// - Returns: whether there was anything.
+    /// - Throws: ``CommandFailure``.
+    func read(until stop: StopSignal, _ tell: (LifePart) -> Void) throws(CommandFailure) -> Bool {
+        // They begin before the past is read, so that nothing falls between.
+        var following: [TopicCursor] = []
+        if follows {
+            for topic in topics {
+                guard let cursor = try reader(of: topic, from: .end, follows: true).cursor(until: stop) else {
+                    return false
+                }
+                following.append(cursor)
+            }
+        }
+        var life = Life(maximum: Self.maximumSteps)
+        for (rank, topic) in topics.enumerated() {
+            try read(topic, ranked: rank, into: &life, until: stop)
+        }
+        for gone in life.gone { tell(gone) }
+        if life.dropped > 0 { tell(.dropped(life.dropped)) }
+        let steps = life.sorted
+        for step in steps { tell(.step(step)) }
+        let state = try newestState(until: stop)
+        let isFound = !steps.isEmpty || state != nil
+        if isFound, until == nil { tell(.now(state)) }
+        guard follows, !stop.isRequested else { return isFound }
+        var seen = Set(steps.map(Life.Place.init))
+        while !stop.isRequested {
+            for cursor in following {
+                guard case .record(let record) = try cursor.next(within: .milliseconds(50)) else { continue }
+                guard LifeFilter(key, connection).takes(record), seen.insert(Life.Place(record)).inserted else {
+                    continue
+                }
+                tell(.step(record))
+            }
+        }
+        return true
+    }
+
+    private func reader(of topic: String, from start: TopicReader.Start, follows: Bool = false) -> TopicReader {
+        // The partition of a dead letter is that of no recipient.
+        let isPartitioned = topic != connection.topics.deadLetters
+        return TopicReader(
+            connection: connection,
+            topic: topic,
+            start: start,
+            follows: follows,
+            recipient: isPartitioned ? key.recipient : nil
+        )
+    }
+
+    private func read(
+        _ topic: String,
+        ranked rank: Int,
+        into life: inout Life,
+        until stop: StopSignal
+    ) throws(CommandFailure) {
+        let filter = LifeFilter(key, connection)
+        var known: Set<Int32> = []
+        var found = life
+        try reader(of: topic, from: since.map { .since($0) } ?? .beginning).read(until: stop) { record in
+            let time = record.timestamp.map { Timestamp(rawValue: $0) }
+            if known.insert(record.partition).inserted, record.offset > 0, since == nil {
+                found.gone.append(.gone(topic: topic, before: time))
+            }
+            if let time, since.map({ time < $0 }) ?? false || until.map({ time > $0 }) ?? false { return true }
+            if filter.takes(record) { found.add(record, rank) }
+            return true
+        }
+        life = found
+    }
+
+    private func newestState(until stop: StopSignal) throws(CommandFailure) -> KafkaConsumerRecord? {
+        var newest: KafkaConsumerRecord?
+        try reader(of: connection.topics.state, from: .beginning).read(until: stop) { record in
+            if record.key == key.encoded { newest = record }
+            return true
+        }
+        return newest.flatMap { $0.value == nil ? nil : $0 }
+    }
+}
+
+/// The steps that were found, bounded.
+private struct Life {
+    struct Place: Hashable {
+        let (topic, partition, offset): (String, Int32, Int64)
+
+        init(_ record: KafkaConsumerRecord) {
+            (topic, partition, offset) = (record.topic, record.partition, record.offset)
+        }
+
+        static func == (one: Self, other: Self) -> Bool {
+            (one.topic, one.partition, one.offset) == (other.topic, other.partition, other.offset)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(topic)
+            hasher.combine(partition)
+            hasher.combine(offset)
+        }
+    }
+
+    let maximum: Int
+    private var steps: [(record: KafkaConsumerRecord, rank: Int)] = []
+    private(set) var dropped = 0
+    var gone: [LifePart] = []
+
+    init(maximum: Int) { self.maximum = maximum }
+
+    mutating func add(_ record: KafkaConsumerRecord, _ rank: Int) {
+        steps.append((record, rank))
+        guard steps.count >= 2 * maximum else { return }
+        dropped += steps.count - maximum
+        steps = Array(ordered.suffix(maximum))
+    }
+
+    private var ordered: [(record: KafkaConsumerRecord, rank: Int)] {
+        steps.sorted { one, other in
+            let (a, b) = (one.record, other.record)
+            return (a.timestamp ?? 0, one.rank, a.partition, a.offset) < (
+                b.timestamp ?? 0, other.rank, b.partition, b.offset
+            )
+        }
+    }
+
+    /// By the times of the records; those of one partition may have changed places where clocks differ.
+    var sorted: [KafkaConsumerRecord] { ordered.map(\.record) }
+}
+
+/// Selects the records that concern one notification.
+struct LifeFilter: Sendable {
+    private let key: NotificationKey
+    private let everything: [UInt8]
+    private let recipient: [UInt8]
+    private let defaultApplication: String
+
+    init(_ key: NotificationKey, _ connection: Connection) {
+        self.init(key, defaultApplication: connection.defaultApplication)
+    }
+
+    init(_ key: NotificationKey, defaultApplication: String) {
+        (self.key, self.defaultApplication) = (key, defaultApplication)
+        (everything, recipient) = (key.ofRecipient.encoded, Array(key.recipient.utf8))
+    }
+
+    func takes(_ record: KafkaConsumerRecord) -> Bool {
+        guard let found = record.key else { return false }
+        // Also the removal of all that the recipient has.
+        if found == key.encoded || found == everything { return true }
+        guard found == recipient || isOfDevice(found), let value = record.value.flatMap({ try? JSONValue.parse($0) })
+        else {
+            return false
+        }
+        guard found != recipient else {
+            let application = value["application"]?.stringValue ?? defaultApplication
+            return application == key.application && value["identifier"]?.stringValue == key.identifier
+        }
+        // A device that has left may still show it.
+        return value["shows"]?.arrayValue?.contains { $0.stringValue == key.identifier } ?? false
+    }
+
+    private func isOfDevice(_ found: [UInt8]) -> Bool {
+        found.starts(with: everything) && found.count > everything.count
+    }
+}
