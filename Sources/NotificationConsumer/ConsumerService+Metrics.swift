@@ -16,6 +16,7 @@ extension ConsumerService {
             "Notifications whose category was not known; they were delivered plainly."
         )
         registry.describe("events.shortened", "Events that did not fit a record as a whole, and lack some parts.")
+        registry.describe(UnsaidMembers.metric, UnsaidMembers.help)
         registry.describe("notification.events", "Events published, by name.")
         registry.describe("dead.letters", "Records rejected as dead letters, by reason.")
         registry.describe("center.entries.forgotten.early", "Entries forgotten early because of the limit.")

@@ -24,8 +24,10 @@ enum StateForm {
     static let calendarLists = 8
     /// The form from which a notification may be sent to each device by the channel of its platform.
     static let platforms = 9
+    /// The form from which a device's token may be of another kind than the ordinary one.
+    static let tokenKinds = 10
     /// The newest form that this version reads, and the newest that it writes.
-    static let current = 9
+    static let current = 10
 
     /// Reads a form, and refuses one that a newer version wrote, before a field with another meaning in it is called wrong.
     ///

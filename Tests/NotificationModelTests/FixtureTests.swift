@@ -7,13 +7,13 @@ import Testing
 struct FixtureTests {
     /// Reads a fixture with the codec of its schema; false if it has no codec yet.
     private func read(_ fixture: Fixture) throws -> Bool {
-        let json = try fixture.contents()
+        var json = try fixture.contents()
         switch fixture.schema {
         case "request", "removal":
-            let record = try RequestRecord.scan(json, key: fixture.notificationKey())
-            if case .removal = record { #expect(fixture.schema == "removal") }
+            let received = try RequestRecord.receive(&json, key: fixture.notificationKey())
+            if case .removal = received.record { #expect(fixture.schema == "removal") }
         case "request-body":
-            _ = try RequestRecord.scan(body: json, key: fixture.notificationKey())
+            _ = try RequestRecord.receive(body: &json, key: fixture.notificationKey())
         case "delivery-event":
             let name = try fixture.eventName()
             _ = try DeliveryEvent(json: json, name: name)

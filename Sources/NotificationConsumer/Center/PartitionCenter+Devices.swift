@@ -226,6 +226,7 @@ extension PartitionCenter {
     ) {
         var event = DeviceEvent(name: name, key: key, at: at)
         event.platform = registration.platform
+        if registration.kind != .device { event.kind = registration.kind }
         if name == .retired, rules.listsRegistrations {
             // The topic `devices` may have it no more.
             (event.token, event.environment) = (registration.token, registration.environment)

@@ -19,6 +19,8 @@ struct RequestIntake: Sendable {
     var contents = 1
     /// The maximum bytes of content of a request.
     var contentBytes: Int { bound.content(contents: contents) }
+    /// Told what of a payload of APNs no content says.
+    var noteUnsaid: @Sendable ([String]) -> Void = { _ in }
     /// The partition a recipient belongs to: `murmur2(recipient) mod partitions`.
     let partition: @Sendable (NotificationKey) -> Int32
 
@@ -57,10 +59,11 @@ struct RequestIntake: Sendable {
                 "the record's timestamp \(anchor.rfc3339) is in the future: check the producing host's clock"
             )
         }
-        guard let value = record.value else {
+        guard var value = record.value else {
             return .removal(removal(of: key, scope: .all, anchor, life, record))
         }
-        switch try RequestRecord.scan(value, key: key) {
+        let received = try RequestRecord.receive(&value, key: key)
+        switch received.record {
         case .removal(let scanned):
             var removal = removal(of: key, scope: scanned.scope, anchor, life, record)
             removal.version = scanned.version
@@ -77,6 +80,7 @@ struct RequestIntake: Sendable {
             if !isReadAgain {
                 try bound.check(content: scanned.content.count, contents: contents)
                 try check(scanned.channel)
+                if !received.notConverted.isEmpty { noteUnsaid(received.notConverted) }
             }
             return .request(
                 .init(

@@ -101,6 +101,7 @@ package final class Lane<Link: LaneLink>: LoopWorker {
                 enriches: context.enrichment != nil,
                 // A channel or an enrichment can have one content of an entry while another waits.
                 contents: context.channels.isEmpty && context.enrichment == nil ? 1 : 2,
+                noteUnsaid: { [unsaid = context.metrics.unsaid, logger = context.logger] in unsaid.note($0, logger) },
                 partition: { key in key.withRecipientBytes { KafkaPartitioner.partition(forKey: $0, count: count) } }
             ),
             signals: SignalIntake(application: configuration.defaultApplication, partition: home),

@@ -1,6 +1,7 @@
 package import Metrics
 import NotificationModel
 import NotificationState
+import ServiceSupport
 
 /// The counters of the consumer service. A lane counts in plain integers and adds them to the shared counters once per
 /// turn.
@@ -13,6 +14,8 @@ package final class LaneMetrics {
     private let responses: Counter
     private let unknownCategories: Counter
     private let shortened: Counter
+    /// What payloads of APNs in requests say and contents do not.
+    let unsaid: UnsaidMembers
     private let events: [Counter]
     private let deadLetters: [ReasonCode: Counter]
     private let forgotten: Counter
@@ -89,6 +92,7 @@ package final class LaneMetrics {
         responses = counter("response.events")
         unknownCategories = counter("categories.unknown")
         shortened = counter("events.shortened")
+        unsaid = UnsaidMembers(counter(UnsaidMembers.metric))
         events = DeliveryEventName.allCases.map { counter("notification.events", [("name", $0.rawValue)]) }
         deadLetters = Dictionary(
             uniqueKeysWithValues: Self.deadLetterReasons.map {

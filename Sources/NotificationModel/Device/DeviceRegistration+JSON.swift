@@ -1,7 +1,7 @@
 extension DeviceRegistration: JSONWritable {
     private enum Field: FieldName {
         case platform, token, environment, bundleIdentifier, locale, timeZone, appVersion, authorizationStatus
-        case settings, registeredAt
+        case settings, registeredAt, kind
     }
 
     /// Reads the value of a record; ignores unknown fields.
@@ -24,6 +24,7 @@ extension DeviceRegistration: JSONWritable {
     private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
         var (platform, token, bundleIdentifier): (String?, String?, String?)
         var (locale, timeZone, appVersion): (String?, String?, String?)
+        var kind: TokenKind?
         var environment: Environment?
         var status: AuthorizationStatus?
         var settings: DeviceSettings?
@@ -32,6 +33,7 @@ extension DeviceRegistration: JSONWritable {
             switch try scanner.field(name, of: Field.self) {
             case .platform: try scanner.once(&platform, scanner.materialise(scanner.string()))
             case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
+            case .kind: try scanner.once(&kind, scanner.choice(TokenKind.self))
             case .environment: try scanner.once(&environment, scanner.choice(Environment.self))
             case .bundleIdentifier:
                 try scanner.once(&bundleIdentifier, scanner.printable(bytes: 1...ModelLimits.bundleIdentifierBytes))
@@ -48,6 +50,7 @@ extension DeviceRegistration: JSONWritable {
             platform: scanner.required(platform, Field.platform),
             token: scanner.required(token, Field.token)
         )
+        self.kind = kind ?? .device
         (self.environment, self.bundleIdentifier, self.locale) = (environment, bundleIdentifier, locale)
         (self.timeZone, self.appVersion, self.registeredAt) = (timeZone, appVersion, registeredAt)
         authorizationStatus = status ?? .authorized
@@ -74,6 +77,7 @@ extension DeviceRegistration: JSONWritable {
     package func writeMembers(to out: inout [UInt8], _ object: inout JSONObjectWriter, showsToken: Bool = true) {
         object.member(Field.platform, platform, &out)
         if showsToken { object.member(Field.token, token, &out) }
+        if kind != .device { object.member(Field.kind, kind.rawValue, &out) }
         object.member(Field.environment, environment?.rawValue, &out)
         object.member(Field.bundleIdentifier, bundleIdentifier, &out)
         object.member(Field.locale, locale, &out)

@@ -14,6 +14,8 @@ public struct DeviceRegistration: Sendable, Hashable {
     /// What the platform calls the device, in its normal form: for `apns` 16 to 100 bytes in lower-case hexadecimal, for
     /// others 1 to 4,096 printable characters of ASCII as they came.
     public let token: String
+    /// What the token is for.
+    public var kind = TokenKind.device
     /// The platform's servers that know the token.
     public var environment: Environment?
     /// The app's bundle identifier, 1 to 256 bytes.

@@ -32,6 +32,8 @@ public struct DeviceEvent: Sendable, Hashable {
     public var at: Timestamp
     /// The platform, when it is known.
     public var platform: String?
+    /// What its token is for, unless it is the ordinary one.
+    public var kind: TokenKind?
     /// `retired`: the token as it was registered last; nil where the settings leave registrations out of events.
     public var token: String?
     /// `retired`: which servers of the platform know the token.
@@ -74,7 +76,7 @@ public struct DeviceEvent: Sendable, Hashable {
 
 extension DeviceEvent {
     private enum Field: FieldName {
-        case application, recipient, device, platform, token, environment, bundleIdentifier, at, reason, shows
+        case application, recipient, device, platform, token, environment, bundleIdentifier, at, reason, shows, kind
     }
 
     /// Reads an event's value. Ignores unknown fields, as readers of events must.
@@ -94,6 +96,7 @@ extension DeviceEvent {
     private init(_ scanner: inout JSONScanner, _ name: Name) throws(ModelError) {
         var (application, recipient, device, platform): (String?, String?, String?, String?)
         var (token, environment, bundle): (String?, DeviceRegistration.Environment?, String?)
+        var kind: TokenKind?
         var at: Timestamp?
         var reason: ReasonCode?
         var shows: [String]?
@@ -103,6 +106,7 @@ extension DeviceEvent {
             case .recipient: try scanner.once(&recipient, scanner.materialise(scanner.string()))
             case .device: try scanner.once(&device, scanner.materialise(scanner.string()))
             case .platform: try scanner.once(&platform, scanner.materialise(scanner.string()))
+            case .kind: try scanner.once(&kind, scanner.choice(TokenKind.self))
             case .token: try scanner.once(&token, scanner.materialise(scanner.string()))
             case .environment: try scanner.once(&environment, scanner.choice(DeviceRegistration.Environment.self))
             case .bundleIdentifier: try scanner.once(&bundle, scanner.materialise(scanner.string()))
@@ -124,7 +128,7 @@ extension DeviceEvent {
             reason: reason,
             shows: shows ?? []
         )
-        (self.token, self.environment, bundleIdentifier) = (token, environment, bundle)
+        (self.kind, self.token, self.environment, bundleIdentifier) = (kind, token, environment, bundle)
     }
 
     /// Appends the event's JSON.
@@ -134,6 +138,7 @@ extension DeviceEvent {
         object.member(Field.recipient, key.recipient, &out)
         object.member(Field.device, key.identifier, &out)
         object.member(Field.platform, platform, &out)
+        object.member(Field.kind, kind?.rawValue, &out)
         object.member(Field.token, token, &out)
         object.member(Field.environment, environment?.rawValue, &out)
         object.member(Field.bundleIdentifier, bundleIdentifier, &out)

@@ -3,9 +3,10 @@
 
 extension NotificationRequest {
     /// Reads a record's value. Throws what ``RequestRecord/scan(_:key:)-([UInt8],_)`` throws, and `invalid` at
-    /// `remove` when the value is a removal.
+    /// `remove` when the value is a removal. A content that is a payload of APNs, `{"apns":{…}}`, is converted.
     public init(json: [UInt8], key: NotificationKey) throws(ModelError) {
-        guard case .request(let scanned) = try RequestRecord.scan(json, key: key) else {
+        var json = json
+        guard case .request(let scanned) = try RequestRecord.receive(&json, key: key).record else {
             throw ModelError(.invalid, field: "remove", "this is a removal, not a request")
         }
         self.init(

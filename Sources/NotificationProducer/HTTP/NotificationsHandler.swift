@@ -23,6 +23,8 @@ struct NotificationsHandler: Sendable {
     /// The time zones of calendar triggers.
     let zones: TimeZoneDatabase
     let makeRequestID: @Sendable () -> NotificationModel.RequestID
+    /// Told what of a payload of APNs no content says.
+    var noteUnsaid: @Sendable ([String]) -> Void = { _ in }
 
     /// Approximate memory of a waiting record besides its bytes.
     private static let recordOverhead = 1_024
@@ -59,8 +61,8 @@ struct NotificationsHandler: Sendable {
     /// Requests a notification; it replaces one with the same identifier.
     private func put(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let write = try Write(call, allowed: Self.ofRequest)
-        let receipt = try await request(write, &body, try key(write, try identifier(of: call)))
-        return Response.accepted { append(receipt, to: &$0) }
+        let accepted = try await request(write, &body, try key(write, try identifier(of: call)))
+        return Response.accepted { append(accepted, to: &$0) }
     }
 
     /// Requests a notification with a new identifier.
@@ -69,7 +71,7 @@ struct NotificationsHandler: Sendable {
         let recipient = try key(write, "")
         let identifier =
             write.idempotencyKey?.identifier(recipient) ?? NotificationModel.RequestID.random().description
-        let receipt = try await request(write, &body, try key(write, identifier))
+        let accepted = try await request(write, &body, try key(write, identifier))
         var location = "/v1/recipients/\(PercentEncoding.encode(recipient.recipient))/notifications/\(identifier)"
         if let application = write.parameters["application"] {
             location += "?application=\(PercentEncoding.encode(application))"
@@ -78,22 +80,29 @@ struct NotificationsHandler: Sendable {
             JSONWriter.append("\"identifier\":", to: &json)
             JSONWriter.append(string: identifier, to: &json)
             JSONWriter.append(",", to: &json)
-            append(receipt, to: &json)
+            append(accepted, to: &json)
         }
         response.headers[.location] = location
         return response
+    }
+
+    private struct Accepted {
+        let receipt: NotificationPublisher.Receipt
+        /// What of a payload of APNs no content says.
+        let notConverted: [String]
     }
 
     private func request(
         _ write: Write,
         _ body: inout CallBody,
         _ key: NotificationKey
-    ) async throws -> NotificationPublisher.Receipt {
+    ) async throws -> Accepted {
         guard write.call.request.mediaType?.isJSONMediaType == true else {
             throw Problem.unsupportedMediaType("application/json")
         }
-        let bytes = try await body.read(upTo: bodyLimit)
-        let scanned = try RequestRecord.scan(body: bytes, key: key)
+        var bytes = try await body.read(upTo: bodyLimit)
+        let received = try RequestRecord.receive(body: &bytes, key: key)
+        let scanned = received.record
         try Schedule.check(scanned.trigger, at: now(), zones: zones)
         try scanned.limits?.check(zones: zones)
         if let expiration = scanned.expiration, expiration <= now() {
@@ -107,10 +116,12 @@ struct NotificationsHandler: Sendable {
             let bound = bytes.count - (record.count - ModelLimits.requestBytes)
             throw ModelError(.tooLarge, "with this key the body may have at most \(bound) bytes, it has \(bytes.count)")
         }
-        return try await broker.publish(
+        let receipt = try await broker.publish(
             .init(value: record, key: key, requestID: id, isRemoval: false),
             trace: write.call.request.traceContext
         )
+        if !received.notConverted.isEmpty { noteUnsaid(received.notConverted) }
+        return Accepted(receipt: receipt, notConverted: received.notConverted)
     }
 
     // MARK: Removals
@@ -202,6 +213,13 @@ struct NotificationsHandler: Sendable {
     }
 
     // MARK: Answers
+
+    private func append(_ accepted: Accepted, to json: inout [UInt8]) {
+        append(accepted.receipt, to: &json)
+        guard !accepted.notConverted.isEmpty else { return }
+        JSONWriter.append(",\"notConverted\":", to: &json)
+        JSONValue.array(accepted.notConverted.map { .string($0) }).write(to: &json)
+    }
 
     private func append(_ receipt: NotificationPublisher.Receipt, to json: inout [UInt8]) {
         JSONWriter.append("\"requestId\":\"", to: &json)

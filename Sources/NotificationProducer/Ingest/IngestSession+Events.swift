@@ -57,6 +57,7 @@ extension IngestSession {
         let slot = tracker.begin(record.partition, offset: record.offset, records: records)
         let time = context.now()
         for output in effects.outputs {
+            if !output.notConverted.isEmpty { metrics.unsaid.note(output.notConverted, logger) }
             requestHeaders.write(
                 key: output.key,
                 requestID: output.requestID,

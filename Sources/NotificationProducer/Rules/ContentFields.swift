@@ -10,6 +10,15 @@ struct ContentFields {
 
     var fields: [Field] = []
 
+    /// The field that is a payload of APNs, and alone.
+    static let existingPayload = "apns"
+
+    /// The payload of APNs that is the whole content.
+    var payload: Template<VariablePath>? { fields.first { $0.name == Self.existingPayload }?.value }
+
+    /// Whether there is a payload of APNs, and another field beside it.
+    var isMixed: Bool { payload != nil && fields.count { $0.value != nil } > 1 }
+
     private func contains(_ name: String) -> Bool {
         fields.contains { $0.name == name }
     }

@@ -23,7 +23,12 @@ extension RuleCompiler {
                 continue
             }
             guard let json = compile(value, as: shape, at: "\(place).\(key)", depth: 2) else { continue }
-            if let constant = json.constantBytes {
+            if let constant = json.constantBytes, key == ContentFields.existingPayload {
+                checkWithModel(
+                    Array(#"{"content":{"apns":"#.utf8) + constant + Array("}}".utf8),
+                    fallback: "\(place).apns"
+                )
+            } else if let constant = json.constantBytes {
                 // Content must not be empty, and no name may repeat.
                 var body = Array("{\"content\":{\"\(key == "body" ? "title" : "body")\":\".\",\"\(key)\":".utf8)
                 body += constant + Array("}}".utf8)
@@ -55,6 +60,11 @@ extension RuleCompiler {
     mutating func checkDigest(_ digest: Text, of content: ContentFields, _ trigger: Text?, _ place: String) {
         guard let constant = digest.constantBytes else { return }
         var body = Array(#"{"content":{"body":".""#.utf8)
+        if let payload = content.payload {
+            // A payload of the event has its thread and category in it.
+            let placeholder = #"{"aps":{"alert":".","thread-id":".","category":"."}}"#
+            body = Array(#"{"content":{"apns":"#.utf8) + (payload.constantBytes ?? Array(placeholder.utf8))
+        }
         for field in content.fields where ["threadIdentifier", "categoryIdentifier"].contains(field.name) {
             guard let value = field.value else { continue }
             body += Array(",\"\(field.name)\":".utf8) + (value.constantBytes ?? Array(#"".""#.utf8))
@@ -247,7 +257,9 @@ extension RuleCompiler {
 
     mutating func checkWithModel(_ body: [UInt8], fallback: String) {
         do {
-            _ = try RequestRecord.scan(body: body, key: Self.anyKey.get())
+            var body = body
+            let received = try RequestRecord.receive(body: &body, key: Self.anyKey.get())
+            if !received.notConverted.isEmpty { warn(of: received.notConverted, fallback) }
         } catch {
             var field = error.field ?? fallback
             if field == "content" || field.hasPrefix("content.") {
@@ -255,6 +267,18 @@ extension RuleCompiler {
             }
             note(nearestMark(field) ?? marks[fallback], "`\(field)`: \(error.detail)")
         }
+    }
+
+    /// A payload is checked by itself and in its content: one warning is enough.
+    private mutating func warn(of paths: [String], _ place: String) {
+        let mark = nearestMark("\(contentPlace).apns") ?? marks[place]
+        let warning = RuleFileError.Problem(
+            line: mark?.line ?? 0,
+            column: mark?.column ?? 0,
+            message: "`\(contentPlace).apns`: no content says \(paths.joined(separator: ", ")), which is left out"
+        )
+        guard warnings.count < RuleFile.maximumProblems, !warnings.contains(warning) else { return }
+        warnings.append(warning)
     }
 
     private static let anyKey = Result { () throws(ModelError) in

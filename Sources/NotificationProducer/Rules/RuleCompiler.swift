@@ -247,6 +247,16 @@ struct RuleCompiler {
         let isBaseUsed = !localizations.table.hasFallback
         for (fields, place, mark) in [(content, "content", marks["content"])] + localizations.variants {
             let fields = fields.completed(by: defaults.content)
+            guard !fields.isMixed else {
+                note(
+                    mark,
+                    """
+                    `\(place)`: `apns` cannot be combined with other fields of content, of the rule, a locale or `defaults`; a field \
+                    of `defaults` is left out by `null`
+                    """
+                )
+                continue
+            }
             let json = fields.json
             if isBaseUsed || place != "content" {
                 checkContent(json, place, mark)

@@ -10,6 +10,8 @@ package struct RuleEngine: Sendable {
         var isRemoval: Bool
         /// The complete JSON value, validated by the model.
         var value: [UInt8]
+        /// What of a payload of APNs no content says.
+        var notConverted: [String] = []
     }
 
     enum Outcome: Sendable {
@@ -156,10 +158,17 @@ package struct RuleEngine: Sendable {
                 JSONWriter.append(number: version, to: &value)
             }
             request.end(&value)
-            guard case .request = try RequestRecord.scan(value, key: key) else {
+            let received = try RequestRecord.receive(&value, key: key)
+            guard case .request = received.record else {
                 throw ModelError(.invalid, "the rule did not produce a request")
             }
-            return Output(key: key, requestID: id, isRemoval: false, value: value)
+            return Output(
+                key: key,
+                requestID: id,
+                isRemoval: false,
+                value: value,
+                notConverted: received.notConverted
+            )
         case .cancel(let scope):
             let version = try version(of: rule, context, scratch: &value)
             let removal = NotificationRemoval(requestID: id, key: key, version: version, scope: scope)

@@ -25,6 +25,8 @@ public struct RulePreview: Sendable {
         public var isRemoval: Bool
         /// The record's value, JSON.
         public var value: [UInt8]
+        /// The members of a payload of APNs that no content says, as paths from it: `aps.url-args`.
+        public var notConverted: [String] = []
     }
 
     /// Why a rule gives no record, or not all of its records.
@@ -117,7 +119,13 @@ public struct RulePreview: Sendable {
         case .applied(let outputs, let failures):
             return Result(
                 records: outputs.map {
-                    Record(key: $0.key, requestID: $0.requestID, isRemoval: $0.isRemoval, value: $0.value)
+                    Record(
+                        key: $0.key,
+                        requestID: $0.requestID,
+                        isRemoval: $0.isRemoval,
+                        value: $0.value,
+                        notConverted: $0.notConverted
+                    )
                 },
                 failures: failures.map { Failure(rule: $0.rule, error: $0.error) }
             )

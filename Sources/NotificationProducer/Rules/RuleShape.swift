@@ -29,7 +29,7 @@ indirect enum RuleShape: Sendable {
         "relevanceScore": .number, "filterCriteria": .text, "mutableContent": .boolean,
         "summaryArgument": .text, "summaryArgumentCount": .number,
         "attachments": .array(.object(["identifier": .text, "url": .text, "options": attachmentOptions])),
-        "userInfo": .any,
+        "userInfo": .any, ContentFields.existingPayload: .any,
     ]
 
     static let trigger: [String: RuleShape] = [

@@ -12,6 +12,8 @@ package struct ProducerMetrics: Sendable {
     }
 
     private let requestsPublished = Counter(label: "carillon_requests_published_total")
+    /// What payloads of APNs in requests say and contents do not.
+    let unsaid = UnsaidMembers(Counter(label: UnsaidMembers.metric))
     private let ingestRestarts = Counter(label: "carillon_ingest_restarts_total")
     private let ingestWaiting = Gauge(label: "carillon_ingest_waiting_events")
     private let lastCommit = Gauge(label: "carillon_ingest_commit_success_timestamp_seconds")
@@ -76,6 +78,7 @@ package struct ProducerMetrics: Sendable {
             "requests.published",
             "Records on the topic of requests that the broker acknowledged, from rules and from HTTP."
         ),
+        (UnsaidMembers.metric, UnsaidMembers.help),
         ("ingest.restarts", "How often reading business events failed and restarted with new clients."),
         ("ingest.waiting.events", "Business events with records that are not acknowledged yet."),
         (

@@ -32,7 +32,8 @@ extension ProducerService {
             removalLimit: configuration.removalIdentifiers,
             now: now,
             zones: zones,
-            makeRequestID: makeRequestID
+            makeRequestID: makeRequestID,
+            noteUnsaid: { [logger] in metrics.unsaid.note($0, logger) }
         )
         let signals = SignalsHandler(
             broker: broker,

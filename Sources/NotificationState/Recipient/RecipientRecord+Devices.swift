@@ -24,8 +24,11 @@ extension RecipientRecord {
             (self.name, self.registration, self.writtenAt) = (name, registration, writtenAt)
         }
 
-        /// Whether notifications may be sent to it.
+        /// Whether it is registered still.
         package var isActive: Bool { retiredAt == nil }
+
+        /// Whether notifications may be sent to it: a token of another kind takes none.
+        package var takesNotifications: Bool { isActive && registration.kind == .device }
 
         /// Whether its app counts as being in the foreground. An app that ended without saying so must not count for ever.
         ///
@@ -200,7 +203,7 @@ extension RecipientRecord {
         return true
     }
 
-    /// Whether notifications may be sent to any of the devices.
+    /// Whether any device is registered.
     package var hasActiveDevice: Bool {
         for index in registrations.indices where registrations[index].retiredAt == nil { return true }
         return false
@@ -211,14 +214,21 @@ extension RecipientRecord {
         registrations.first { $0.name.hasSameUTF8(as: name) }?.registration
     }
 
+    /// Whether devices that take notifications are known, or were until a while ago.
+    package var knowsDevices: Bool {
+        for index in registrations.indices where registrations[index].registration.kind == .device { return true }
+        return false
+    }
+
     /// Whether a device of this name may show notifications.
     package func permitsNotifications(on name: String) -> Bool {
         registrations.contains {
-            $0.isActive && $0.registration.authorizationStatus.permitsNotifications && $0.name.hasSameUTF8(as: name)
+            $0.takesNotifications && $0.registration.authorizationStatus.permitsNotifications
+                && $0.name.hasSameUTF8(as: name)
         }
     }
 
-    /// Whether notifications may be sent to a device of this name.
+    /// Whether a device of this name is registered.
     package func hasActiveDevice(_ name: String) -> Bool {
         registrations.contains { $0.isActive && $0.name.hasSameUTF8(as: name) }
     }
@@ -240,7 +250,7 @@ extension RecipientRecord.RegisteredDevice: StatePart, JSONWritable {
         case device, registration, writtenAt, badge, stateAt, foreground, retiredAt
     }
 
-    var form: Int { StateForm.devices }
+    var form: Int { registration.kind == .device ? StateForm.devices : StateForm.tokenKinds }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
         var (name, registration): (String?, DeviceRegistration?)

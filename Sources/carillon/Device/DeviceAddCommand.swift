@@ -27,6 +27,9 @@ struct DeviceAddCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The token; for apns its bytes in hexadecimal.", valueName: "token"))
     var token: String
 
+    @Option(help: "What the token is for; only devices with the ordinary one get notifications.")
+    var kind = TokenKind.device
+
     @Option(help: "The platform's servers that know the token.")
     var environment: DeviceRegistration.Environment?
 
@@ -80,6 +83,7 @@ struct DeviceAddCommand: AsyncParsableCommand {
     /// The registration, checked as the service does, except for what needs its clock and its time zones.
     func registration() throws(ModelError) -> DeviceRegistration {
         var device = try DeviceRegistration(platform: platform, token: token)
+        device.kind = kind
         (device.environment, device.bundleIdentifier, device.locale) = (environment, bundleIdentifier, locale)
         (device.timeZone, device.appVersion, device.registeredAt) = (timeZone, appVersion, registeredAt)
         device.authorizationStatus = status

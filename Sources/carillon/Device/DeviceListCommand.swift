@@ -55,7 +55,7 @@ struct DeviceListCommand: AsyncParsableCommand {
             return [.disabled, .notSupported].contains(NotificationSetting(rawValue: value)) ? setting.name : nil
         }
         let parts: [String?] = [
-            text("device") ?? "?", text("platform"), text("environment"), text("authorizationStatus"),
+            text("device") ?? "?", text("platform"), text("kind"), text("environment"), text("authorizationStatus"),
             restricted.isEmpty ? nil : "without \(restricted.joined(separator: ", "))",
             device["badge"]?.integerValue.map { "badge \($0)" }, text("locale"), text("timeZone"),
             text("appVersion").map { "version \($0)" }, text("registeredAt").map { "registered \($0)" },

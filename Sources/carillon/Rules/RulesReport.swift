@@ -58,6 +58,9 @@ struct RulesReport {
         for record in result.records {
             text += "\(record.isRemoval ? "removal" : "request") \(record.key), id \(record.requestID)\n"
             text += "\(Self.pretty(record.value))\n"
+            if !record.notConverted.isEmpty {
+                text += "not converted: \(record.notConverted.map(RecordText.safe).joined(separator: ", "))\n"
+            }
         }
         for failure in result.failures {
             let rule = failure.rule.map { " in rule \(RecordText.safe($0))" } ?? ""
@@ -110,12 +113,16 @@ struct RulesReport {
     func json(of checked: Checked) -> [UInt8] {
         let result = checked.result
         let records = result.records.map { record in
-            JSONValue.object([
+            var members: [JSONValue.Member] = [
                 .init("kind", .string(record.isRemoval ? "removal" : "request")),
                 .init("key", .string(record.key.description)),
                 .init("requestId", .string(record.requestID.description)),
                 .init("value", (try? JSONValue.parse(record.value)) ?? .null),
-            ])
+            ]
+            if !record.notConverted.isEmpty {
+                members.append(.init("notConverted", .array(record.notConverted.map { .string($0) })))
+            }
+            return JSONValue.object(members)
         }
         let failures = result.failures.map { failure in
             JSONValue.object([

@@ -13,6 +13,8 @@ struct OutgoingMessage: Sendable {
     var timestamp: Int64?
     /// Nil for the topic of the command.
     var topic: String?
+    /// What of a payload of APNs no content says.
+    var notConverted: [String] = []
 }
 
 /// The label of an acknowledged record.

@@ -81,7 +81,11 @@ struct RequestMessages: Sendable {
         if value["remove"] != nil {
             return try message(NotificationRemoval(json: json, key: key))
         }
-        return try message(NotificationRequest(json: json, key: key), at: now())
+        var json = json
+        let received = try RequestRecord.receive(&json, key: key)
+        var message = try message(NotificationRequest(json: json, key: key), at: now())
+        message.notConverted = received.notConverted
+        return message
     }
 
     func message(copying line: TailLine) throws(ModelError) -> OutgoingMessage {
@@ -89,7 +93,9 @@ struct RequestMessages: Sendable {
         let key = try NotificationKey(encoded: bytes)
         var id: RequestID?
         if let value = line.value {
-            switch try RequestRecord.scan(value, key: key) {
+            var value = value
+            // As it is, the record goes out again; whoever reads it converts it again.
+            switch try RequestRecord.receive(&value, key: key).record {
             case .request(let request): id = request.requestID
             case .removal(let removal): id = removal.requestID
             }

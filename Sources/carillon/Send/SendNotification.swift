@@ -1,5 +1,6 @@
 import ArgumentParser
 import NotificationModel
+import Synchronization
 
 /// `carillon send notification`.
 struct SendNotification: AsyncParsableCommand {
@@ -75,8 +76,12 @@ struct SendNotification: AsyncParsableCommand {
                     identifier: key.identifier
                 )
                 try await sending.send(to: connection, topic: connection.topics.requests) {
-                    ReadMessages(try JSONInput(path: file), copies: sending.count) { json throws(ModelError) in
-                        try messages.message(json: json, defaults: defaults)
+                    let unsaid = Mutex(Set<String>())
+                    return ReadMessages(try JSONInput(path: file), copies: sending.count) { json throws(ModelError) in
+                        let message = try messages.message(json: json, defaults: defaults)
+                        let new = message.notConverted.filter { path in unsaid.withLock { $0.insert(path).inserted } }
+                        for path in new { Terminal.writeError("not converted: \(RecordText.safe(path))\n") }
+                        return message
                     }
                 }
             } else {

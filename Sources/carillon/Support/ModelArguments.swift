@@ -23,4 +23,6 @@ extension AuthorizationStatus: ExpressibleByArgument {}
 
 extension DeviceRegistration.Environment: ExpressibleByArgument {}
 
+extension TokenKind: ExpressibleByArgument {}
+
 extension InterruptionLevel: ExpressibleByArgument {}

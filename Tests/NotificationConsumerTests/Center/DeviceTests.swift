@@ -19,12 +19,14 @@ struct DeviceTests {
         status: AuthorizationStatus = .authorized,
         settings: [DeviceSettings.Name: NotificationSetting] = [:],
         zone: String? = nil,
+        kind: TokenKind = .device,
         at registered: Int64 = 0,
         written: Int64? = nil
     ) throws -> CenterInput {
         var json = #"{"platform":"apns","token":"\#(token)","authorizationStatus":"\#(status.rawValue)""#
         json += #","registeredAt":"\#(at(registered).rfc3339)""#
         if let zone { json += #","timeZone":"\#(zone)""# }
+        if kind != .device { json += #","kind":"\#(kind.rawValue)""# }
         let pairs = settings.map { #""\#($0.key.rawValue)":"\#($0.value.rawValue)""# }.sorted()
         json += #","settings":{\#(pairs.joined(separator: ","))}}"#
         return .registration(
@@ -89,6 +91,45 @@ struct DeviceTests {
         return list.map { value in
             guard case .object(let members) = value else { return [:] }
             return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value) })
+        }
+    }
+
+    // MARK: - Kinds of tokens
+
+    @Test(arguments: TokenKind.allCases.filter { $0 != .device })
+    func `only the ordinary token of a phone gets notifications`(kind: TokenKind) throws {
+        var bench = Bench()
+        bench.apply(try Self.device("phone"))
+        let events = bench.apply(
+            try Self.device("phone-2", token: String(repeating: "b2", count: 32), kind: kind, at: 1)
+        )
+        #expect(events.isEmpty)
+        let delivered = bench.apply(Self.request("a", #"{"title":"T"}"#)).last
+        #expect(try Self.devices(delivered).map { $0["device"] } == [.string("phone")])
+    }
+
+    @Test func `a recipient who has only tokens of other kinds counts as one without devices`() throws {
+        var bench = Bench()
+        bench.apply(try Self.device("calls", kind: .voip))
+        let delivered = bench.apply(Self.request("a", #"{"title":"T"}"#))
+        #expect(delivered.summary == ["delivered a!"] && delivered[0].devices == nil)
+        var rules = LifecycleRules(retention: 1_000_000)
+        rules.channels = ChannelRules(.devices, and: [.devices, .apns])
+        bench = Bench(rules)
+        bench.apply(try Self.device("calls", kind: .voip))
+        let nobody = bench.apply(Self.request("a", #"{"title":"T"}"#))
+        #expect(nobody.summary == ["suppressed a!"] && nobody[0].reason == .noDevice && bench.sends.isEmpty)
+    }
+
+    @Test func `the kind outlives the process, in a form that older versions refuse`() throws {
+        for kind in [TokenKind.device, .voip] {
+            var record = RecipientRecord()
+            var registration = try DeviceRegistration(platform: "apns", token: Self.token)
+            registration.kind = kind
+            _ = record.register("phone", registration, writtenAt: at(0), atMost: 9)
+            #expect(try RecipientRecord(json: record.json) == record)
+            let form = kind == .device ? 6 : 10
+            #expect(String(decoding: record.json, as: UTF8.self).hasPrefix("{\"form\":\(form),"))
         }
     }
 

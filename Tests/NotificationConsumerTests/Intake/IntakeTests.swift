@@ -1,6 +1,7 @@
 import Kafka
 import NotificationModel
 import NotificationState
+import Synchronization
 import Testing
 
 @testable import NotificationConsumer
@@ -109,6 +110,27 @@ struct IntakeTests {
             #expect(trigger == CalendarTrigger(dateComponents: .init(hour: 9), repeats: true) && zone == nil)
         default: Issue.record("\(request.plan)")
         }
+    }
+
+    @Test
+    func `a payload of APNs written by hand becomes a content, and what it cannot say is noted at its first reading`()
+        throws
+    {
+        let noted = Mutex<[[String]]>([])
+        var intake = intake
+        intake.noteUnsaid = { paths in noted.withLock { $0.append(paths) } }
+        let record = record("shop/ana/a", #"{"content":{"apns":{"aps":{"alert":"A","url-args":["a"]}}}}"#)
+        for isReadAgain in [false, true] {
+            guard case .request(let request) = try intake.input(from: record, at: at(0), isReadAgain: isReadAgain)
+            else {
+                Issue.record("no request")
+                return
+            }
+            #expect(Array(request.content) == Array(#"{"body":"A"}"#.utf8))
+        }
+        #expect(noted.withLock { $0 } == [["aps.url-args"]])
+        let wrong = self.record("shop/ana/a", #"{"content":{"apns":{"aps":{"badge":"1"}}}}"#)
+        #expect(rejection(of: wrong)?.field == "content.apns.aps.badge")
     }
 
     @Test func `a record in the wrong partition is misrouted, whatever it contains`() {

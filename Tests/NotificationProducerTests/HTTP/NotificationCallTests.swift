@@ -44,6 +44,31 @@ struct NotificationCallTests {
         }
     }
 
+    @Test("A payload of APNs is published as a content, and the answer lists what no content says")
+    func existingPayload() async throws {
+        try await ProducerHarness.with { harness in
+            let path = "/v1/recipients/user-42/notifications"
+            let body = #"{"content":{"apns":{"aps":{"alert":"A","url-args":["a"]},"n":1}}}"#
+            for (method, path) in [("PUT", "\(path)/order-1001"), ("POST", path)] {
+                let answer = try await harness.http.send(
+                    method,
+                    path,
+                    headers: [("content-type", "application/json")],
+                    body: Array(body.utf8)
+                )
+                #expect(answer.status == 202, "\(answer.text)")
+                let json = try JSONValue.parse(Array(answer.text.utf8))
+                #expect(json["notConverted"] == .array([.string("aps.url-args")]))
+            }
+            for record in try await harness.records(ProducerHarness.topics.requests, count: 2) {
+                let content = try JSONValue.parse(try #require(record.value))["content"]
+                #expect(content == (try JSONValue.parse(Array(#"{"body":"A","userInfo":{"n":1}}"#.utf8))))
+            }
+            let wrong = try await harness.http.put("\(path)/a", #"{"content":{"apns":{"aps":{"badge":"1"}}}}"#)
+            #expect(wrong.status == 400 && wrong["field"] == "content.apns.aps.badge")
+        }
+    }
+
     @Test(
         "A removal is on its topic, with scope all by default",
         arguments: [nil, "pending", "delivered", "all"]

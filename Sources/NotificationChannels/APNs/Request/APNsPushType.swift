@@ -1,3 +1,5 @@
+package import NotificationModel
+
 /// The value of `apns-push-type`: what a push is for, which decides its topic, token, priority and size.
 package enum APNsPushType: String, CaseIterable, Hashable, Sendable {
     /// Shows, plays or badges something.
@@ -54,8 +56,8 @@ package enum APNsPushType: String, CaseIterable, Hashable, Sendable {
     /// The longest payload in bytes.
     package var maximumPayloadBytes: Int { self == .voip ? 5120 : 4096 }
 
-    /// The token that it is sent to.
-    package var tokenKind: APNsTokenKind {
+    /// The token that it is sent to; one of another kind is refused as `DeviceTokenNotForTopic`.
+    package var tokenKind: TokenKind {
         switch self {
         case .alert, .background: .device
         case .complication: .complication
@@ -72,25 +74,6 @@ package enum APNsPushType: String, CaseIterable, Hashable, Sendable {
 
     /// Whether APNs takes it from a provider with a certificate.
     package var allowsCertificate: Bool { self != .location }
-}
-
-/// Which of an app's tokens a push is for. Each has a life of its own, and one of another kind is refused as
-/// `DeviceTokenNotForTopic`.
-package enum APNsTokenKind: String, CaseIterable, Hashable, Sendable {
-    /// Of `didRegisterForRemoteNotificationsWithDeviceToken`.
-    case device
-    case complication
-    /// Of a control's configuration.
-    case control
-    case fileProvider
-    /// Of one activity, which dies with it, or of one type of activities, to start them.
-    case liveActivity
-    case location
-    case mdm
-    case pushToTalk
-    case voip
-    /// Of a widget's configuration.
-    case widget
 }
 
 /// The value of `apns-priority`.

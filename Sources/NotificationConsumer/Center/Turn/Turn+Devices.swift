@@ -12,7 +12,7 @@ extension Turn {
     /// - Returns: whether there is something to send.
     mutating func address(_ handover: inout StateEntry.Handover, _ facts: ContentFacts? = nil) -> Bool {
         let found = describe(&handover, facts)
-        handover.devices = recipient.registrations.isEmpty ? nil : found.devices
+        handover.devices = recipient.knowsDevices ? found.devices : nil
         if let reason = found.reason { suppress(handover, reason) }
         return found.reason == nil
     }
@@ -29,7 +29,7 @@ extension Turn {
         let category = conditions.categories.category(of: facts, in: handover.content, for: key)
         if category == nil, facts.category != nil { unknownCategories += 1 }
         let thread = facts.thread.map { $0.json(in: handover.content) }
-        guard !recipient.registrations.isEmpty else {
+        guard recipient.knowsDevices else {
             handover.addressees = nil
             if category != nil || thread != nil {
                 handover.addressees = Addressees(at: now, list: nil, category: category, thread: thread)
@@ -41,7 +41,7 @@ extension Turn {
         var list = DeviceList(facts, policy: category?.presentation, rules, at: now)
         var names: [String] = []
         // In place: a device has many texts.
-        for index in recipient.registrations.indices where recipient.registrations[index].isActive {
+        for index in recipient.registrations.indices where recipient.registrations[index].takesNotifications {
             let name = recipient.registrations[index].name
             let counts = facts.badgeIncrement > 0 && !handover.badged.containsUTF8(of: name)
             let added = list.append(
@@ -70,11 +70,11 @@ extension Turn {
     ///
     /// - Parameter channel: of the notification.
     func isPresentable(_ facts: ContentFacts, on channel: ChannelName?) -> Bool {
-        guard !recipient.registrations.isEmpty else {
+        guard recipient.knowsDevices else {
             return !rules.requiresDevice && !rules.channels.reachesDevices(channel)
         }
         return recipient.registrations.contains { device in
-            guard device.isActive, isReached(device.registration, by: channel) else { return false }
+            guard device.takesNotifications, isReached(device.registration, by: channel) else { return false }
             if case .presented = device.presentation(of: facts).verdict { return true }
             return false
         }

@@ -172,7 +172,7 @@ extension Turn {
     private mutating func acceptAnswered(_ handover: StateEntry.Handover, on device: String?) {
         var handover = handover
         handover.isInDoubt = handover.isInDoubt || entry.isInDoubt(handover.showing)
-        if handover.devices == nil, let device, !recipient.registrations.isEmpty { handover.devices = [device] }
+        if handover.devices == nil, let device, recipient.knowsDevices { handover.devices = [device] }
         handover.start = nil
         if rules.channels.isSent(handover.channel) {
             listTargets(of: handover)

@@ -133,7 +133,7 @@ extension Turn {
         let isSpread = entry.screen?.targets.contains { $0.channel == channel && $0.device != nil } ?? false
         guard delivered.devices.isEmpty, isSpread else { return list(delivered.devices, on: channel) }
         // It was given to all that the gateway knows, and these have names by now.
-        let names = recipient.registrations.filter(\.isActive).map(\.name)
+        let names = recipient.registrations.filter(\.takesNotifications).map(\.name)
         if !names.isEmpty { list(names, on: channel) }
     }
 
@@ -157,7 +157,7 @@ extension Turn {
 
     /// What all that the gateway knows may show is on the devices that are known, once an operation is for some of these.
     mutating func spreadOverDevices() {
-        guard let screen = entry.screen, !recipient.registrations.isEmpty else { return }
+        guard let screen = entry.screen, recipient.knowsDevices else { return }
         for target in screen.targets where target.device == nil {
             let isOfHandover =
                 entry.handover.map { $0.devices != nil && rules.channels.areSame($0.channel, target.channel) } ?? false
@@ -175,6 +175,7 @@ extension Turn {
     /// Whether an earlier owner may have sent to a device: registrations are read before the requests of a backlog, and one that
     /// ended there was still active for that owner.
     private func mayHaveGotten(_ device: RecipientRecord.RegisteredDevice) -> Bool {
+        guard device.registration.kind == .device else { return false }
         guard let end = device.retiredAt else { return true }
         return conditions.doubtThrough.map { end > $0 } ?? false
     }
