@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import NIOSSL
 import NotificationModel
 import Synchronization
 
@@ -40,6 +41,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     /// The last stream whose request was processed.
     private var lastProcessed = HTTP2StreamID.rootStream
     private var isGoingAway = false
+    private var isCut = false
     private var windowsToOpen: Set<HTTP2StreamID> = []
     /// Requests that were processed.
     private(set) var requests = 0
@@ -74,6 +76,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isCut else { return }
         let frame = unwrapInboundIn(data)
         switch frame.payload {
         case .headers(let part):
@@ -230,10 +233,17 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Closes the connection, whatever is open on it.
+    /// Closes the connection, whatever is open on it. What has arrived and was not read is lost.
     func cut() {
         guard let context else { return }
-        context.close(promise: nil)
+        isCut = true
+        // Below TLS: its handler would go on reading until the other side has ended the session, too.
+        let pipeline = context.pipeline.syncOperations
+        if let tls = try? pipeline.context(handlerType: NIOSSLServerHandler.self) {
+            tls.close(mode: .all, promise: nil)
+        } else {
+            context.close(promise: nil)
+        }
     }
 
     /// Stops reading and writing, or goes on.
