@@ -13,6 +13,7 @@ final class PushDesk {
     private let channel: APNsChannel
     private let atOnce: Int
     private let isWoken = DispatchSemaphore(value: 0)
+    private let repeats: Bool
     private var work: ChannelSends
     private(set) var begun = 0
     private(set) var ended = 0
@@ -23,12 +24,14 @@ final class PushDesk {
     ///   - authority: the file of the servers' authority.
     ///   - connections: the most of the channel.
     ///   - atOnce: pushes that are under way at one time.
+    ///   - repeats: whether what was not accepted and may be is sent again under its id, as the lane does.
     init(
         applications: String,
         authority: String,
         ports: (production: Int, development: Int),
         connections: Int,
         atOnce: Int,
+        repeats: Bool = false,
         on workbench: Workbench
     ) throws {
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
@@ -46,7 +49,7 @@ final class PushDesk {
             registry: PrometheusRegistry(),
             logger: workbench.logger
         )
-        self.atOnce = atOnce
+        (self.atOnce, self.repeats) = (atOnce, repeats)
         work = ChannelSends([channel]) { [isWoken] _ in
             SideWork(
                 concurrency: atOnce,
@@ -73,9 +76,16 @@ final class PushDesk {
             guard isWoken.wait(timeout: .now() + (Self.patience / .seconds(1))) == .success else {
                 throw BenchmarkError("no answer within \(Self.patience); \(begun - ended) pushes are left")
             }
-            for (_, result, _) in work.take(at: .now) {
+            for (send, result, _) in work.take(at: .now) {
+                switch result {
+                case .failed, .unanswered, .deferred:
+                    guard repeats else { break }
+                    work.add(send, within: Self.patience, at: .now, SystemClock.now)
+                    continue
+                case .accepted: accepted += 1
+                case .rejected, .gone: break
+                }
                 ended += 1
-                if result == .accepted { accepted += 1 }
             }
             work.beginWaiting(at: .now, SystemClock.now)
         }

@@ -60,7 +60,7 @@ struct WorkingSetTests {
         func add(_ name: String, _ level: String, due: Int64) {
             set.insert(key(name), at: at(0)) { entry in
                 entry.pending = Self.pending(name, due)
-                entry.pending?.content = Array(#"{"title":"T","interruptionLevel":"\(level)"}"#.utf8)[...]
+                entry.pending?.content = Array(#"{"title":"T","interruptionLevel":"\#(level)"}"#.utf8)[...]
                 return ((), changed: true)
             }
         }

@@ -1,8 +1,8 @@
 import HeapModule
 import NotificationModel
 
-/// The due times of slots, earliest first, and of those at one instant the urgent ones. Moving or disarming a slot leaves its alarm stale; `next` drops a stale
-/// alarm when it reaches the front.
+/// The due times of slots, earliest first, and of those at one instant the urgent ones. Moving or disarming a slot leaves its
+/// alarm stale; `next` drops a stale alarm when it reaches the front.
 struct Alarms {
     struct Alarm: Comparable {
         var due: Timestamp
