@@ -222,6 +222,22 @@ extension APNsSimulator {
         core.state.withLock { $0.devices.setForceQuit(isForceQuit, bundleIdentifier, on: device) }
     }
 
+    /// The person takes a notification away, or opens it.
+    ///
+    /// - Parameters:
+    ///   - identifier: Under which it is shown: `apns-collapse-id`, else `apns-id`.
+    ///   - id: Only if it is from the push with this `apns-id`; nil for any.
+    /// - Returns: False when the device does not show it.
+    @discardableResult
+    public func dismiss(
+        _ identifier: String,
+        from id: String? = nil,
+        of bundleIdentifier: String,
+        on device: String
+    ) -> Bool {
+        core.state.withLock { $0.devices.dismiss(identifier, from: id, of: bundleIdentifier, on: device) }
+    }
+
     /// Sets a fault; replaces one with the same name.
     public func setFault(_ name: String, _ fault: Fault) throws(APNsSimulatorError) {
         try core.state.withLock { state throws(APNsSimulatorError) in try state.faults.set(name, fault) }

@@ -72,6 +72,7 @@ struct SimulatorState: Sendable {
 
     private func faultRequest(_ headers: RequestHeaders, _ connection: ConnectionState) -> Faults.Request {
         var request = Faults.Request(environment: connection.environment, connection: connection.number)
+        request.pushType = headers.pushType
         if case .push(let token)? = try? RequestTarget(headers) {
             request.token = DeviceRegistry.normalized(token)
             request.device = request.token.flatMap { devices.tokens[$0]?.device }

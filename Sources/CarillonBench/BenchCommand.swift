@@ -31,7 +31,8 @@ public struct BenchCommand: AsyncParsableCommand {
                     PipelineCommand.self, IngestCommand.self, TimersCommand.self, DeviationCommand.self,
                     RestoreCommand.self, StoreCommand.self, CalendarCommand.self, LocationCommand.self,
                     RecipientCommand.self,
-                    WebhookCommand.self, EnrichmentCommand.self, BareRouteCommand.self, ImageServerCommand.self,
+                    WebhookCommand.self, APNsCommand.self, EnrichmentCommand.self, BareRouteCommand.self,
+                    ImageServerCommand.self, PushServerCommand.self,
                 ]
             ),
             CommandGroup(name: "Result", subcommands: [CompareCommand.self, BaselineCommand.self, BuildsCommand.self]),

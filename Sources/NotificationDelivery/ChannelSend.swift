@@ -71,12 +71,14 @@ package struct ChannelSend: Hashable, Sendable {
     /// Which of the sends that wait for the channel goes first: by interruption level.
     package var priority: WorkPriority {
         guard case .deliver(let content) = kind, !isQuiet else { return .normal }
-        return switch InterruptionLevel(ofContent: content) {
-        case .critical, .timeSensitive: .high
-        case .active, nil: .normal
-        case .passive: .low
-        }
+        let level = InterruptionLevel(ofContent: content)
+        return level?.isUrgent == true ? .high : level == .passive ? .low : .normal
     }
+}
+
+extension InterruptionLevel {
+    /// Whether it is time-critical, so that it does not wait for others.
+    package var isUrgent: Bool { self == .timeSensitive || self == .critical }
 }
 
 /// The priority of waiting work.

@@ -1,3 +1,4 @@
+import APNsSimulator
 import ArgumentParser
 import Foundation
 import LocalBroker
@@ -18,8 +19,12 @@ struct LocalCommand: AsyncParsableCommand {
             Everything is in memory and lost when it ends. Settings of the services can be given as for the services \
             themselves: in a file or as CARILLON_ variables. The options here override them.
 
-            Example:
+            With --apns it also runs the simulator of APNs, and the iPhone of a recipient `ana`: it says what the phone \
+            shows. Requests name the channel `devices`, which is the default unless another one is set.
 
+            Examples:
+
+              carillon local --apns
               carillon local --rules rules.yaml --bootstrap-file bootstrap &
               carillon tail deliveries --bootstrap-file bootstrap
             """
@@ -42,6 +47,9 @@ struct LocalCommand: AsyncParsableCommand {
         completion: .file(extensions: ["yaml", "yml"])
     )
     var rules: String?
+
+    @Flag(help: "Run the simulator of APNs, too, with an iPhone of the recipient ana, and say what it shows.")
+    var apns = false
 
     @Option(help: ArgumentHelp("Partitions of each topic.", valueName: "n"))
     var partitions = 8
@@ -77,11 +85,12 @@ struct LocalCommand: AsyncParsableCommand {
             }
         }
         let file = try bootstrapFile.map(BootstrapFile.init(path:))
-        return await main.run(environment: environment(), file: config) { settings in
+        let phone = apns ? try await LocalPhone.start() : nil
+        return await main.run(environment: environment(phone), file: config) { settings in
             let producer = ProducerServiceConfiguration(settings: &settings)
             let consumer = ConsumerServiceConfiguration(settings: &settings)
             return { here in
-                try services(producer, consumer, file, here)
+                try services(producer, consumer, file, phone, here)
             }
         }
     }
@@ -90,6 +99,7 @@ struct LocalCommand: AsyncParsableCommand {
         _ producer: ProducerServiceConfiguration,
         _ consumer: ConsumerServiceConfiguration,
         _ file: BootstrapFile?,
+        _ phone: LocalPhone?,
         _ here: ServiceEnvironment
     ) throws -> [any Service] {
         var producer = producer
@@ -109,6 +119,8 @@ struct LocalCommand: AsyncParsableCommand {
             registry: here.registry,
             logger: here.logger
         )
+        let (application, devicesTopic) = (producer.defaultApplication, topics.devices)
+        try phone?.writeApplications(application)
         let channels = try consumer.makeChannels(health: here.health, registry: here.registry, logger: here.logger)
         let enrichment = try ConfiguredEnrichment.ifEnabled(consumer, registry: here.registry, logger: here.logger)
         let consumerService = try ConsumerService(
@@ -131,11 +143,17 @@ struct LocalCommand: AsyncParsableCommand {
             if let port = try await consumerService.queryPort {
                 text += "\n  queries http://\(HostPort(host: hosts.queries, port: port))"
             }
+            if let phone {
+                try await phone.register(application, on: broker, topic: devicesTopic, logger: here.logger)
+                text += "\n  apns    http://127.0.0.1:\(phone.simulator.controlPort ?? 0)"
+                text += ", with the \(LocalPhone.device) of \(LocalPhone.recipient)"
+            }
             return text
         }
         // They stop in reverse order: first the one that accepts work, last those that the others need.
-        return [
-            BrokerService(broker: broker, topics: topics, logger: here.logger), consumerService,
+        let needed: [any Service] = [BrokerService(broker: broker, topics: topics, logger: here.logger)]
+        return needed + (phone.map { [$0] } ?? []) + [
+            consumerService,
             // Accept calls only when the consumer service is ready.
             StartingLater(producerService) { consumerService.isReady },
             HangupService(
@@ -147,8 +165,12 @@ struct LocalCommand: AsyncParsableCommand {
     }
 
     /// The process environment, overridden by the options.
-    private func environment() -> [String: String] {
+    private func environment(_ phone: LocalPhone?) -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
+        if let phone {
+            if config == nil, variables["CARILLON_CHANNEL"] == nil { variables["CARILLON_CHANNEL"] = "devices" }
+            phone.set(&variables)
+        }
         // The services require a broker; its port is known only once it runs.
         variables["CARILLON_KAFKA_BOOTSTRAP_SERVERS"] = "localhost:9092"
         variables["CARILLON_HTTP_HOST"] = http.host

@@ -256,6 +256,23 @@ struct ConnectionTests {
         }
     }
 
+    @Test func `what is stuck in a frozen connection is lost when it is cut`() async throws {
+        try await withSimulator { simulator async throws in
+            let client = try await client(simulator)
+            let authorization = try simulator.authorization()
+            _ = try await client.answer(client.send(authorization))
+            let number = try #require(await simulator.connections.first?.number)
+            #expect(await simulator.setFrozen(true, number))
+            for _ in 0..<20 { _ = client.send(authorization) }
+            #expect(await simulator.cut(number))
+            while await !simulator.connections.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+            // Another one is served.
+            let next = try await self.client(simulator)
+            #expect(try await next.answer(next.send(authorization)).status == 200)
+            #expect(simulator.device("phone")?.receivedCount == 2)
+        }
+    }
+
     @Test func `a body goes through a small window that is opened late`() async throws {
         try await withSimulator {
             $0.behaviour.streamWindow = 16

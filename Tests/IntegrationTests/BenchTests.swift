@@ -91,6 +91,52 @@ struct BenchTests {
         #expect(result.ratios["puts_vs_bare_route"] ?? 0 > 0 && result.ratios["events_vs_pipeline"] ?? 0 > 0)
     }
 
+    @Test("every push is accepted once: of the channel, of other clients, over GOAWAYs, in the service and in a burst")
+    func apns() async throws {
+        struct Pushes: Decodable {
+            struct Subject: Decodable {
+                var name: String
+                var pushes_per_second: Double
+                var cpu_microseconds_per_push: Double
+            }
+            struct GoAway: Decodable, Equatable {
+                var lost: Int
+                var twice: Int
+            }
+            struct Burst: Decodable {
+                var seconds: Double
+            }
+
+            var benchmark: String
+            var cpu_microseconds_per_push: Double
+            var subjects: [Subject]
+            var ratios: [String: Double]
+            var goaway: GoAway
+            var burst: Burst
+        }
+
+        let result: Pushes = try await run([
+            "apns", "--pushes", "2000", "--aioapns-pushes", "300", "--seconds", "1", "--rounds", "1", "--goaways", "5",
+            "--goaway-pushes", "3000", "--burst", "1000", "--steady-seconds", "1", "--partitions", "4", "--subjects",
+            "h2load", "aioapns",
+        ])
+        #expect(result.benchmark == "apns")
+        #expect(
+            result.subjects.map(\.name)
+                == ["one_connection", "ten_connections", "channel", "h2load", "aioapns", "service"]
+        )
+        for subject in result.subjects {
+            #expect(subject.pushes_per_second > 0 && subject.cpu_microseconds_per_push > 0, "\(subject)")
+        }
+        #expect(
+            result.ratios.keys.sorted() == [
+                "one_connection_vs_limit", "ten_connections_vs_one", "throughput_vs_aioapns", "throughput_vs_h2load",
+            ]
+        )
+        #expect(result.cpu_microseconds_per_push > 0 && result.burst.seconds > 0)
+        #expect(result.goaway == .init(lost: 0, twice: 0))
+    }
+
     @Test("every request is scheduled once, and pending ones are on disk")
     func timers() async throws {
         struct Timers: Decodable {

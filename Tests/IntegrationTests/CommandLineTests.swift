@@ -325,6 +325,44 @@ struct CommandLineTests {
     }
 
     @Test(
+        "carillon local --apns says what its iPhone shows, what takes its place, and what it removes",
+        .disabled(if: Cluster.isReal, "it brings its own broker")
+    )
+    func localPhone() async throws {
+        let local = try ChildProcess(
+            try Tools.product("carillon"),
+            ["local", "--apns", "--http", "127.0.0.1:0", "--ops", "127.0.0.1:0"]
+        )
+        func word(_ name: String) -> String? {
+            local.outputLines.map { $0.split(separator: " ") }.first { $0.first == name[...] }?.dropFirst().first
+                .map(String.init)
+        }
+        try await eventually("it says where everything is", orSay: { local.lastWords }) { word("apns") != nil }
+        let path = "\(try #require(word("http")))/v1/recipients/ana/notifications/table"
+        func call(_ method: String, _ body: String?) async throws {
+            let answer = try await Curl.send(
+                method,
+                path,
+                headers: [("content-type", "application/json")],
+                body: body.map { Data($0.utf8) }
+            )
+            #expect(answer.status == 202, "\(answer.text)")
+        }
+        func expect(_ line: String) async throws {
+            try await eventually(line, orSay: { local.lastWords }) { local.outputLines.contains("[iphone] \(line)") }
+        }
+        try await call("PUT", #"{"content":{"title":"A table","body":"At 7"}}"#)
+        try await expect("shows    A table · At 7")
+        try await call("PUT", #"{"content":{"title":"A table","body":"At 8"}}"#)
+        try await expect("updates  A table · At 8")
+        try await call("DELETE", nil)
+        try await expect("removes  A table · At 8")
+
+        local.signal(SIGTERM)
+        #expect(try await local.ended() == 0, "\(local.lastWords)")
+    }
+
+    @Test(
         "carillon local accepts calls only when its consumer owns its partitions",
         .disabled(if: Cluster.isReal, "it brings its own broker")
     )

@@ -234,9 +234,12 @@ final class APNsBench {
     private let state = Health()
     private let folder: TestFolder
 
-    init(more: String = "") async throws {
+    /// - Parameter streams: of a connection at one time.
+    init(more: String = "", connections: Int = 4, streams: Int = 500) async throws {
         folder = try TestFolder()
-        simulator = try await APNsSimulator.start(APNsSimulatorConfiguration(directory: "\(folder.path)/apns"))
+        var settings = APNsSimulatorConfiguration(directory: "\(folder.path)/apns")
+        settings.behaviour.maximumStreams = streams
+        simulator = try await APNsSimulator.start(settings)
         let key = try #require(simulator.keyFile)
         file = try folder.write(
             """
@@ -252,6 +255,7 @@ final class APNsBench {
         var (configuration, egress) = (defaults.apns, defaults.egress)
         configuration.applicationsFile = file
         configuration.isInternal = true
+        configuration.connections = connections
         configuration.productionURL = "https://127.0.0.1:\(simulator.productionPort)"
         configuration.developmentURL = "https://127.0.0.1:\(simulator.developmentPort)"
         // A test that fails must not wait for long; no test depends on it.

@@ -184,8 +184,8 @@ extension ConnectionBehaviour {
 
 extension Fault {
     static let fields = [
-        "effect", "status", "reason", "timestamp", "retryAfter", "seconds", "share", "device", "token", "environment",
-        "connection", "remaining",
+        "effect", "status", "reason", "timestamp", "retryAfter", "seconds", "share", "device", "token", "pushType",
+        "environment", "connection", "remaining",
     ]
 
     private enum Name: String, CaseIterable {
@@ -207,6 +207,7 @@ extension Fault {
             share: try fields.share("share") ?? 1,
             device: try fields.text("device"),
             token: try fields.text("token"),
+            pushType: try fields.choice("pushType", PushType.self),
             environment: try fields.choice("environment", DeviceRegistration.Environment.self),
             connection: try fields.integer("connection", in: 1...Int.max),
             remaining: try fields.integer("remaining", in: 1...Int.max)
@@ -236,7 +237,8 @@ extension Fault {
         return .object(
             of: members + [
                 ("share", .number(String(decoding: text, as: UTF8.self))), ("device", device.map(JSONValue.string)),
-                ("token", token.map(JSONValue.string)), ("environment", (environment?.rawValue).map(JSONValue.string)),
+                ("token", token.map(JSONValue.string)), ("pushType", (pushType?.rawValue).map(JSONValue.string)),
+                ("environment", (environment?.rawValue).map(JSONValue.string)),
                 ("connection", connection.map(JSONValue.number)), ("remaining", remaining.map(JSONValue.number)),
             ]
         )

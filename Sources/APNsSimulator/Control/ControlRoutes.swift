@@ -66,6 +66,15 @@ struct ControlRoutes: Sendable {
                     orMissing: "app \(app) on device \(name)"
                 )
             },
+            Route(.delete, "\(device)/apps/{app}/notifications/{notification}", role: nil) { call, _ in
+                let (name, app) = (try call.parameter("device"), try call.parameter("app"))
+                let identifier = try call.parameter("notification")
+                let id = try call.target.parameters(allowed: ["id"])["id"]
+                return try .done(
+                    core.state.withLock { $0.devices.dismiss(identifier, from: id, of: app, on: name) },
+                    orMissing: "such notification of app \(app) on device \(name)"
+                )
+            },
             Route(.delete, "\(device)/apps/{app}", role: nil) { call, _ in
                 let (name, app) = (try call.parameter("device"), try call.parameter("app"))
                 let (delay, now) = (try toldAfter(call), core.now())

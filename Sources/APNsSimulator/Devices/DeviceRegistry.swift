@@ -158,6 +158,19 @@ struct DeviceRegistry: Sendable {
         devices[device]?.setForceQuit(isForceQuit, bundleIdentifier) ?? false
     }
 
+    /// The person takes a notification away, or opens it.
+    ///
+    /// - Parameter id: Only if it is from this push; nil for any.
+    /// - Returns: False when the device does not show it.
+    mutating func dismiss(
+        _ identifier: String,
+        from id: String?,
+        of bundleIdentifier: String,
+        on device: String
+    ) -> Bool {
+        devices[device]?.dismiss(identifier, from: id, of: bundleIdentifier) ?? false
+    }
+
     /// The device loses its connection, or has it again and gets what is stored.
     ///
     /// - Returns: False when it is not there.

@@ -40,6 +40,16 @@ struct SimulatedApp: Sendable {
         return old == nil ? .shown : .replaced
     }
 
+    /// The person takes a notification away, or opens it.
+    ///
+    /// - Parameter id: Only if it is from this push; nil for any.
+    /// - Returns: False when it is not shown.
+    mutating func dismiss(_ identifier: String, from id: String?) -> Bool {
+        guard let shown = notifications[identifier], id == nil || shown.id == id else { return false }
+        notifications[identifier] = nil
+        return true
+    }
+
     /// Runs the app in the background. It removes what Carillon tells it to.
     mutating func run(_ push: Push) -> ReceivedPush.Effect {
         guard !isForceQuit else { return .ignored("the person has closed the app") }

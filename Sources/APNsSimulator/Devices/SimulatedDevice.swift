@@ -62,6 +62,11 @@ public struct SimulatedDevice: Sendable {
         return true
     }
 
+    /// - Returns: False when no such app shows it.
+    mutating func dismiss(_ identifier: String, from id: String?, of bundleIdentifier: String) -> Bool {
+        apps[bundleIdentifier]?.dismiss(identifier, from: id) ?? false
+    }
+
     mutating func goOffline() { isOnline = false }
 
     /// Comes online.

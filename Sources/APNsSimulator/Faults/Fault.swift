@@ -54,6 +54,8 @@ public struct Fault: Sendable, Hashable {
     public var device: String?
     /// Only requests to this token.
     public var token: String?
+    /// Only requests of this push type, by the header field.
+    public var pushType: PushType?
     /// Only requests to this environment's port.
     public var environment: DeviceRegistration.Environment?
     /// Only requests on the connection with this number.
@@ -66,6 +68,7 @@ public struct Fault: Sendable, Hashable {
     ///   - share: 0 to 1.
     ///   - device: Nil for all.
     ///   - token: In hexadecimal; nil for all.
+    ///   - pushType: Nil for all.
     ///   - environment: Nil for both.
     ///   - connection: Nil for all.
     ///   - remaining: Nil for no end.
@@ -74,11 +77,12 @@ public struct Fault: Sendable, Hashable {
         share: Double = 1,
         device: String? = nil,
         token: String? = nil,
+        pushType: PushType? = nil,
         environment: DeviceRegistration.Environment? = nil,
         connection: Int? = nil,
         remaining: Int? = nil
     ) {
-        (self.effect, self.share, self.device, self.token) = (effect, share, device, token)
+        (self.effect, self.share, self.device, self.token, self.pushType) = (effect, share, device, token, pushType)
         (self.environment, self.connection, self.remaining) = (environment, connection, remaining)
     }
 }
@@ -93,6 +97,8 @@ struct Faults: Sendable {
         /// In lower case; nil for what goes to no device.
         var token: String?
         var device: String?
+        /// As it came.
+        var pushType: String?
         var environment: DeviceRegistration.Environment
         var connection: Int
     }
@@ -148,6 +154,7 @@ extension Fault {
         if let remaining, remaining <= 0 { return false }
         if let device, request.device != device { return false }
         if let token, request.token != token { return false }
+        if let pushType, request.pushType != pushType.rawValue { return false }
         if let environment, request.environment != environment { return false }
         if let connection, request.connection != connection { return false }
         return share >= 1 || Double.random(in: 0..<1, using: &generator) < share

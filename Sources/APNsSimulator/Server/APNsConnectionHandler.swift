@@ -1,6 +1,7 @@
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
+import NIOSSL
 import NotificationModel
 import Synchronization
 
@@ -13,6 +14,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     /// The receive window of the connection: that with which HTTP/2 begins.
     private static let connectionWindow = 65_535
+    /// How long a client may take to close a connection that is drained.
+    private static let patience = TimeAmount.milliseconds(500)
     /// Bytes of a body that are kept: enough to see that it is too large.
     private static let keptBytes = 5_121
 
@@ -40,6 +43,10 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     /// The last stream whose request was processed.
     private var lastProcessed = HTTP2StreamID.rootStream
     private var isGoingAway = false
+    /// What GOAWAY has named.
+    private var lastServed = HTTP2StreamID.rootStream
+    private var isCut = false
+    private var isDrained = false
     private var windowsToOpen: Set<HTTP2StreamID> = []
     /// Requests that were processed.
     private(set) var requests = 0
@@ -74,7 +81,11 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // SwiftNIO reads to the end when the client closes, also from a frozen connection.
+        guard !isCut, !isFrozen else { return }
         let frame = unwrapInboundIn(data)
+        // GOAWAY has said of it that it is not processed.
+        if isGoingAway, frame.streamID > lastServed { return }
         switch frame.payload {
         case .headers(let part):
             // What comes later are trailers: nothing in them counts.
@@ -215,7 +226,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     private func goAway(_ code: HTTP2ErrorCode, _ data: ByteBuffer, after last: HTTP2StreamID) {
         guard !isGoingAway else { return }
-        isGoingAway = true
+        (isGoingAway, lastServed) = (true, last)
         core.state.withLock { $0.statistics.goAways += 1 }
         incoming = incoming.filter { $0.key <= last }
         write(.rootStream, .goAway(lastStreamID: last, errorCode: code, opaqueData: data))
@@ -223,17 +234,28 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         closeWhenDrained()
     }
 
-    /// After GOAWAY the connection closes when all answers are out.
+    /// After GOAWAY the connection ends when all answers are out: the client closes it, or the server a moment later. Closed while
+    /// the client still sends it would be reset, and answers on their way could be lost.
     private func closeWhenDrained() {
-        guard isGoingAway, incoming.isEmpty, delayed.isEmpty, let context else { return }
+        guard isGoingAway, !isDrained, incoming.isEmpty, delayed.isEmpty, let context else { return }
+        isDrained = true
         context.flush()
-        context.close(promise: nil)
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
+            self.context?.close(promise: nil)
+        }
     }
 
-    /// Closes the connection, whatever is open on it.
+    /// Closes the connection, whatever is open on it. What has arrived and was not read is lost.
     func cut() {
         guard let context else { return }
-        context.close(promise: nil)
+        isCut = true
+        // Below TLS: its handler would go on reading until the other side has ended the session, too.
+        let pipeline = context.pipeline.syncOperations
+        if let tls = try? pipeline.context(handlerType: NIOSSLServerHandler.self) {
+            tls.close(mode: .all, promise: nil)
+        } else {
+            context.close(promise: nil)
+        }
     }
 
     /// Stops reading and writing, or goes on.

@@ -24,6 +24,11 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
     case channelVersusWrk = "throughput_vs_wrk"
     case webhookServiceVersusWrk = "service_vs_wrk"
 
+    case oneConnectionVersusLimit = "one_connection_vs_limit"
+    case tenConnectionsVersusOne = "ten_connections_vs_one"
+    case throughputVersusAioAPNs = "throughput_vs_aioapns"
+    case throughputVersusH2Load = "throughput_vs_h2load"
+
     case fixesVersusFewRegions = "fixes_vs_few_regions"
 
     case fetchesVersusCurl = "throughput_vs_curl"
@@ -56,6 +61,10 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         case .nextVersusDateutil: "occurrences, times dateutil"
         case .channelVersusWrk: "notifications of the channel, times wrk"
         case .webhookServiceVersusWrk: "notifications of the consumer service, times wrk"
+        case .oneConnectionVersusLimit: "pushes over one connection, times streams / round trip"
+        case .tenConnectionsVersusOne: "pushes over ten connections, times one"
+        case .throughputVersusAioAPNs: "pushes of the channel, times aioapns"
+        case .throughputVersusH2Load: "pushes of the channel for each CPU second, times h2load"
         case .fixesVersusFewRegions: "locations, times those without the regions of others"
         case .fetchesVersusCurl: "images fetched and stored, times curl"
         case .registrationOfManyEntries: "registrations with many entries, times with few"
@@ -71,7 +80,8 @@ enum Ratio: String, CaseIterable, Codable, CodingKeyRepresentable, Sendable {
         switch self {
         case .throughputVersusQuixStreams, .throughputVersusPython, .putsVersusBareRoute, .eventsVersusPipeline,
             .insertsVersusRedis, .insertsVersusAPScheduler, .insertsVersusJemalloc, .nextVersusFoundation,
-            .nextVersusDateutil, .channelVersusWrk, .webhookServiceVersusWrk, .fixesVersusFewRegions,
+            .nextVersusDateutil, .channelVersusWrk, .webhookServiceVersusWrk, .oneConnectionVersusLimit,
+            .tenConnectionsVersusOne, .throughputVersusAioAPNs, .throughputVersusH2Load, .fixesVersusFewRegions,
             .fetchesVersusCurl, .responsesVersusPipeline:
             true
         case .cpuVersusNative, .cpuVersusNativeJemalloc, .cpuOfDisk, .cpuVersusWithoutDevices, .memoryVersusRedis,

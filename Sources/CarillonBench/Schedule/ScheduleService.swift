@@ -96,6 +96,14 @@ final class ScheduleService {
         }
     }
 
+    /// Waits until it has kept so many records of recipients and tokens.
+    func awaitRecipients(_ count: Int) throws {
+        try wait("having \(count) recipients and tokens") { metrics in
+            metrics["carillon_center_recipients"] == Double(count) && metrics["carillon_store_unwritten_changes"] == 0
+                && metrics["carillon_outstanding_records"] == 0
+        }
+    }
+
     private func wait(_ what: String, until isSo: (ServiceMetrics) -> Bool) throws {
         try ServiceMetrics.wait(for: what, of: process, port: metricsPort, within: Self.patience, until: isSo)
     }

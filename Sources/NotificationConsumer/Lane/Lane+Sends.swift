@@ -12,6 +12,8 @@ extension Lane {
                     context.configuration.concurrentSends,
                     channel.concurrency.map { max(1, $0 / context.configuration.lanes) } ?? .max
                 ),
+                // A channel that says how many it can perform would only let them wait itself.
+                reserve: channel.concurrency == nil ? (context.configuration.concurrentSends + 9) / 10 : 0,
                 bound: context.configuration.outstandingSends,
                 rate: rate(context.configuration),
                 mailbox: .init(wake: link.wake, onLate: context.metrics.lateOutcomeCount)

@@ -26,6 +26,8 @@ package struct SideWork<Item, Outcome: Sendable> {
 
     /// How much work may be in progress.
     private let concurrency: Int
+    /// By how much work of the highest priority may exceed it: it does not wait for others to end.
+    private let reserve: Int
     /// How much unfinished work there may be.
     let bound: Int
     private let mailbox: SideWorkMailbox<Outcome>
@@ -37,8 +39,15 @@ package struct SideWork<Item, Outcome: Sendable> {
     private var withdrawn: [Item] = []
     private var lastNumber: UInt64 = 0
 
-    package init(concurrency: Int, bound: Int, rate: WorkRate? = nil, mailbox: SideWorkMailbox<Outcome>) {
-        (self.concurrency, self.bound, self.rate, self.mailbox) = (concurrency, bound, rate, mailbox)
+    package init(
+        concurrency: Int,
+        reserve: Int = 0,
+        bound: Int,
+        rate: WorkRate? = nil,
+        mailbox: SideWorkMailbox<Outcome>
+    ) {
+        (self.concurrency, self.reserve, self.bound) = (concurrency, reserve, bound)
+        (self.rate, self.mailbox) = (rate, mailbox)
     }
 
     /// The amount of unfinished work.
@@ -47,7 +56,13 @@ package struct SideWork<Item, Outcome: Sendable> {
     var room: Int { max(0, bound - count) }
 
     /// Whether work waits that the concurrency allows to begin.
-    var mayBegin: Bool { !waiting.isEmpty && underWay.count < concurrency }
+    var mayBegin: Bool { !waiting.isEmpty && (underWay.count < concurrency || mayBeginHigh) }
+
+    private var mayBeginHigh: Bool { underWay.count < concurrency + reserve && waiting.hasHigh }
+
+    private mutating func popFirst() -> Waiting? {
+        underWay.count < concurrency ? waiting.popFirst() : waiting.popHigh()
+    }
 
     /// Queues work that may take this long once it has started.
     ///
@@ -65,7 +80,7 @@ package struct SideWork<Item, Outcome: Sendable> {
     ///
     /// - Parameter start: must not wait; the work may already be answered when it returns.
     package mutating func begin(at now: ContinuousClock.Instant, _ start: (Item, Reply) -> Void) {
-        while mayBegin, rate?.take(at: now) ?? true, let next = waiting.popFirst() {
+        while mayBegin, rate?.take(at: now) ?? true, let next = popFirst() {
             lastNumber += 1
             underWay[lastNumber] = next.item
             deadlines.insert(lastNumber, at: now.advanced(by: next.time))

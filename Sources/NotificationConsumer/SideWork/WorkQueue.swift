@@ -18,6 +18,16 @@ struct WorkQueue<Item> {
         count += 1
     }
 
+    /// Whether work of the highest priority waits.
+    var hasHigh: Bool { !levels[WorkPriority.high.rawValue].isEmpty }
+
+    /// Takes work of the highest priority only.
+    mutating func popHigh() -> Item? {
+        guard hasHigh else { return nil }
+        count -= 1
+        return levels[WorkPriority.high.rawValue].popFirst()
+    }
+
     mutating func popFirst() -> Item? {
         guard let first = levels.firstIndex(where: { !$0.isEmpty }) else { return nil }
         let impatient = levels.indices.last { !levels[$0].isEmpty && passedOver[$0] >= Self.patience }

@@ -51,6 +51,25 @@ package enum OutboundTLS {
         }
     }
 
+    /// TLS of a client of HTTP/2, with its authorities in memory: those of the system are a few hundred. Pools that trust the same
+    /// and show the same certificate share one.
+    package struct Client: Sendable {
+        let context: NIOSSLContext
+
+        /// - Parameters:
+        ///   - roots: The certificate authorities.
+        ///   - further: Authorities that are trusted besides.
+        ///   - identity: The certificate of the client, if it has one.
+        /// - Throws: `NIOSSLError` or `BoringSSLError` for roots or an identity that cannot be used.
+        package init(
+            trusting roots: NIOSSLTrustRoots = .default,
+            and further: [NIOSSLCertificate] = [],
+            identity: Identity? = nil
+        ) throws {
+            context = try OutboundTLS.context(trusting: roots, and: further, identity: identity, speaking: .http2)
+        }
+    }
+
     /// The protocol that the server must speak, by its name in ALPN.
     enum ApplicationProtocol: String {
         case http1 = "http/1.1"

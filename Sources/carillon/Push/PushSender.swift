@@ -50,12 +50,14 @@ struct PushSender {
             (settings.connections, settings.keptConnections) = (1, 1)
             settings.openTimeout = amount
             settings.answerBytes = APNsAnswer.maximumBodyBytes
-            pool = try HTTP2Pool(
+            pool = HTTP2Pool(
                 settings,
                 to: origin,
                 hosts: GuardedHosts(policy: policy, hosts: hosts),
-                and: authorities.map { try OutboundTLS.authorities(path: $0) } ?? [],
-                identity: identity
+                tls: try OutboundTLS.Client(
+                    and: authorities.map { try OutboundTLS.authorities(path: $0) } ?? [],
+                    identity: identity
+                )
             )
         } catch let refusal as EgressRefusal {
             throw CommandFailure("--url: \(refusal.detail)", status: ExitStatus.usage)

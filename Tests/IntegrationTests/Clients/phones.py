@@ -1,10 +1,9 @@
 """Plays a gateway with bad days and the phones behind it, kills the consumer service now and then, and at rest compares what each
 phone shows with the committed events.
 
-The rule is what the gateway may do (design: an id that it knows may be ignored, and so may what is older than what it applied):
-none, ids, sequence or both. It starts the consumer service itself, with its own environment and the webhook's address. It prints
-one line of JSON: {"requests", "kills", "posts", "answers", "differences", "errors"}. The same seed makes the same inputs, not the same
-interleaving.
+The gateway is one behind the channel `webhook` (phones_webhook.py), or the simulator of APNs (phones_apns.py), which is killed, too.
+It starts the consumer service itself, with its own environment and the gateway's. It prints one line of JSON: {"requests", "kills",
+"sends", "answers", "events", "differences", "errors"}. The same seed makes the same inputs, not the same interleaving.
 """
 
 import argparse
@@ -14,21 +13,23 @@ import os
 import random
 import signal
 import subprocess
-import threading
 import time
 import uuid
 from datetime import datetime, timedelta, timezone
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from common import encode_key, partition_count, partition_of, reader
 from confluent_kafka import Producer
+from phones_apns import APNsGateway
+from phones_webhook import UNNAMED, WebhookGateway
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--bootstrap", required=True)
 parser.add_argument("--prefix", required=True, help="of the topics")
 parser.add_argument("--seconds", type=float, default=30.0, help="how long inputs are written")
 parser.add_argument("--seed", type=int, required=True)
-parser.add_argument("--rule", choices=["none", "ids", "sequence", "both"], default="none")
+parser.add_argument("--rule", choices=["none", "ids", "sequence", "both"], default="none", help="what the webhook's gateway ignores")
+parser.add_argument("--apns", help="the program `carillon`: its simulator of APNs is the gateway")
+parser.add_argument("--directory", help="for the files of the simulator")
 parser.add_argument("--recipients", type=int, default=6)
 parser.add_argument("--kills", type=int, default=4)
 parser.add_argument("--consumer", required=True, help="the program")
@@ -36,114 +37,8 @@ options = parser.parse_args()
 
 rng = random.Random(options.seed)
 application = "shop"
-unnamed = "*"
-"""What stands for the phones that the gateway knows while none is registered."""
-
-
-class Phones:
-    """What each phone shows under each key, and what was applied there."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.shown: dict[tuple, dict[str, tuple]] = collections.defaultdict(dict)
-        self.ids: set[str] = set()
-        self.newest: dict[tuple, tuple] = {}
-        self.posts = 0
-        self.last = time.monotonic()
-        self.answers: collections.Counter = collections.Counter()
-        self.errors: list[str] = []
-        self.history: dict[tuple, collections.deque] = collections.defaultdict(lambda: collections.deque(maxlen=12))
-
-    def note(self, event: dict, mood: str) -> None:
-        data = event["data"]
-        names = [f"{d['device']}:{d.get('outcome')}" for d in data.get("devices", [])]
-        self.history[(data["recipient"], data["identifier"])].append(
-            f"{time.time() % 1000:.3f} {mood} {event['type'].split('.')[2]} {data['requestId'][:8]} {event['sequence']} {names} {event['id'][:8]}"
-        )
-
-    def apply(self, event: dict) -> None:
-        data, name = event["data"], event["type"].split(".")[2]
-        meant = {"delivered": "accepted", "removed": "requested"}[name]
-        names = [d["device"] for d in data["devices"] if d.get("outcome", meant) == meant] if "devices" in data else [unnamed]
-        sequence = tuple(int(part) for part in event["sequence"].split("-"))
-        key = (data["recipient"], data["identifier"])
-        if options.rule in ("ids", "both"):
-            if event["id"] in self.ids:
-                return
-            self.ids.add(event["id"])
-        for phone in names:
-            if options.rule in ("sequence", "both"):
-                if sequence < self.newest.get((key, phone), (0, 0, 0)):
-                    continue
-                self.newest[(key, phone)] = sequence
-            if name == "delivered":
-                self.shown[key][phone] = (data["requestId"], data.get("occurrence"))
-            else:
-                self.shown[key].pop(phone, None)
-        # What it had before it was told of phones.
-        if "devices" in data:
-            self.shown[key].pop(unnamed, None)
-        elif name == "removed":
-            self.shown[key].clear()
-
-
-phones = Phones()
-is_calm = threading.Event()
-moods = {
-    "204": 60, "503": 6, "500": 3, "429": 4, "401": 2, "422": 3, "drop": 4, "hang": 3, "applied-drop": 6, "applied-hang": 4, "late": 4,
-}
-
-
-class Gateway(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self) -> None:
-        event = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        with phones.lock:
-            mood = "204" if is_calm.is_set() else random.choices(list(moods), list(moods.values()))[0]
-            # What is removed is never refused for good.
-            if mood == "422" and event["type"].split(".")[2] == "removed":
-                mood = "204"
-            phones.posts += 1
-            phones.last = time.monotonic()
-            phones.answers[mood] += 1
-            phones.note(event, mood)
-            if mood in ("204", "applied-drop", "applied-hang", "late"):
-                try:
-                    phones.apply(event)
-                except Exception as error:
-                    phones.errors.append(repr(error))
-        if mood == "late":
-            time.sleep(0.3)
-        if mood in ("hang", "applied-hang"):
-            time.sleep(1.0)
-        if mood in ("drop", "applied-drop", "hang", "applied-hang"):
-            self.close_connection = True
-            return
-        self.send_response(204 if mood == "late" else int(mood))
-        if mood == "429":
-            self.send_header("retry-after", "1")
-        if mood not in ("204", "late"):
-            self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_message(self, *_) -> None:
-        pass
-
-
-class Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
-    def handle_error(self, request, client_address) -> None:
-        # The other side may end a connection at any time.
-        pass
-
-
-server = Server(("127.0.0.1", 0), Gateway)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-environment = os.environ | {"CARILLON_WEBHOOK_URL": f"http://127.0.0.1:{server.server_port}/"}
+gateway = APNsGateway(options.apns, options.directory) if options.apns else WebhookGateway(options.rule)
+environment = os.environ | gateway.environment
 generation = 0
 
 
@@ -166,9 +61,11 @@ registered: dict[tuple, dict] = {}
 changed: dict[tuple, float] = {}
 """When a phone's registration changed last."""
 sent: list[tuple] = []
-touched: set[tuple] = set()
-"""What a person has answered: (recipient, identifier, request)."""
 kinds: collections.Counter = collections.Counter()
+lines: dict[tuple, list[str]] = collections.defaultdict(list)
+"""The events of each key."""
+latest: dict[tuple, tuple] = {}
+"""What was delivered last and not removed since, and when."""
 
 
 def write(topic: str, recipient: str, key: str, value, headers=None) -> None:
@@ -213,22 +110,25 @@ def registration() -> None:
         del registered[place]
         return write("devices", recipient, key, None)
     status = rng.choice(["authorized", "authorized", "authorized", "denied"])
-    registered[place] = {"platform": "fcm", "token": f"{recipient}/{name}", "authorizationStatus": status}
+    registered[place] = gateway.registration(recipient, name) | {"authorizationStatus": status}
     write("devices", recipient, key, registered[place])
+
+
+def uninstallation() -> None:
+    """Nobody tells the service: its next push is refused."""
+    place = (rng.choice(recipients), rng.choice(names))
+    changed[place] = time.time()
+    registered.pop(place, None)
+    gateway.uninstall(*place)
 
 
 def response() -> None:
     if not sent:
         return
     recipient, identifier, id = rng.choice(sent[-8:])
-    with phones.lock:
-        showing = [name for name, shown in phones.shown[(recipient, identifier)].items() if shown[0] == id and name != unnamed]
-        if not showing:
-            return
-        device = rng.choice(showing)
-        # The app takes it away.
-        del phones.shown[(recipient, identifier)][device]
-    touched.add((recipient, identifier, id))
+    device = gateway.dismiss(recipient, identifier, id)
+    if device is None:
+        return
     body = {
         "application": application, "identifier": identifier, "requestId": id, "responseId": str(uuid.uuid4()), "device": device,
         "actionIdentifier": "default",
@@ -237,8 +137,8 @@ def response() -> None:
 
 
 def expected() -> dict[tuple, dict]:
-    """By key: what was delivered last and not removed since, and the phones that the events name."""
-    consumer, known, last = reader(options.bootstrap, [topics["deliveries"]]), {}, time.monotonic()
+    """By key what the events say that each phone shows, and since when. What a phone has refused leaves what it showed before."""
+    consumer, known, last = reader(options.bootstrap, [topics["deliveries"]]), collections.defaultdict(dict), time.monotonic()
     while time.monotonic() - last < 4:
         message = consumer.poll(0.2)
         if message is None or message.error():
@@ -250,45 +150,52 @@ def expected() -> dict[tuple, dict]:
             continue
         key = (value["recipient"], value.get("identifier"))
         kinds[kind] += 1
+        devices = {d["device"]: d.get("outcome") for d in value.get("devices", [])}
+        lines[key].append(f"{headers['ce_time']} event {kind} {value.get('requestId', '')[:8]} {devices or value.get('device', '')}")
+        at = datetime.fromisoformat(headers["ce_time"]).timestamp()
+        entry = ((value.get("requestId"), value.get("occurrence")), at)
         if kind == "delivered":
-            accepted = [d["device"] for d in value["devices"] if d["outcome"] == "accepted"] if "devices" in value else [unnamed]
-            at = datetime.fromisoformat(headers["ce_time"]).timestamp()
-            known[key] = {"shown": (value["requestId"], value.get("occurrence")), "phones": accepted, "at": at}
+            outcomes = devices if "devices" in value else {UNNAMED: "accepted"}
+            kept = {phone: former for phone, former in known[key].items() if outcomes.get(phone) == "rejected"}
+            known[key] = kept | {phone: entry for phone, outcome in outcomes.items() if outcome == "accepted"}
+            latest[key] = entry
         elif kind == "removed":
             known.pop(key, None)
-        elif kind == "device.attempted" and value.get("outcome") == "accepted" and key in known:
-            if known[key]["shown"][0] == value["requestId"]:
-                known[key]["phones"].append(value["device"])
+            latest.pop(key, None)
+        elif kind == "device.attempted" and value.get("outcome") == "accepted" and key in latest:
+            if latest[key][0][0] == value["requestId"]:
+                known[key][value["device"]] = latest[key]
     consumer.close()
     return known
 
 
 def differences() -> list[str]:
-    found, known = [], expected()
-    with phones.lock:
-        shown = {key: dict(value) for key, value in phones.shown.items() if value}
+    found, known, shown = [], expected(), gateway.shown()
     for key in sorted(set(shown) | set(known)):
-        on, entry = shown.get(key, {}), known.get(key)
+        on, entries, newest = shown.get(key, {}), known.get(key, {}), latest.get(key)
         recipient = key[0]
-        for phone in sorted(set(on) | set(entry["phones"] if entry else [])):
+        for phone in sorted(set(on) | set(entries)):
             place = (recipient, phone)
-            is_permitted = phone == unnamed or registered.get(place, {}).get("authorizationStatus") == "authorized"
-            wanted = entry["shown"] if entry and phone in entry["phones"] and is_permitted else None
+            is_permitted = phone == UNNAMED or registered.get(place, {}).get("authorizationStatus") == "authorized"
+            wanted = entries[phone][0] if phone in entries and is_permitted else None
             if on.get(phone) == wanted:
                 continue
             # A phone that came, went or changed its permission since: it shows what was delivered, or nothing.
-            is_new = entry is not None and (changed.get(place, 0) > entry["at"] - 5 or unnamed in entry["phones"])
-            if is_new and on.get(phone) in (None, entry["shown"]) and (is_permitted or on.get(phone) is None):
+            is_new = newest is not None and (changed.get(place, 0) > newest[1] - 5 or UNNAMED in entries)
+            if is_new and on.get(phone) in (None, newest[0]) and (is_permitted or on.get(phone) is None):
                 continue
             found.append(f"{'/'.join(key)} on {phone}: shows {on.get(phone)}, the events say {wanted} ({registered.get(place)})")
-            found += [f"    {line}" for line in phones.history[key]]
+            found += [f"    {line}" for line in gateway.history(key, phone)]
+            found += [f"    {line}" for line in lines[key][-60:]]
     return found
 
 
 actions = [(request, 70), (removal, 10), (registration, 8), (response, 12)]
+if options.apns:
+    actions += [(uninstallation, 1), (gateway.disturb, 2)]
 for recipient in recipients[: len(recipients) * 2 // 3]:
     for name in names:
-        registered[(recipient, name)] = {"platform": "fcm", "token": f"{recipient}/{name}", "authorizationStatus": "authorized"}
+        registered[(recipient, name)] = gateway.registration(recipient, name) | {"authorizationStatus": "authorized"}
         write("devices", recipient, encode_key(application, recipient, name), registered[(recipient, name)])
 producer.flush(30)
 consumer, kills, begun = start(), 0, time.monotonic()
@@ -301,28 +208,34 @@ while time.monotonic() - begun < options.seconds:
         consumer.send_signal(signal.SIGKILL)
         consumer.wait()
         kills += 1
+        if rng.random() < 0.3:
+            gateway.kill()
         consumer = start()
+    elif rng.random() < 0.001:
+        gateway.kill()
+if options.apns:
+    gateway.kill()
 producer.flush(30)
-is_calm.set()
+gateway.calm()
 errors = []
 deadline = time.monotonic() + 120
-phones.last = time.monotonic()
-while time.monotonic() - phones.last < 12:
+while gateway.seconds_at_rest() < 12:
     if consumer.poll() is not None:
         errors.append(f"the consumer service ended with {consumer.returncode}")
         break
     if time.monotonic() > deadline:
-        errors.append("the webhook comes to no rest")
+        errors.append("the gateway comes to no rest")
         break
     time.sleep(0.2)
 result = differences()
 consumer.terminate()
 consumer.wait(30)
+gateway.end()
 print(
     json.dumps(
         {
-            "requests": len(sent), "kills": kills, "posts": phones.posts, "answers": phones.answers, "events": kinds,
-            "differences": result, "errors": errors + phones.errors,
+            "requests": len(sent), "kills": kills, "sends": gateway.sends, "answers": gateway.answers, "events": kinds,
+            "differences": result, "errors": errors + gateway.errors,
         }
     ),
     flush=True,

@@ -55,6 +55,31 @@ struct WorkingSetTests {
         .init(requestID: id(name), content: content, expiration: nil, trace: .none, timer: .held, due: at(due))
     }
 
+    @Test func `of timers at one instant the time-critical ones fire first`() {
+        var set = WorkingSet()
+        func add(_ name: String, _ level: String, due: Int64) {
+            set.insert(key(name), at: at(0)) { entry in
+                entry.pending = Self.pending(name, due)
+                entry.pending?.content = Array(#"{"title":"T","interruptionLevel":"\#(level)"}"#.utf8)[...]
+                return ((), changed: true)
+            }
+        }
+        for (number, level) in ["active", "passive", "timeSensitive", "active", "critical"].enumerated() {
+            add("a\(number)", level, due: 10)
+        }
+        add("earlier", "passive", due: 9)
+        add("later", "critical", due: 11)
+        var order: [String] = []
+        while let slot = set.popDue(at: at(100)) {
+            order.append(set.key(of: slot).identifier)
+            set.update(slot, at: at(100)) { entry in
+                entry.pending = nil
+                return ((), changed: true)
+            }
+        }
+        #expect(order == ["earlier", "a2", "a4", "a0", "a1", "a3", "later"])
+    }
+
     @Test func `timers fire in order, also after changes of their due times`() {
         var set = WorkingSet()
         var due: [NotificationKey: Int64] = [:]

@@ -226,8 +226,9 @@ struct SideWorkLaneTests {
         ask(for: "critical", level: "critical")
         try settle(lane)
         var order: [String] = []
-        while let send = channel.sends.first {
-            order.append("\(send.requestID)")
+        while !channel.sends.isEmpty {
+            // A time-critical one is under way beside what the bound allows.
+            order += channel.sends.map { "\($0.requestID)" }
             channel.accept()
             try settle(lane)
         }

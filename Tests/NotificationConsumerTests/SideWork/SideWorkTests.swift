@@ -209,6 +209,20 @@ struct SideWorkTests {
         #expect(order == ["h1", "h2", "n1", "n2", "l"])
     }
 
+    @Test func `work of the highest priority may exceed the concurrency by the reserve, and no other`() {
+        var work = Work(concurrency: 2, reserve: 1, bound: 100, mailbox: .init(wake: {}, onLate: {}))
+        prioritized(&work, ("n1", .normal), ("n2", .normal), ("n3", .normal), ("l", .low))
+        #expect(begin(&work).map(\.item) == ["n1", "n2"] && !work.mayBegin)
+        prioritized(&work, ("h1", .high), ("h2", .high))
+        #expect(work.mayBegin)
+        let urgent = begin(&work)
+        #expect(urgent.map(\.item) == ["h1"] && !work.mayBegin)
+        urgent[0].reply(0)
+        _ = take(&work)
+        #expect(begin(&work).map(\.item) == ["h2"])
+        #expect(work.count == 5)
+    }
+
     @Test func `the priority of work that need not wait is not evaluated`() {
         var work = work(concurrency: 2)
         var count = 0

@@ -322,6 +322,22 @@ struct HTTP2ConnectionsPlanTests {
         #expect(pool.now == start + .seconds(10))
     }
 
+    @Test func `connections that begin in a second are bounded over all pools that share a rate`() {
+        let rate = HTTP2OpenRate(perSecond: 4, atOnce: 8)
+        // Each of them alone may begin as often.
+        let settings = PlannedPool.settings { ($0.opensPerSecond, $0.opensAtOnce) = (4, 8) }
+        var pools = (0..<20).map { _ in PlannedPool(settings, sharing: rate) }
+        func begun() -> Int { pools.reduce(0) { $0 + $1.begun.count } }
+        for index in pools.indices { pools[index].submit(within: .minutes(10)) }
+        #expect(begun() == 8)
+        for _ in 0..<500 {
+            for index in pools.indices { pools[index].pass(.milliseconds(10)) }
+        }
+        #expect(pools.allSatisfy { $0.begun.count == 1 })
+        let last = pools.compactMap { $0.begun.last?.at }.max()
+        #expect(last == pools.compactMap { $0.begun.first?.at }.min().map { $0 + .seconds(3) })
+    }
+
     @Test mutating func `the pool says how it is`() {
         pool = PlannedPool(PlannedPool.settings { $0.connections = 1 })
         pool.warmUp()

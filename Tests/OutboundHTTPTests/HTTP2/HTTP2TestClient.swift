@@ -58,7 +58,7 @@ struct HTTP2TestClient {
         (settings.opensPerSecond, settings.opensAtOnce) = (100, 10)
         change(&settings)
         let group = MultiThreadedEventLoopGroup.singleton
-        pool = try HTTP2Pool(
+        pool = HTTP2Pool(
             settings,
             to: origin,
             hosts: GuardedHosts(
@@ -72,8 +72,7 @@ struct HTTP2TestClient {
                     now: { .now() }
                 )
             ),
-            and: roots,
-            identity: identity,
+            tls: try OutboundTLS.Client(and: roots, identity: identity),
             observer: events
         )
     }

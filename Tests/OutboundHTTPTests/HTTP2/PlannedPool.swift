@@ -39,8 +39,12 @@ struct PlannedPool {
     private(set) var events: [HTTP2PoolEvent] = []
     private var last = 0
 
-    init(_ settings: HTTP2Pool.Settings = .init(), random: @escaping () -> Double = { 0 }) {
-        plan = Plan(settings, host: "push.example.com", at: now, random: random)
+    init(
+        _ settings: HTTP2Pool.Settings = .init(),
+        sharing rate: HTTP2OpenRate? = nil,
+        random: @escaping () -> Double = { 0 }
+    ) {
+        plan = Plan(settings, host: "push.example.com", sharing: rate, at: now, random: random)
     }
 
     static func settings(_ change: (inout HTTP2Pool.Settings) -> Void) -> HTTP2Pool.Settings {

@@ -17,6 +17,10 @@ struct APNsPools: Sendable {
     private let settings: HTTP2Pool.Settings
     private let servers: [DeviceRegistration.Environment: Server]
     private let authorities: [NIOSSLCertificate]
+    /// Of all that show no certificate.
+    private let tls: OutboundTLS.Client
+    /// Of all pools: with many keys a network that has failed would get as many connections at once when it works again.
+    private let rate = HTTP2OpenRate(perSecond: 20, atOnce: 40)
     private let observer: any HTTP2PoolObserver
 
     /// - Throws: `APNsSettingsError` for a URL that the policy refuses, `EgressPolicyError`.
@@ -37,6 +41,7 @@ struct APNsPools: Sendable {
         }
         (self.settings, self.servers, self.observer) = (settings, servers, observer)
         authorities = try egress.authorities()
+        tls = try OutboundTLS.Client(and: authorities)
     }
 
     private static func server(
@@ -66,23 +71,30 @@ struct APNsPools: Sendable {
     }
 
     /// A pool of its own for credentials.
+    ///
+    /// - Parameter sibling: has the same credentials for the other environment.
     func sender(
         of credentials: APNsCredentials,
-        to environment: DeviceRegistration.Environment
+        to environment: DeviceRegistration.Environment,
+        beside sibling: APNsSenders.Sender?
     ) throws -> APNsSenders.Sender {
         guard let server = servers[environment] else {
             throw APNsSettingsError(message: "apns.\(environment.rawValue).url: is missing")
         }
-        var identity: OutboundTLS.Identity?
-        if case .certificate(let certificate) = credentials { identity = certificate }
-        let pool = try HTTP2Pool(
+        let tls =
+            switch credentials {
+            case .tokens: tls
+            case .certificate(let identity):
+                try sibling?.tls ?? OutboundTLS.Client(and: authorities, identity: identity)
+            }
+        let pool = HTTP2Pool(
             settings,
             to: server.origin,
             hosts: server.hosts,
-            and: authorities,
-            identity: identity,
+            tls: tls,
+            sharing: rate,
             observer: observer
         )
-        return APNsSenders.Sender(credentials, environment, pool, to: server.origin)
+        return APNsSenders.Sender(credentials, environment, pool, tls, to: server.origin)
     }
 }

@@ -9,6 +9,8 @@ struct APNsSenders: Sendable {
         let credentials: APNsCredentials
         let environment: DeviceRegistration.Environment
         let pool: HTTP2Pool
+        /// Of the pool.
+        let tls: OutboundTLS.Client
         /// The pseudo-header fields of the server, without `:path`.
         let beginning: HPACKHeaders
 
@@ -16,9 +18,10 @@ struct APNsSenders: Sendable {
             _ credentials: APNsCredentials,
             _ environment: DeviceRegistration.Environment,
             _ pool: HTTP2Pool,
+            _ tls: OutboundTLS.Client,
             to origin: EgressURL
         ) {
-            (self.credentials, self.environment, self.pool) = (credentials, environment, pool)
+            (self.credentials, self.environment, self.pool, self.tls) = (credentials, environment, pool, tls)
             beginning = .pseudo("POST", origin)
         }
     }
@@ -35,11 +38,11 @@ struct APNsSenders: Sendable {
 
     /// Puts other applications in the place of these. What has the same credentials keeps its connections.
     ///
-    /// - Parameter make: the pool for credentials.
+    /// - Parameter make: the pool for credentials, perhaps beside one of the same for the other environment.
     /// - Returns: what nobody uses any more.
     mutating func use(
         _ applications: APNsApplications,
-        _ make: (APNsCredentials, DeviceRegistration.Environment) throws -> Sender
+        _ make: (APNsCredentials, DeviceRegistration.Environment, Sender?) throws -> Sender
     ) rethrows -> [Sender] {
         var (senders, routes): ([Sender], [ExactText: Route]) = ([], [:])
         for (name, application) in applications.byName {
@@ -51,7 +54,8 @@ struct APNsSenders: Sendable {
                 if let sender = senders.first(where: isSame) {
                     own[environment] = sender
                 } else {
-                    let sender = try all.first(where: isSame) ?? make(credentials, environment)
+                    let sibling = (senders + all).first { $0.credentials.isSame(as: credentials) }
+                    let sender = try all.first(where: isSame) ?? make(credentials, environment, sibling)
                     senders.append(sender)
                     own[environment] = sender
                 }

@@ -1,13 +1,20 @@
 import HeapModule
 import NotificationModel
 
-/// The due times of slots, earliest first. Moving or disarming a slot leaves its alarm stale; `next` drops a stale
-/// alarm when it reaches the front.
+/// The due times of slots, earliest first, and of those at one instant the urgent ones. Moving or disarming a slot leaves its
+/// alarm stale; `next` drops a stale alarm when it reaches the front.
 struct Alarms {
     struct Alarm: Comparable {
         var due: Timestamp
+        var isUrgent = false
         var slot: EntryIndex.Slot
-        static func < (a: Self, b: Self) -> Bool { (a.due, a.slot) < (b.due, b.slot) }
+
+        static func < (a: Self, b: Self) -> Bool {
+            guard a.due == b.due, a.isUrgent == b.isUrgent else {
+                return a.due == b.due ? a.isUrgent : a.due < b.due
+            }
+            return a.slot < b.slot
+        }
     }
 
     private var heap = Heap<Alarm>()

@@ -1,3 +1,4 @@
+import NotificationDelivery
 import NotificationModel
 import NotificationState
 
@@ -13,6 +14,8 @@ struct WorkingSet {
     struct Standing {
         /// When the pending notification is due.
         var due: Timestamp?
+        /// It goes before others that are due at the same instant.
+        var isUrgent = false
         var state: State
         /// The input whose log represents a lazy change.
         var lazyInput = InputTopic.requests
@@ -227,7 +230,12 @@ struct WorkingSet {
         guard before != after else { return }
         standings[Int(slot)].due = after
         if before != nil { alarms.invalidate() }
-        if let after { alarms.insert(.init(due: after, slot: slot)) }
+        if let after {
+            let content = entries[Int(slot)].pending?.content
+            let isUrgent = content.flatMap { InterruptionLevel(ofContent: $0) }?.isUrgent ?? false
+            standings[Int(slot)].isUrgent = isUrgent
+            alarms.insert(.init(due: after, isUrgent: isUrgent, slot: slot))
+        }
         if alarms.isStale { rebuildAlarms() }
     }
 
@@ -239,14 +247,16 @@ struct WorkingSet {
         standings[Int(slot)].due = instant
         standings[Int(slot)].state.insert(.postponed)
         alarms.invalidate()
-        alarms.insert(.init(due: instant, slot: slot))
+        alarms.insert(.init(due: instant, isUrgent: standings[Int(slot)].isUrgent, slot: slot))
         if alarms.isStale { rebuildAlarms() }
     }
 
     private mutating func rebuildAlarms() {
         alarms.rebuild(
             standings.indices.compactMap { place in
-                standings[place].due.map { .init(due: $0, slot: Slot(place)) }
+                standings[place].due.map {
+                    .init(due: $0, isUrgent: standings[place].isUrgent, slot: Slot(place))
+                }
             }
         )
     }

@@ -10,7 +10,7 @@ extension HTTP2PoolPlan {
         assign(at: now)
         closeIdle(at: now)
         closeDrained(at: now)
-        while wantsAnother(at: now), rate.take(at: now) { open(at: now) }
+        while wantsAnother(at: now), takeTurn(at: now) { open(at: now) }
     }
 
     /// When `proceed` is to be called again, if nothing happens before; nil: never.
@@ -32,7 +32,7 @@ extension HTTP2PoolPlan {
             }
         }
         if connections.contains(where: \.isUsable) { next = min(next, idleCheck) }
-        if needsAnother(at: now) { next = min(next, max(breakers.end, rate.next)) }
+        if needsAnother(at: now) { next = min(next, max(breakers.end, nextTurn)) }
         return next < .distantFuture ? next : nil
     }
 
@@ -228,6 +228,14 @@ extension HTTP2PoolPlan {
             return max(early, connection.allowance - connection.reserved(settings.reservedShare))
         case .draining: return 0
         }
+    }
+
+    /// When the rates allow a connection to begin.
+    private var nextTurn: NIODeadline { max(rate.next, sharedRate?.next ?? .distantPast) }
+
+    private mutating func takeTurn(at now: NIODeadline) -> Bool {
+        guard rate.next <= now, sharedRate?.take(at: now) ?? true else { return false }
+        return rate.take(at: now)
     }
 
     private mutating func open(at now: NIODeadline) {

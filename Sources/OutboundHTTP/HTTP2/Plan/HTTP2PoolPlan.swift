@@ -51,6 +51,8 @@ struct HTTP2PoolPlan<Request> {
     var lastConnection = 0
     var breakers: AddressBreakers
     var rate: ConnectionRate
+    /// Of all pools with which it is shared.
+    let sharedRate: HTTP2OpenRate?
     /// Why the last connection failed, until one is ready: for requests that wait in vain.
     var openFailure: OutboundFailure?
     /// The newest SETTINGS_MAX_CONCURRENT_STREAMS of any connection: what a further one is expected to allow.
@@ -66,10 +68,11 @@ struct HTTP2PoolPlan<Request> {
     init(
         _ settings: HTTP2Pool.Settings,
         host: String,
+        sharing sharedRate: HTTP2OpenRate? = nil,
         at now: NIODeadline,
         random: @escaping () -> Double
     ) {
-        (self.settings, self.host, self.random) = (settings, host, random)
+        (self.settings, self.host, self.sharedRate, self.random) = (settings, host, sharedRate, random)
         expectedStreams = min(settings.streams, Connection.initialStreams)
         breakers = AddressBreakers(first: settings.firstBackoff, longest: settings.longestBackoff)
         rate = ConnectionRate(perSecond: settings.opensPerSecond, atOnce: settings.opensAtOnce)

@@ -1,6 +1,5 @@
 package import NIOCore
 import NIOPosix
-package import NIOSSL
 import Synchronization
 
 /// The HTTP/2 connections to one origin: a few, each with many requests at one time.
@@ -20,26 +19,23 @@ package final class HTTP2Pool: Sendable {
     ///   - settings: Bounds and time limits.
     ///   - origin: The server. The policy of `hosts` allows it; with `http` the connections begin without TLS.
     ///   - hosts: Finds and judges the addresses.
-    ///   - roots: The certificate authorities.
-    ///   - further: Authorities that are trusted besides.
-    ///   - identity: The certificate of the client, if it has one.
+    ///   - tls: Which servers are trusted, and the certificate of the client.
+    ///   - rate: Bounds how often connections begin over all pools that share it, besides the bound of each.
     ///   - eventLoop: Runs the pool and all its connections.
     ///   - observer: Follows the connections.
     ///   - now: The time; it must agree with the event loop's.
     ///   - random: From 0 to below 1, for jitter.
-    /// - Throws: `NIOSSLError` or `BoringSSLError` for roots or an identity that cannot be used.
     package init(
         _ settings: Settings,
         to origin: EgressURL,
         hosts: GuardedHosts,
-        trusting roots: NIOSSLTrustRoots = .default,
-        and further: [NIOSSLCertificate] = [],
-        identity: OutboundTLS.Identity? = nil,
+        tls: OutboundTLS.Client,
+        sharing rate: HTTP2OpenRate? = nil,
         on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
         observer: (any HTTP2PoolObserver)? = nil,
         now: @escaping @Sendable () -> NIODeadline = { .now() },
         random: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
-    ) throws {
+    ) {
         self.eventLoop = eventLoop
         inbox = HTTP2PoolInbox()
         core = .makeBoxSendingValue(
@@ -47,7 +43,8 @@ package final class HTTP2Pool: Sendable {
                 settings,
                 to: origin,
                 hosts: hosts,
-                tls: try OutboundTLS.context(trusting: roots, and: further, identity: identity, speaking: .http2),
+                tls: tls.context,
+                sharing: rate,
                 on: eventLoop,
                 inbox: inbox,
                 observer: observer,

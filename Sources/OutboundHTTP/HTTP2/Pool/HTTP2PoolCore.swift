@@ -29,6 +29,7 @@ final class HTTP2PoolCore {
         to origin: EgressURL,
         hosts: GuardedHosts,
         tls: NIOSSLContext,
+        sharing rate: HTTP2OpenRate?,
         on eventLoop: any EventLoop,
         inbox: HTTP2PoolInbox,
         observer: (any HTTP2PoolObserver)?,
@@ -37,7 +38,7 @@ final class HTTP2PoolCore {
     ) {
         (self.settings, self.origin, self.hosts, self.tls, self.eventLoop) = (settings, origin, hosts, tls, eventLoop)
         (self.inbox, self.observer, self.now) = (inbox, observer, now)
-        plan = HTTP2PoolPlan(settings, host: origin.host, at: now(), random: random)
+        plan = HTTP2PoolPlan(settings, host: origin.host, sharing: rate, at: now(), random: random)
         timer = PhaseTimer(on: eventLoop)
     }
 

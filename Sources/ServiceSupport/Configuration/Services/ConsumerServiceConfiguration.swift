@@ -367,7 +367,8 @@ extension ConsumerServiceConfiguration {
             default: defaults.concurrentSends,
             in: 1...1_000_000,
             about: """
-                Sends of a lane that the channel has at one time; the others wait, and a removal can still stop them.
+                Sends of a lane that the channel has at one time; the others wait, and a removal can still stop them. \
+                Time-sensitive and critical ones may exceed it by a tenth, unless the channel has a bound of its own.
                 """
         )
         sendRate = settings.int(

@@ -1,0 +1,106 @@
+import Dispatch
+import Foundation
+import NotificationChannels
+import NotificationConsumer
+import NotificationDelivery
+import NotificationModel
+import ServiceSupport
+
+/// The channel `apns`, given sends as by a lane of the consumer service, on the thread of the benchmark.
+final class PushDesk {
+    private static let patience = Duration.seconds(60)
+
+    private let channel: APNsChannel
+    private let atOnce: Int
+    private let isWoken = DispatchSemaphore(value: 0)
+    private let repeats: Bool
+    private var work: ChannelSends
+    private(set) var begun = 0
+    private(set) var ended = 0
+    private(set) var accepted = 0
+
+    /// - Parameters:
+    ///   - applications: the file of applications.
+    ///   - authority: the file of the servers' authority.
+    ///   - connections: the most of the channel.
+    ///   - atOnce: pushes that are under way at one time.
+    ///   - repeats: whether what was not accepted and may be is sent again under its id, as the lane does.
+    init(
+        applications: String,
+        authority: String,
+        ports: (production: Int, development: Int),
+        connections: Int,
+        atOnce: Int,
+        repeats: Bool = false,
+        on workbench: Workbench
+    ) throws {
+        let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
+        var (apns, egress) = (defaults.apns, defaults.egress)
+        apns.applicationsFile = applications
+        apns.isInternal = true
+        apns.productionURL = "https://127.0.0.1:\(ports.production)"
+        apns.developmentURL = "https://127.0.0.1:\(ports.development)"
+        apns.connections = connections
+        egress.authoritiesFile = authority
+        channel = try APNsChannel(
+            apns,
+            egress: egress,
+            health: Health(),
+            registry: PrometheusRegistry(),
+            logger: workbench.logger
+        )
+        (self.atOnce, self.repeats) = (atOnce, repeats)
+        work = ChannelSends([channel]) { [isWoken] _ in
+            SideWork(
+                concurrency: atOnce,
+                bound: atOnce,
+                mailbox: SideWorkMailbox(wake: { isWoken.signal() }, onLate: {})
+            )
+        }
+    }
+
+    /// Begins pushes while there is room for them.
+    ///
+    /// - Parameter next: nil for no more.
+    func fill(_ next: (_ number: Int) throws -> Issued<ChannelSend>?) rethrows {
+        let now = ContinuousClock.now
+        while begun - ended < atOnce, let send = try next(begun) {
+            work.add(send, within: Self.patience, at: now, SystemClock.now)
+            begun += 1
+        }
+    }
+
+    /// Takes results until there is reason to end; asked after each few of them.
+    func wait(until isOver: () throws -> Bool) throws {
+        while try !isOver() {
+            guard isWoken.wait(timeout: .now() + (Self.patience / .seconds(1))) == .success else {
+                throw BenchmarkError("no answer within \(Self.patience); \(begun - ended) pushes are left")
+            }
+            for (send, result, _) in work.take(at: .now) {
+                switch result {
+                case .failed, .unanswered, .deferred:
+                    guard repeats else { break }
+                    work.add(send, within: Self.patience, at: .now, SystemClock.now)
+                    continue
+                case .accepted: accepted += 1
+                case .rejected, .gone: break
+                }
+                ended += 1
+            }
+            work.beginWaiting(at: .now, SystemClock.now)
+        }
+    }
+
+    /// - Throws: ``BenchmarkError`` when a push was not accepted.
+    func requireAll() throws {
+        try wait { begun == ended }
+        guard accepted == ended else {
+            throw BenchmarkError("\(ended - accepted) of \(ended) pushes were not accepted")
+        }
+    }
+
+    func close() throws {
+        let channel = channel
+        try BackgroundWork { await channel.close() }.value()
+    }
+}

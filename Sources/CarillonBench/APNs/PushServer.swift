@@ -1,0 +1,136 @@
+import APNsSimulator
+import ArgumentParser
+import Foundation
+import ServiceSupport
+
+/// What a push server tells the benchmark that started it.
+struct PushServerPlaces: Codable, Sendable {
+    var production: Int
+    var development: Int
+    var control: Int
+    /// The file of the authority that clients must trust.
+    var authority: String
+    /// The file of the provider's key.
+    var key: String
+    /// The header field, with a provider token that is good for an hour.
+    var authorization: String
+}
+
+/// `carillon-bench apns-server`: the simulator of APNs in its own process, as the other side of `apns`.
+struct PushServerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apns-server",
+        abstract: "The simulator of APNs, which accepts every token.",
+        shouldDisplay: false
+    )
+
+    @Option var directory: String
+    /// Milliseconds.
+    @Option var roundTrip = 0
+    @Option var streams = 500
+
+    func run() async throws {
+        var configuration = APNsSimulatorConfiguration(directory: directory)
+        configuration.acceptsUnknownTokens = true
+        configuration.behaviour.maximumStreams = streams
+        configuration.behaviour.roundTrip = .milliseconds(roundTrip)
+        let simulator = try await APNsSimulator.start(configuration)
+        guard let key = simulator.keyFile, let control = simulator.controlPort else {
+            throw BenchmarkError("the simulator has no key or no control interface")
+        }
+        let places = PushServerPlaces(
+            production: simulator.productionPort,
+            development: simulator.developmentPort,
+            control: control,
+            authority: simulator.authorityFile,
+            key: key,
+            authorization: try simulator.authorization()
+        )
+        try JSONEncoder().encode(places).write(to: PushServer.file(in: directory), options: .atomic)
+        // It is ended from outside.
+        try await Task.sleep(for: .seconds(86_400))
+        await simulator.stop()
+    }
+}
+
+/// A push server in its own process, and what its clients need.
+final class PushServer {
+    let places: PushServerPlaces
+    let process: SubjectProcess
+    private let workbench: Workbench
+
+    static let bundle = "com.example.shop"
+
+    /// Starts it; blocking until it listens.
+    ///
+    /// - Parameters:
+    ///   - roundTrip: milliseconds before each answer.
+    ///   - streams: of a connection at one time.
+    init(roundTrip: Int = 0, streams: Int = 500, on workbench: Workbench) throws {
+        self.workbench = workbench
+        let directory = workbench.place("apns").path
+        process = try SubjectProcess(
+            Programs.own,
+            ["apns-server", "--directory", directory, "--round-trip", "\(roundTrip)", "--streams", "\(streams)"],
+            on: workbench
+        )
+        var places: PushServerPlaces?
+        for _ in 0..<400 where places == nil {
+            _ = try process.sample()
+            if let json = try? Data(contentsOf: Self.file(in: directory)) {
+                places = try JSONDecoder().decode(PushServerPlaces.self, from: json)
+            } else {
+                Thread.sleep(forTimeInterval: 0.05)
+            }
+        }
+        guard let places else { throw BenchmarkError("the simulator of APNs does not start") }
+        self.places = places
+    }
+
+    static func file(in directory: String) -> URL {
+        URL(fileURLWithPath: directory).appendingPathComponent("places.json")
+    }
+
+    /// Pushes that it has accepted since its start.
+    func accepted() throws -> Int {
+        struct Statistics: Decodable {
+            var accepted: Int
+        }
+
+        guard let url = URL(string: "http://127.0.0.1:\(places.control)/v1/statistics") else {
+            throw BenchmarkError("\(places.control) is no port")
+        }
+        return try JSONDecoder().decode(Statistics.self, from: try Data(contentsOf: url)).accepted
+    }
+
+    /// The file of applications for the channel.
+    func applications() throws -> String {
+        let file = workbench.place("applications.yaml")
+        try Self.applications(key: places.key).write(to: file, atomically: true, encoding: .utf8)
+        return file.path
+    }
+
+    static func applications(key: String) -> String {
+        """
+        shop:
+          bundles: \(bundle)
+          team: \(APNsSimulator.ownTeam)
+          key: \(APNsSimulator.ownKeyID)
+          key-file: \(key)
+
+        """
+    }
+
+    /// The settings of the consumer service that send to it.
+    func settings() throws -> [String: String] {
+        [
+            "CARILLON_CHANNEL": "apns", "CARILLON_APNS_APPLICATIONS_FILE": try applications(),
+            "CARILLON_APNS_INTERNAL": "true",
+            "CARILLON_APNS_PRODUCTION_URL": "https://127.0.0.1:\(places.production)",
+            "CARILLON_APNS_DEVELOPMENT_URL": "https://127.0.0.1:\(places.development)",
+            "CARILLON_EGRESS_CA_FILE": places.authority,
+        ]
+    }
+
+    func stop() { process.stop() }
+}

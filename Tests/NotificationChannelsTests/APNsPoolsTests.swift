@@ -1,0 +1,34 @@
+import APNsSimulator
+import NIOSSL
+import ServiceSupport
+import Testing
+
+@testable import NotificationChannels
+@testable import OutboundHTTP
+
+/// What the pools of many keys share.
+struct APNsPoolsTests {
+    @Test func `all keys share one TLS context, and both environments of a certificate another`() async throws {
+        try await APNsBench.with { bench in
+            let made = try await bench.simulator.makeCertificate(for: "com.example.bank")
+            let folders = (try TestFolder(), try TestFolder())
+            let certificate = try folders.0.write(String(decoding: made.certificate + made.key, as: UTF8.self))
+            let key = try #require(bench.simulator.keyFile)
+            let file = try folders.1.write(
+                """
+                shop: {bundles: com.example.shop, team: SIMULATEAM, key: CARILLON01, key-file: \(key)}
+                club: {bundles: com.example.club, team: OTHERTEAM1, key: CARILLON02, key-file: \(key)}
+                bank: {bundles: com.example.bank, certificate: \(certificate), certificate-key: \(certificate)}
+                """
+            )
+            let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
+            let pools = try APNsPools(defaults.apns, defaults.egress, observer: APNsMetrics(PrometheusRegistry()))
+            var senders = APNsSenders()
+            try withExtendedLifetime(folders) {
+                _ = try senders.use(try APNsApplicationsFile.load(path: file), pools.sender)
+            }
+            #expect(senders.all.count == 6)
+            #expect(Set(senders.all.map { ObjectIdentifier($0.tls.context) }).count == 2)
+        }
+    }
+}
