@@ -115,3 +115,12 @@ struct ContentParts {
         return sound
     }
 }
+
+extension ContentParts {
+    /// Whether there is a title, subtitle or body that is not empty, or the localization of one.
+    var hasAlertText: Bool {
+        func isText(_ text: JSONStringToken?) -> Bool { text.map { $0.count > 0 } ?? false }
+        return isText(title) || isText(subtitle) || isText(body) || titleLocalization != nil
+            || subtitleLocalization != nil || bodyLocalization != nil
+    }
+}

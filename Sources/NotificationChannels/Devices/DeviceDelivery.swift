@@ -2,8 +2,8 @@ package import NotificationDelivery
 package import NotificationModel
 
 /// What one device is given of a notification.
-package struct APNsDelivery: Hashable, Sendable {
-    /// Which notification it is: the member `carillon` of the payload, for the app's answers.
+package struct DeviceDelivery: Hashable, Sendable {
+    /// Which notification it is: the member `carillon` of what is sent, for the app's answers.
     package struct Origin: Hashable, Sendable {
         package var key: NotificationKey
         package var requestID: RequestID
@@ -24,9 +24,19 @@ package struct APNsDelivery: Hashable, Sendable {
             (self.key, self.requestID, self.occurrence) = (key, requestID, occurrence)
             (self.sequence, self.device) = (sequence, device)
         }
+
+        /// The members of `carillon`.
+        func write(to object: inout JSONObjectWriter, _ out: inout [UInt8]) {
+            object.member("application", key.application, &out)
+            object.member("identifier", key.identifier, &out)
+            object.member("requestId", requestID, &out)
+            object.member("occurrence", occurrence, &out)
+            object.member("device", device, &out)
+            object.member("sequence", sequence.text, &out)
+        }
     }
 
-    /// The id of the operation, equal for each of its attempts; nil lets APNs choose.
+    /// The id of the operation, equal for each of its attempts; nil lets the service choose.
     package var id: UUIDValue?
     /// Nil for what replaces nothing.
     package var collapseID: String?
@@ -62,7 +72,7 @@ package struct APNsDelivery: Hashable, Sendable {
     ///   - send: the attempt at an operation.
     ///   - content: of the send.
     ///   - device: one of the send's.
-    package init(_ send: ChannelSend, content: ArraySlice<UInt8>, to device: APNsDevice) {
+    package init(_ send: ChannelSend, content: ArraySlice<UInt8>, to device: PresentedDevice) {
         self.init(
             id: send.id,
             collapseID: CollapseID(send.key).text,
@@ -85,7 +95,7 @@ package struct APNsDelivery: Hashable, Sendable {
 
 /// What a device shows and plays of a notification, as the list of a send says:
 /// `{"device":"iphone-1","presentation":["banner","list"],"badge":3,…}`. How it is reached is in its registration.
-package struct APNsDevice: Hashable, Sendable {
+package struct PresentedDevice: Hashable, Sendable {
     package var name: String
     /// Nothing for a removal.
     package var presentation: PresentationOptions = []
@@ -100,11 +110,11 @@ package struct APNsDevice: Hashable, Sendable {
 
     /// Reads the first device of a JSON array. Throws `invalid` for anything else.
     package init(list json: ArraySlice<UInt8>) throws(ModelError) {
-        var devices: [APNsDevice] = []
+        var devices: [PresentedDevice] = []
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
             try scanner.whole { scanner throws(ModelError) in
-                try scanner.array { scanner, _ throws(ModelError) in devices.append(try APNsDevice(&scanner)) }
+                try scanner.array { scanner, _ throws(ModelError) in devices.append(try PresentedDevice(&scanner)) }
             }
         }
         guard let first = devices.first else { throw ModelError(.invalid, field: "devices", "has no device") }
@@ -112,7 +122,7 @@ package struct APNsDevice: Hashable, Sendable {
     }
 
     private init(_ scanner: inout JSONScanner) throws(ModelError) {
-        var device = APNsDevice(name: "")
+        var device = PresentedDevice(name: "")
         var name: String?
         try scanner.object { scanner, member throws(ModelError) in
             switch try scanner.field(member, of: Field.self) {
@@ -126,4 +136,14 @@ package struct APNsDevice: Hashable, Sendable {
         device.name = try scanner.required(name, Field.device)
         self = device
     }
+}
+
+extension DeviceDelivery {
+    /// Whether the device shows a text.
+    func shows(_ parts: ContentParts) -> Bool {
+        parts.hasAlertText && !presentation.isDisjoint(with: [.banner, .list])
+    }
+
+    /// Whether the device plays a sound.
+    func plays(_ parts: ContentParts) -> Bool { parts.sound != nil && presentation.contains(.sound) }
 }

@@ -1,6 +1,6 @@
-/// What is done about a payload that is larger than APNs takes: steps in their order, each only when it is still too large. What
+/// What is done about a payload that is larger than the push service takes: steps in their order, each only when it is still too large. What
 /// does not fit then is refused.
-package struct APNsOversizePolicy: Hashable, Sendable {
+package struct OversizePolicy: Hashable, Sendable {
     package enum Step: String, CaseIterable, Sendable {
         /// Cuts the body between two characters, and marks it with an ellipsis.
         case shorten
@@ -23,20 +23,26 @@ package struct APNsOversizePolicy: Hashable, Sendable {
     }
 
     /// Shortens the body.
-    package static let standard = APNsOversizePolicy(steps: [.shorten])
+    package static let standard = OversizePolicy(steps: [.shorten])
     /// Refuses at once.
-    package static let refuse = APNsOversizePolicy(steps: [])
+    package static let refuse = OversizePolicy(steps: [])
 
     private static let mark = "\u{2026}"
 
     /// The longest beginning of a text, with the mark, that fits; nil when not even one character fits.
     ///
-    /// - Parameter limit: bytes in JSON, without quotes.
-    static func shortened(_ text: String, toBytes limit: Int) -> String? {
+    /// - Parameters:
+    ///   - limit: what `cost` of it may be.
+    ///   - cost: of some of its bytes; that of all is the sum.
+    static func shortened(
+        _ text: String,
+        toBytes limit: Int,
+        cost: (String.UTF8View) -> Int = { bytesInJSON($0) }
+    ) -> String? {
         var left = limit - mark.utf8.count
         var end = text.startIndex
         for character in text {
-            left -= bytesInJSON(character.utf8)
+            left -= cost(character.utf8)
             guard left >= 0 else { break }
             end = text.index(after: end)
         }
