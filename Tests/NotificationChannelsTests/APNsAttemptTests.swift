@@ -86,7 +86,7 @@ struct ApplicationStopsTests {
     private static func at(_ seconds: Int64) -> Timestamp { Timestamp(rawValue: seconds * 1000) }
 
     @Test func `nothing is sent for a stopped application but one push after each pause`() {
-        var stops = ApplicationStops()
+        var stops = ApplicationStops(of: "APNs")
         #expect(stops.pause(of: "shop", at: Self.at(0)) == nil)
         let isNew = stops.stop("shop", because: "InvalidProviderToken", at: Self.at(0))
         #expect(isNew && stops.pause(of: "shop", at: Self.at(1)) == 59_000)
@@ -96,7 +96,7 @@ struct ApplicationStopsTests {
     }
 
     @Test func `a reload lets each try at once, and an accepted push resumes it`() {
-        var stops = ApplicationStops()
+        var stops = ApplicationStops(of: "APNs")
         _ = stops.stop("shop", because: "a", at: Self.at(0))
         stops.tryAll()
         #expect(stops.pause(of: "shop", at: Self.at(1)) == nil)

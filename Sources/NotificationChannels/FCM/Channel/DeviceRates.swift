@@ -4,9 +4,8 @@ import NotificationModel
 ///
 /// Of so many devices that all cannot be counted, those that come late are not: FCM itself refuses what is too much for them.
 struct DeviceRates: Sendable {
-    /// The most messages to a device in a minute.
+    /// What FCM allows a device in a minute, and in an hour.
     static let inMinute = 240
-    /// The most messages to a device in an hour.
     static let inHour = 5000
     /// Devices that are counted in a minute or hour.
     static let capacity = 100_000
@@ -32,8 +31,16 @@ struct DeviceRates: Sendable {
         }
     }
 
-    private var minute = Window(length: 60_000, limit: inMinute)
-    private var hour = Window(length: 3_600_000, limit: inHour)
+    private var minute: Window
+    private var hour: Window
+
+    /// - Parameters:
+    ///   - inMinute: The most messages to a device in a minute.
+    ///   - inHour: The most messages to a device in an hour, up to 65,535.
+    init(inMinute: Int = inMinute, inHour: Int = inHour) {
+        minute = Window(length: 60_000, limit: inMinute)
+        hour = Window(length: 3_600_000, limit: inHour)
+    }
 
     /// Counts a message to a device, if it may get one now.
     ///

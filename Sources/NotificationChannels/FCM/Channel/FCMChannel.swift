@@ -16,8 +16,10 @@ import Synchronization
 package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
     typealias Configuration = ConsumerServiceConfiguration.FCM
 
-    /// The time that it uses.
+    /// The time that it uses, and what is known of the world outside.
     struct World: Sendable {
+        /// How many messages a device may get.
+        var rates = DeviceRates()
         /// The wall clock.
         var wall: @Sendable () -> Timestamp = { SystemClock.now() }
         /// The clock of the quota.
@@ -42,7 +44,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         var projects = FCMProjects()
         var stops = ApplicationStops(of: "FCM")
         var budget = RetryBudget()
-        var rates = DeviceRates()
+        var rates: DeviceRates
         var active: [ChannelReply: Place] = [:]
         var isClosed = false
     }
@@ -95,7 +97,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         maker = try FCMProjectMaker(configuration, egress, observer: metrics, wall: world.wall)
         var projects = FCMProjects()
         _ = try projects.use(applications, maker.project)
-        contents = Mutex(Contents(projects: projects))
+        contents = Mutex(Contents(projects: projects, rates: world.rates))
         self.health = health.component("fcm")
         (self.configuration, self.metrics, self.world, self.logger) = (configuration, metrics, world, logger)
         self.health.ready()

@@ -1,37 +1,35 @@
-import NIOCore
+package import NIOCore
 import NIOHPACK
-import NIOHTTP2
-import NotificationModel
-import Synchronization
+package import NIOHTTP2
 
 /// A connection: makes requests of frames, and frames of answers.
 ///
 /// It uses the frames themselves, without a channel for each stream: a benchmark of a client should not measure its server.
-final class APNsConnectionHandler: ChannelInboundHandler {
-    typealias InboundIn = HTTP2Frame
-    typealias OutboundOut = HTTP2Frame
+package final class HTTP2ServerHandler: ChannelInboundHandler {
+    package typealias InboundIn = HTTP2Frame
+    package typealias OutboundOut = HTTP2Frame
 
     /// The receive window of the connection: that with which HTTP/2 begins.
     private static let connectionWindow = 65_535
-    /// Bytes of a body that are kept: enough to see that it is too large.
-    private static let keptBytes = 5_121
-
     private struct IncomingRequest {
-        var headers: RequestHeaders
+        var headers: HPACKHeaders
         var body: ByteBuffer?
 
         /// Keeps what is needed of a part of the body.
-        mutating func add(_ bytes: ByteBuffer) {
+        mutating func add(_ bytes: ByteBuffer, upTo keptBytes: Int) {
             let room = min(bytes.readableBytes, keptBytes - (body?.readableBytes ?? 0))
             guard room > 0, let part = bytes.getSlice(at: bytes.readerIndex, length: room) else { return }
             if body?.writeImmutableBuffer(part) == nil { body = part }
         }
     }
 
-    private let core: SimulatorCore
-    private let behaviour: ConnectionBehaviour
+    /// Counted from 1, over all connections.
+    package let number: Int
+    /// What answers.
+    package let connection: any SimulatedConnection
+    private let connections: ServerConnections
+    private let behaviour: ServerBehaviour
     private let written: WrittenFrames
-    private var state: ConnectionState
     private var context: ChannelHandlerContext?
     /// Requests whose end has not come.
     private var incoming: [HTTP2StreamID: IncomingRequest] = [:]
@@ -42,54 +40,55 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     private var isGoingAway = false
     private var windowsToOpen: Set<HTTP2StreamID> = []
     /// Requests that were processed.
-    private(set) var requests = 0
+    package private(set) var requests = 0
     /// Whether the connection reads and writes nothing.
-    private(set) var isFrozen = false
+    package private(set) var isFrozen = false
 
     /// - Parameter written: Told of the frames that the connection's `NIOHTTP2Handler` writes.
-    init(core: SimulatorCore, behaviour: ConnectionBehaviour, state: ConnectionState, written: WrittenFrames) {
-        (self.core, self.behaviour, self.state, self.written) = (core, behaviour, state, written)
+    init(
+        _ number: Int,
+        _ connection: any SimulatedConnection,
+        in connections: ServerConnections,
+        _ behaviour: ServerBehaviour,
+        written: WrittenFrames
+    ) {
+        (self.number, self.connection, self.connections) = (number, connection, connections)
+        (self.behaviour, self.written) = (behaviour, written)
     }
 
-    /// The first SETTINGS.
-    static func settings(_ state: ConnectionState, _ behaviour: ConnectionBehaviour) -> HTTP2Settings {
-        [
-            HTTP2Setting(parameter: .maxConcurrentStreams, value: state.streams),
-            HTTP2Setting(parameter: .initialWindowSize, value: behaviour.streamWindow),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: 8_000),
-        ]
-    }
+    /// Requests that have not arrived completely.
+    package var waiting: Int { incoming.count }
 
     // MARK: Events
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        core.opened(state.number, context.channel, NIOLoopBound(self, eventLoop: context.eventLoop))
+        connections.opened(number, context.channel, NIOLoopBound(self, eventLoop: context.eventLoop))
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         timer?.cancel()
         self.context = nil
-        core.closed(state.number)
+        connections.closed(number)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let frame = unwrapInboundIn(data)
         switch frame.payload {
         case .headers(let part):
             // What comes later are trailers: nothing in them counts.
             let earlier = incoming.removeValue(forKey: frame.streamID)
             let request =
-                earlier ?? IncomingRequest(headers: RequestHeaders(part.headers.lazy.map { ($0.name, $0.value) }))
+                earlier ?? IncomingRequest(headers: part.headers)
             if part.endStream { complete(frame.streamID, request) } else { incoming[frame.streamID] = request }
         case .data(let part):
             guard case .byteBuffer(let bytes) = part.data else { return }
             if part.endStream {
                 guard var request = incoming.removeValue(forKey: frame.streamID) else { return }
-                request.add(bytes)
+                request.add(bytes, upTo: behaviour.keptBytes)
                 complete(frame.streamID, request)
             } else {
-                incoming[frame.streamID]?.add(bytes)
+                incoming[frame.streamID]?.add(bytes, upTo: behaviour.keptBytes)
             }
         case .rstStream:
             incoming[frame.streamID] = nil
@@ -99,20 +98,19 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
+    package func channelReadComplete(context: ChannelHandlerContext) {
         context.flush()
         context.fireChannelReadComplete()
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard let event = event as? NIOHTTP2WindowUpdatedEvent, let size = event.inboundWindowSize else { return }
         windowChanged(event.streamID, size)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is NIOHTTP2Errors.MaxStreamsViolation {
-            // In the words of APNs.
-            goAway(.protocolError, ByteBuffer(string: "Maximum active streams violated"), after: lastProcessed)
+            goAway(.protocolError, ByteBuffer(string: behaviour.streamsViolated), after: lastProcessed)
         } else if error is any NIOHTTP2Error, !written.hasGoAway {
             // It concerns one stream, which is reset.
             return
@@ -123,16 +121,15 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     // MARK: Requests
 
     private func complete(_ stream: HTTP2StreamID, _ request: IncomingRequest) {
-        let headers = request.headers
-        let outcome: Outcome
+        let outcome: ServerOutcome
         if let body = request.body {
-            outcome = body.withUnsafeReadableBytes { core.respond(to: headers, body: $0, on: &state) }
+            outcome = body.withUnsafeReadableBytes { connection.respond(to: request.headers, body: $0) }
         } else {
-            outcome = core.respond(to: headers, body: UnsafeRawBufferPointer(start: nil, count: 0), on: &state)
+            outcome = connection.respond(to: request.headers, body: UnsafeRawBufferPointer(start: nil, count: 0))
         }
         switch outcome.action {
         case .refuseStream: write(stream, .rstStream(.refusedStream))
-        case .goAway(let reason): goAway(reason)
+        case .goAway(let data): goAway(data)
         case .cut: cut()
         case .silence: processed(stream)
         case .answer(let answer):
@@ -140,7 +137,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
             if outcome.delay == .zero {
                 send(answer, outcome.streams, on: stream)
             } else {
-                delayed.add(.init(time: .now() + TimeAmount(outcome.delay), stream: stream, outcome: outcome))
+                let time = NIODeadline.now() + TimeAmount(outcome.delay)
+                delayed.add(.init(time: time, stream: stream, answer: answer, streams: outcome.streams))
                 scheduleTimer()
             }
         }
@@ -157,8 +155,7 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in
             timer = nil
             while let item = delayed.take(at: .now()) {
-                guard case .answer(let answer) = item.outcome.action else { continue }
-                send(answer, item.outcome.streams, on: item.stream)
+                send(item.answer, item.streams, on: item.stream)
             }
             self.context?.flush()
             closeWhenDrained()
@@ -166,10 +163,9 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func send(_ answer: Answer, _ streams: Int?, on stream: HTTP2StreamID) {
-        let body = answer.json
-        write(stream, .headers(.init(headers: HPACKHeaders(answer), endStream: body == nil)))
-        if let body { write(stream, .data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: true))) }
+    private func send(_ answer: ServerAnswer, _ streams: Int?, on stream: HTTP2StreamID) {
+        write(stream, .headers(.init(headers: answer.headers, endStream: answer.body == nil)))
+        if let body = answer.body { write(stream, .data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: true))) }
         if let streams {
             write(.rootStream, .settings(.settings([.init(parameter: .maxConcurrentStreams, value: streams)])))
         }
@@ -207,16 +203,17 @@ final class APNsConnectionHandler: ChannelInboundHandler {
 
     /// Ends the connection. What was processed is answered.
     ///
-    /// - Parameter last: The last stream that was processed; nil for the truth.
-    func goAway(_ reason: APNsReason, after last: Int? = nil) {
-        let json = JSONValue.object([.init("reason", .string(reason.rawValue))]).json
-        goAway(.noError, ByteBuffer(bytes: json), after: last.map { HTTP2StreamID($0) } ?? lastProcessed)
+    /// - Parameters:
+    ///   - data: Debug data.
+    ///   - last: The last stream that was processed; nil for the truth.
+    package func goAway(_ data: [UInt8], after last: Int? = nil) {
+        goAway(.noError, ByteBuffer(bytes: data), after: last.map { HTTP2StreamID($0) } ?? lastProcessed)
     }
 
     private func goAway(_ code: HTTP2ErrorCode, _ data: ByteBuffer, after last: HTTP2StreamID) {
         guard !isGoingAway else { return }
         isGoingAway = true
-        core.state.withLock { $0.statistics.goAways += 1 }
+        connection.isGoingAway()
         incoming = incoming.filter { $0.key <= last }
         write(.rootStream, .goAway(lastStreamID: last, errorCode: code, opaqueData: data))
         context?.flush()
@@ -231,13 +228,13 @@ final class APNsConnectionHandler: ChannelInboundHandler {
     }
 
     /// Closes the connection, whatever is open on it.
-    func cut() {
+    package func cut() {
         guard let context else { return }
         context.close(promise: nil)
     }
 
     /// Stops reading and writing, or goes on.
-    func setFrozen(_ isFrozen: Bool) {
+    package func setFrozen(_ isFrozen: Bool) {
         self.isFrozen = isFrozen
         if isFrozen {
             timer?.cancel()
@@ -246,20 +243,6 @@ final class APNsConnectionHandler: ChannelInboundHandler {
             scheduleTimer()
         }
         context?.channel.setOption(.autoRead, value: !isFrozen).whenComplete { _ in }
-    }
-
-    /// What the list of connections says about it.
-    var summary: ConnectionSummary {
-        ConnectionSummary(
-            number: state.number,
-            environment: state.environment,
-            team: state.credentials.team,
-            requests: requests,
-            streams: state.streams,
-            waiting: incoming.count,
-            isSilent: state.isSilent,
-            isFrozen: isFrozen
-        )
     }
 }
 
@@ -271,20 +254,4 @@ final class WrittenFrames: NIOHTTP2FrameDelegate {
     func wroteFrame(_ frame: HTTP2Frame) {
         if case .goAway = frame.payload { hasGoAway = true }
     }
-}
-
-extension HPACKHeaders {
-    /// The head of an answer. Identifiers are not indexed: none comes twice.
-    fileprivate init(_ answer: Answer) {
-        self.init()
-        reserveCapacity(4)
-        add(name: ":status", value: Self.status(answer.status))
-        if let id = answer.id { add(name: "apns-id", value: id, indexing: .nonIndexable) }
-        if let id = answer.uniqueID { add(name: "apns-unique-id", value: id, indexing: .nonIndexable) }
-        if let id = answer.requestID { add(name: "apns-request-id", value: id, indexing: .nonIndexable) }
-        if let id = answer.channelID { add(name: "apns-channel-id", value: id, indexing: .nonIndexable) }
-        if let seconds = answer.retryAfter { add(name: "retry-after", value: "\(seconds)") }
-    }
-
-    private static func status(_ status: Int) -> String { status == 200 ? "200" : "\(status)" }
 }

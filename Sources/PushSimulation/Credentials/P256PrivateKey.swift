@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// A private key on the curve P-256, as in the `.p8` files of Apple.
-final class P256PrivateKey: Sendable {
+package final class P256PrivateKey: Sendable {
     /// OpenSSL counts its references; it is never changed.
     nonisolated(unsafe) private let key: OpaquePointer
 
@@ -9,8 +9,8 @@ final class P256PrivateKey: Sendable {
 
     deinit { EVP_PKEY_free(key) }
 
-    /// - Throws: ``APNsSimulatorError`` when OpenSSL makes none.
-    static func generate() throws(APNsSimulatorError) -> P256PrivateKey {
+    /// - Throws: ``SimulatorError`` when OpenSSL makes none.
+    package static func generate() throws(SimulatorError) -> P256PrivateKey {
         defer { ERR_clear_error() }
         guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil) else { throw .openSSL("make a key") }
         defer { EVP_PKEY_CTX_free(context) }
@@ -24,7 +24,7 @@ final class P256PrivateKey: Sendable {
 
     /// - Parameter pem: PKCS #8, without a password.
     /// - Returns: Nil for anything else, and for another curve.
-    convenience init?(pem: [UInt8]) {
+    package convenience init?(pem: [UInt8]) {
         defer { ERR_clear_error() }
         guard let file = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return nil }
         defer { BIO_free(file) }
@@ -48,12 +48,12 @@ final class P256PrivateKey: Sendable {
     }
 
     /// PKCS #8.
-    func pem() throws(APNsSimulatorError) -> [UInt8] {
+    package func pem() throws(SimulatorError) -> [UInt8] {
         try PEMText.write("a key") { PEM_write_bio_PKCS8PrivateKey($0, key, nil, nil, 0, nil, nil) }
     }
 
     /// A `SubjectPublicKeyInfo`.
-    func publicKeyDER() throws(APNsSimulatorError) -> [UInt8] {
+    package func publicKeyDER() throws(SimulatorError) -> [UInt8] {
         defer { ERR_clear_error() }
         var bytes: UnsafeMutablePointer<UInt8>?
         let count = i2d_PUBKEY(key, &bytes)
@@ -65,7 +65,7 @@ final class P256PrivateKey: Sendable {
     /// Signs with SHA-256.
     ///
     /// - Returns: The numbers R and S, 32 bytes each, big-endian (RFC 7518, 3.4).
-    func signature(of signed: [UInt8]) throws(APNsSimulatorError) -> [UInt8] {
+    package func signature(of signed: [UInt8]) throws(SimulatorError) -> [UInt8] {
         defer { ERR_clear_error() }
         guard let context = EVP_MD_CTX_new() else { throw .openSSL("sign") }
         defer { EVP_MD_CTX_free(context) }
@@ -92,12 +92,12 @@ final class P256PrivateKey: Sendable {
     }
 
     /// Lends the key to a call of OpenSSL.
-    func withKey<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(key) }
+    package func withKey<Result>(_ body: (OpaquePointer) -> Result) -> Result { body(key) }
 }
 
 /// What OpenSSL writes as PEM.
-enum PEMText {
-    static func write(_ what: String, _ body: (OpaquePointer) -> Int32) throws(APNsSimulatorError) -> [UInt8] {
+package enum PEMText {
+    package static func write(_ what: String, _ body: (OpaquePointer) -> Int32) throws(SimulatorError) -> [UInt8] {
         defer { ERR_clear_error() }
         guard let file = BIO_new(BIO_s_mem()) else { throw .openSSL("write \(what)") }
         defer { BIO_free(file) }

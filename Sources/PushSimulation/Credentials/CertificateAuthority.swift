@@ -4,45 +4,46 @@ import Foundation
 /// A certificate authority that exists for one simulator: it signs the server's certificate, and those of clients.
 ///
 /// The files outlive the process: a simulator that starts again has the authority that its clients trust already.
-struct CertificateAuthority: Sendable {
-    /// The names and addresses that the certificate is for. The hosts of Apple are among them, for clients that cannot be
-    /// told another name.
-    static let names = [
-        "DNS:localhost", "IP:127.0.0.1", "IP:::1", "DNS:api.push.apple.com", "DNS:api.sandbox.push.apple.com",
-        "DNS:api.development.push.apple.com",
-    ]
+package struct CertificateAuthority: Sendable {
+    /// The names and addresses that the certificate is for, besides the hosts that it is made for.
+    private static let names = ["DNS:localhost", "IP:127.0.0.1", "IP:::1"]
     private static let days = 365
     /// A certificate with less time left is replaced by a new one.
     private static let remainingSeconds = 30 * 86_400
 
     /// PEM files: the authority's certificate, for clients, and its key; the server's certificate and its key.
-    let authorityFile: String
+    package let authorityFile: String
     private let authorityKeyFile: String
-    let certificateFile: String
-    let keyFile: String
+    private let name: String
+    package let certificateFile: String
+    package let keyFile: String
 
     /// Uses the files of a directory, and makes what is missing there.
     ///
-    /// - Parameter directory: Made if it is not there.
-    init(directory: String) throws(APNsSimulatorError) {
+    /// - Parameters:
+    ///   - directory: Made if it is not there.
+    ///   - name: Of the simulator, for the subjects of certificates.
+    ///   - hosts: Of the service that it stands for: for clients that cannot be told another name.
+    package init(directory: String, name: String, hosts: [String]) throws(SimulatorError) {
+        self.name = name
         (authorityFile, authorityKeyFile) = ("\(directory)/ca.pem", "\(directory)/ca-key.pem")
         certificateFile = "\(directory)/server.pem"
         keyFile = "\(directory)/server-key.pem"
         if isUsable() { return }
         try SimulatorFiles.makeDirectory(directory)
         let (authorityKey, key) = (try P256PrivateKey.generate(), try P256PrivateKey.generate())
-        let authority = try Certificate(of: authorityKey, name: "Carillon APNs simulator authority")
+        let authority = try Certificate(of: authorityKey, name: "Carillon \(name) authority")
         try authority.extend(NID_basic_constraints, "critical,CA:TRUE")
         try authority.extend(NID_key_usage, "critical,keyCertSign,cRLSign")
         try authority.extend(NID_subject_key_identifier, "hash")
         try authority.sign(with: authorityKey)
-        let server = try Certificate(of: key, name: "Carillon APNs simulator", issuer: authority)
+        let server = try Certificate(of: key, name: "Carillon \(name)", issuer: authority)
         try server.extend(NID_basic_constraints, "critical,CA:FALSE")
         try server.extend(NID_key_usage, "critical,digitalSignature")
         try server.extend(NID_ext_key_usage, "serverAuth")
         try server.extend(NID_subject_key_identifier, "hash")
         try server.extend(NID_authority_key_identifier, "keyid")
-        try server.extend(NID_subject_alt_name, Self.names.joined(separator: ","))
+        try server.extend(NID_subject_alt_name, (Self.names + hosts.map { "DNS:\($0)" }).joined(separator: ","))
         try server.sign(with: authorityKey)
         // The keys first: files that are all there belong together.
         try SimulatorFiles.write(try authorityKey.pem(), to: authorityKeyFile, isSecret: true)
@@ -65,15 +66,15 @@ struct CertificateAuthority: Sendable {
     ///
     /// - Parameter bundleIdentifier: The app whose pushes it is good for: the UID of the subject, as in Apple's.
     /// - Returns: PEM.
-    func issue(for bundleIdentifier: String) throws(APNsSimulatorError) -> (certificate: [UInt8], key: [UInt8]) {
+    package func issue(for bundleIdentifier: String) throws(SimulatorError) -> (certificate: [UInt8], key: [UInt8]) {
         guard (1...200).contains(bundleIdentifier.utf8.count) else {
-            throw APNsSimulatorError("a bundle identifier has 1 to 200 bytes")
+            throw SimulatorError("a bundle identifier has 1 to 200 bytes")
         }
         guard let authority = Certificate(file: authorityFile),
             let authorityKey = SimulatorFiles.read(authorityKeyFile).flatMap(P256PrivateKey.init(pem:))
-        else { throw APNsSimulatorError("the files of the authority are gone: start the simulator again") }
+        else { throw SimulatorError("the files of the authority are gone: start the simulator again") }
         let key = try P256PrivateKey.generate()
-        let client = try Certificate(of: key, name: "Carillon APNs simulator provider", issuer: authority)
+        let client = try Certificate(of: key, name: "Carillon \(name) provider", issuer: authority)
         try client.add(NID_userId, bundleIdentifier)
         try client.extend(NID_basic_constraints, "critical,CA:FALSE")
         try client.extend(NID_key_usage, "critical,digitalSignature")
@@ -83,14 +84,14 @@ struct CertificateAuthority: Sendable {
     }
 
     /// The bundle identifiers that a client's certificate is good for.
-    static func topics(of der: [UInt8]) -> [String] { Certificate(der: der)?.texts(NID_userId) ?? [] }
+    package static func topics(of der: [UInt8]) -> [String] { Certificate(der: der)?.texts(NID_userId) ?? [] }
 
     /// An X.509 certificate.
     private final class Certificate {
         private let certificate: OpaquePointer
         private let issuer: Certificate?
 
-        init(of key: P256PrivateKey, name: String, issuer: Certificate? = nil) throws(APNsSimulatorError) {
+        init(of key: P256PrivateKey, name: String, issuer: Certificate? = nil) throws(SimulatorError) {
             guard let certificate = X509_new() else { throw .openSSL("make a certificate") }
             (self.certificate, self.issuer) = (certificate, issuer)
             let subject = X509_get_subject_name(certificate)
@@ -141,7 +142,7 @@ struct CertificateAuthority: Sendable {
         deinit { X509_free(certificate) }
 
         /// Adds a part of the subject's name.
-        func add(_ id: Int32, _ text: String) throws(APNsSimulatorError) {
+        func add(_ id: Int32, _ text: String) throws(SimulatorError) {
             let subject = X509_get_subject_name(certificate)
             let count = Int32(text.utf8.count)
             guard X509_NAME_add_entry_by_NID(subject, id, MBSTRING_UTF8, text, count, -1, 0) == 1 else {
@@ -164,7 +165,7 @@ struct CertificateAuthority: Sendable {
             return texts
         }
 
-        func extend(_ id: Int32, _ value: String) throws(APNsSimulatorError) {
+        func extend(_ id: Int32, _ value: String) throws(SimulatorError) {
             var context = X509V3_CTX()
             X509V3_set_ctx(&context, (issuer ?? self).certificate, certificate, nil, nil, 0)
             guard let new = X509V3_EXT_conf_nid(nil, &context, id, value) else { throw .openSSL("make a certificate") }
@@ -172,13 +173,13 @@ struct CertificateAuthority: Sendable {
             guard X509_add_ext(certificate, new, -1) == 1 else { throw .openSSL("make a certificate") }
         }
 
-        func sign(with key: P256PrivateKey) throws(APNsSimulatorError) {
+        func sign(with key: P256PrivateKey) throws(SimulatorError) {
             guard key.withKey({ X509_sign(certificate, $0, EVP_sha256()) }) > 0 else {
                 throw .openSSL("sign a certificate")
             }
         }
 
-        func pem() throws(APNsSimulatorError) -> [UInt8] {
+        func pem() throws(SimulatorError) -> [UInt8] {
             try PEMText.write("a certificate") { PEM_write_bio_X509($0, certificate) }
         }
 

@@ -7,7 +7,8 @@ struct DelayedAnswers {
     struct Item {
         var time: NIODeadline
         var stream: HTTP2StreamID
-        var outcome: Outcome
+        var answer: ServerAnswer
+        var streams: Int?
     }
 
     private var items: Deque<Item> = []

@@ -3,16 +3,20 @@ import Hummingbird
 import Logging
 import NIOCore
 import NotificationModel
-import ServiceHTTP
+package import ServiceHTTP
 
 /// The control interface: HTTP/1.1 with JSON, on the loopback address.
-struct ControlServer: Sendable {
-    let port: Int
+package struct ControlServer: Sendable {
+    package let port: Int
     private let task: Task<Void, any Error>
 
-    private static let host = "127.0.0.1"
+    package static let host = "127.0.0.1"
 
-    static func start(_ core: SimulatorCore, port: Int) async throws -> ControlServer {
+    /// - Parameters:
+    ///   - routes: The calls that it answers.
+    ///   - name: Of the simulator.
+    ///   - port: 0 takes a free one.
+    package static func start(_ routes: [Route], of name: String, port: Int) async throws -> ControlServer {
         let metrics = ConnectionMetrics(
             name: "control",
             statuses: [],
@@ -20,7 +24,7 @@ struct ControlServer: Sendable {
             factory: NOOPMetricsHandler.instance
         )
         let listener = GuardedListener(
-            name: "APNs simulator",
+            name: name,
             host: host,
             port: port,
             connections: 1_000,
@@ -36,11 +40,11 @@ struct ControlServer: Sendable {
             ),
             memory: CallMemory(limit: 64 << 20),
             metrics: metrics,
-            logger: Logger(label: "APNs simulator") { _ in SwiftLogNoOpLogHandler() }
+            logger: Logger(label: name) { _ in SwiftLogNoOpLogHandler() }
         )
         let (ports, listens) = AsyncThrowingStream.makeStream(of: Int.self)
         let application = listener.application(
-            ControlRoutes(core: core).all,
+            routes,
             access: AccessControl(.thisMachine(host: host))
         ) { listens.yield($0) }
         let task = Task {
@@ -56,10 +60,10 @@ struct ControlServer: Sendable {
             for try await port in ports { return ControlServer(port: port, task: task) }
         } catch is IOError {}
         task.cancel()
-        throw APNsSimulatorError("cannot listen at \(host):\(port): choose another port, or 0 for a free one")
+        throw SimulatorError("cannot listen at \(host):\(port): choose another port, or 0 for a free one")
     }
 
-    func stop() async {
+    package func stop() async {
         task.cancel()
         _ = await task.result
     }

@@ -1,19 +1,34 @@
-import NIOCore
+package import NIOCore
 import NIOHTTP2
 import NIOPosix
-import NIOSSL
+package import NIOSSL
 import NIOTLS
-import NotificationModel
-import Synchronization
 
-/// A listening port: HTTP/2 over TLS, as one environment of APNs.
-struct APNsListener: Sendable {
-    let core: SimulatorCore
-    let environment: DeviceRegistration.Environment
-    let tls: NIOSSLContext
+/// A listening port: HTTP/2 over TLS.
+package struct HTTP2ServerListener: Sendable {
+    /// Bytes of a header.
+    private static let headerBytes = 8_000
+
+    private let connections: ServerConnections
+    private let tls: NIOSSLContext
+    private let behaviour: @Sendable () -> ServerBehaviour
+    private let connection: @Sendable (_ number: Int, _ certificate: [UInt8]?) -> any SimulatedConnection
+
+    /// - Parameters:
+    ///   - connections: All of the server.
+    ///   - behaviour: Of a new connection.
+    ///   - connection: What answers the requests of a new connection, by its number and the client's certificate (DER).
+    package init(
+        _ connections: ServerConnections,
+        _ tls: NIOSSLContext,
+        behaviour: @escaping @Sendable () -> ServerBehaviour,
+        connection: @escaping @Sendable (_ number: Int, _ certificate: [UInt8]?) -> any SimulatedConnection
+    ) {
+        (self.connections, self.tls, self.behaviour, self.connection) = (connections, tls, behaviour, connection)
+    }
 
     /// TLS 1.2 and 1.3, HTTP/2 only. Client certificates are asked for and need not be there.
-    static func tls(_ authority: CertificateAuthority) throws -> NIOSSLContext {
+    package static func tls(_ authority: CertificateAuthority) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMFile(authority.certificateFile).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(file: authority.keyFile, format: .pem))
@@ -25,7 +40,16 @@ struct APNsListener: Sendable {
         return try NIOSSLContext(configuration: configuration)
     }
 
-    func bind(host: String, port: Int) async throws -> any Channel {
+    /// - Throws: ``SimulatorError`` when the port is taken.
+    package func bind(host: String, port: Int) async throws(SimulatorError) -> any Channel {
+        do {
+            return try await begin(host, port)
+        } catch {
+            throw SimulatorError("cannot listen at \(host):\(port): choose another port, or 0 for a free one")
+        }
+    }
+
+    private func begin(_ host: String, _ port: Int) async throws -> any Channel {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.backlog, value: 1_024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -42,11 +66,11 @@ struct APNsListener: Sendable {
             .bind(host: host, port: port).get()
     }
 
-    /// Begins HTTP/2, also with a client that has negotiated nothing, as APNs does. HTTP/1.1 then is no HTTP/2, and ends the
+    /// Begins HTTP/2, also with a client that has negotiated nothing. HTTP/1.1 then is no HTTP/2, and ends the
     /// connection.
     private func handshakeEnded(_ channel: any Channel) -> EventLoopFuture<Void> {
-        guard let number = core.nextConnection() else { return channel.close() }
-        let behaviour = core.state.withLock { $0.behaviour }
+        guard let number = connections.next() else { return channel.close() }
+        let behaviour = behaviour()
         guard behaviour.settingsDelay > .zero else {
             return channel.eventLoop.makeCompletedFuture { try begin(channel, number, behaviour) }
         }
@@ -58,22 +82,20 @@ struct APNsListener: Sendable {
         }.flatMap { channel.setOption(.autoRead, value: true) }
     }
 
-    private func begin(_ channel: any Channel, _ number: Int, _ behaviour: ConnectionBehaviour) throws {
+    private func begin(_ channel: any Channel, _ number: Int, _ behaviour: ServerBehaviour) throws {
         let pipeline = channel.pipeline.syncOperations
-        let certificate = try pipeline.nioSSL_peerCertificate()
-        let state = ConnectionState(
-            number: number,
-            environment: environment,
-            certificateTopics: try certificate.map { CertificateAuthority.topics(of: try $0.toDERBytes()) },
-            behaviour: behaviour
-        )
+        let connection = connection(number, try pipeline.nioSSL_peerCertificate()?.toDERBytes())
         let written = WrittenFrames()
-        var connection = NIOHTTP2Handler.ConnectionConfiguration()
-        connection.initialSettings = APNsConnectionHandler.settings(state, behaviour)
+        var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+        configuration.initialSettings = [
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: connection.streams),
+            HTTP2Setting(parameter: .initialWindowSize, value: behaviour.streamWindow),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: Self.headerBytes),
+        ]
         // A client that is served badly resets many streams.
-        connection.maximumRecentlyResetStreams = 10_000
-        connection.maximumConnectionGlitches = 10_000
-        connection.controlFrameRateLimit.maximumCount = 10_000
+        configuration.maximumRecentlyResetStreams = 10_000
+        configuration.maximumConnectionGlitches = 10_000
+        configuration.controlFrameRateLimit.maximumCount = 10_000
         var stream = NIOHTTP2Handler.StreamConfiguration()
         stream.streamResetFrameRateLimit.maximumCount = 1_000_000
         stream.streamErrorRateLimit.maximumCount = 1_000_000
@@ -81,12 +103,12 @@ struct APNsListener: Sendable {
             NIOHTTP2Handler(
                 mode: .server,
                 frameDelegate: written,
-                connectionConfiguration: connection,
+                connectionConfiguration: configuration,
                 streamConfiguration: stream
             )
         )
         try pipeline.addHandler(
-            APNsConnectionHandler(core: core, behaviour: behaviour, state: state, written: written)
+            HTTP2ServerHandler(number, connection, in: connections, behaviour, written: written)
         )
     }
 }
