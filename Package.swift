@@ -242,7 +242,9 @@ let package = Package(
         ),
         .testTarget(
             name: "FCMSimulatorTests",
-            dependencies: ["FCMSimulator", "HTTPTesting", "NotificationModel", "PushSimulation", "ServiceHTTP"]
+            dependencies: [
+                "FCMSimulator", "HTTPTesting", "NotificationModel", "PushSimulation", "ServiceHTTP", nioHPACK,
+            ]
         ),
         .testTarget(
             name: "CarillonBenchTests",

@@ -81,11 +81,13 @@ public final class APNsSimulator: Sendable {
                 listeners.append(try await listener.bind(host: configuration.host, port: port))
             }
             var control: ControlServer?
-            if let port = configuration.controlPort { control = try await ControlServer.start(
+            if let port = configuration.controlPort {
+                control = try await ControlServer.start(
                     ControlRoutes(core: core).all,
                     of: "APNs simulator",
                     port: port
-                ) }
+                )
+            }
             return APNsSimulator(
                 core: core,
                 listeners: listeners,

@@ -47,7 +47,9 @@ extension FCMFault: SimulatedFault {
 }
 
 extension FCMFault {
-    static let fields = ["effect", "errorCode", "retryAfter", "status", "body", "seconds", "share", "device", "remaining"]
+    static let fields = [
+        "effect", "errorCode", "retryAfter", "status", "body", "seconds", "share", "device", "remaining",
+    ]
 
     private enum Name: String, CaseIterable {
         case refuse, answer, silence, delay, refuseStream, goAway, cut

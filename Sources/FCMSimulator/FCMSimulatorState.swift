@@ -52,7 +52,9 @@ struct FCMSimulatorState: Sendable {
             statistics.accepted += 1
             let json = JSONValue.object([.init("name", .string(name))]).json
             outcome = ServerOutcome(
-                .answer(ServerAnswer([":status": "200", "content-type": "application/json; charset=UTF-8"], body: json)),
+                .answer(
+                    ServerAnswer([":status": "200", "content-type": "application/json; charset=UTF-8"], body: json)
+                ),
                 after: delay
             )
         } catch {

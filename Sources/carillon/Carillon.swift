@@ -12,7 +12,8 @@ struct Carillon: AsyncParsableCommand {
         subcommands: [
             LocalCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
             TailCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self, TriggerCommand.self,
-            MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self, FCMSimulatorCommand.self,
+            MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
+            FCMSimulatorCommand.self,
             SimulateCommand.self,
         ]
     )

@@ -26,7 +26,10 @@ struct FCMSimulatorTests {
                 #"{"package":"com.example.shop","project":"other"}"#
             )
             let cases: [(String, error: String?)] = [
-                (#"{"token":"\#(token)","title":"a","android":{"notification":{"tag":"t"},"priority":"high","ttl":60}}"#, nil),
+                (
+                    #"{"token":"\#(token)","title":"a","android":{"notification":{"tag":"t"},"priority":"high","ttl":60}}"#,
+                    nil
+                ),
                 (#"{"token":"\#(token)","title":"b","android":{"notification":{"tag":"t"}}}"#, nil),
                 (#"{"token":"\#(token)","data":{"k":"v"}}"#, nil),
                 (#"{"token":"\#(gone)","title":"a"}"#, "UnregisteredError"),

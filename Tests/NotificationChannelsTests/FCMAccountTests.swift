@@ -42,7 +42,10 @@ struct FCMAccountTests {
         defer { files.remove() }
         let curve = try String(contentsOfFile: APNsSample.key(files), encoding: .utf8)
         let short = files.path("short.pem")
-        _ = try files.run("openssl", ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024", "-out", short])
+        _ = try files.run(
+            "openssl",
+            ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024", "-out", short]
+        )
         let weak = try String(contentsOfFile: short, encoding: .utf8)
         for (text, part) in [
             ("secret", "is not JSON"), ("{}", "type"), (FCMSample.json(key: "secret"), "PEM"),
@@ -84,9 +87,13 @@ struct FCMAccountTests {
         )
         let shop = try #require(applications["shop"])
         #expect(shop.project == "shop-1" && shop.display == .system && shop.channel(for: .critical) == "orders")
-        #expect(shop.has(package: nil) && shop.has(package: "com.example.beta") && !shop.has(package: "com.example.bank"))
+        #expect(
+            shop.has(package: nil) && shop.has(package: "com.example.beta") && !shop.has(package: "com.example.bank")
+        )
         let bank = try #require(applications["bank"])
-        #expect(bank.project == "bank-1234" && bank.display == .app && bank.clickAction == "OPEN" && bank.collapsesThreads)
+        #expect(
+            bank.project == "bank-1234" && bank.display == .app && bank.clickAction == "OPEN" && bank.collapsesThreads
+        )
         #expect(bank.channel(for: .passive) == "quiet" && bank.channel(for: .active) == nil && bank.oversize == .refuse)
     }
 
@@ -162,7 +169,10 @@ struct FCMAccountTests {
     @Test(arguments: [
         ("invalid_grant", "Invalid JWT Signature.", "wrong-key"),
         ("invalid_grant", "Invalid grant: account not found", "unknown-account"),
-        ("invalid_grant", "Invalid JWT: Token must be a short-lived token … Check your iat and exp values", "clock-skew"),
+        (
+            "invalid_grant", "Invalid JWT: Token must be a short-lived token … Check your iat and exp values",
+            "clock-skew"
+        ),
         ("invalid_scope", "", "invalid_scope"), ("unauthorized_client", "x", "unauthorized_client"),
     ])
     func `a refusal says what is wrong and what to do`(_ code: String, _ text: String, _ name: String) throws {
@@ -184,7 +194,9 @@ struct FCMAccountTests {
         #expect(within.detail.hasPrefix("wrong-key"))
     }
 
-    @Test(arguments: [(500, "{}"), (503, "<html>"), (429, #"{"error":"x"}"#), (200, "{}"), (200, #"{"access_token":"a b"}"#)])
+    @Test(arguments: [
+        (500, "{}"), (503, "<html>"), (429, #"{"error":"x"}"#), (200, "{}"), (200, #"{"access_token":"a b"}"#),
+    ])
     func `what is no refusal is tried again`(_ status: Int, _ body: String) throws {
         guard case .unavailable(_, let pause) = try Self.failure(status, body, retryAfter: 9_000) else {
             Issue.record("it is refused")

@@ -24,7 +24,9 @@ struct FCMAnswerTests {
         }
         let rpc = rpc.map { #","status":"\#($0)""# } ?? ""
         let body = #"{"error":{"code":\#(status),"message":"m"\#(rpc),"details":[\#(all.joined(separator: ","))]}}"#
-        return FCMAnswer(status: status, body: Array(body.utf8), at: FCMSample.now) { $0 == "retry-after" ? header : nil }
+        return FCMAnswer(status: status, body: Array(body.utf8), at: FCMSample.now) {
+            $0 == "retry-after" ? header : nil
+        }
     }
 
     private static func violation(_ field: String) -> String {
@@ -106,7 +108,10 @@ struct FCMAnswerTests {
         #expect(result(.delayProject) == .deferred(retryAfter: 60_000))
         #expect(result(.delayProject, retryAfter: 5_000) == .deferred(retryAfter: 5_000))
         #expect(result(.delayDevice) == .failed(retryAfter: 60_000))
-        #expect(result(.retry, retryAfter: 7_000) == .failed(retryAfter: 7_000) && result(.retry) == .failed(retryAfter: nil))
+        #expect(
+            result(.retry, retryAfter: 7_000) == .failed(retryAfter: 7_000)
+                && result(.retry) == .failed(retryAfter: nil)
+        )
         #expect(result(.stop) == .deferred(retryAfter: ApplicationStops.pause))
         #expect(result(.refuse(.payloadTooLarge)) == .rejected(.payloadTooLarge))
     }

@@ -112,7 +112,9 @@ struct FCMChannelTests {
     }
 
     @Test func `a device that gets too many messages is left alone, and the others are not`() async throws {
-        try await FCMBench.with { $0.messagesPerDeviceAndMinute = 1 } _: { bench in
+        try await FCMBench.with {
+            $0.messagesPerDeviceAndMinute = 1
+        } _: { bench in
             try bench.register()
             try bench.register(token: "tablet:1", device: "tablet")
             #expect(await bench.desk.result(of: try Self.send("a")) == .accepted)
@@ -155,7 +157,9 @@ struct FCMChannelTests {
     // MARK: - Credentials
 
     @Test func `one access token serves all messages, and another one follows when it is refused`() async throws {
-        try await FCMBench.with { $0.messagesPerDeviceAndMinute = 10_000 } _: { bench in
+        try await FCMBench.with {
+            $0.messagesPerDeviceAndMinute = 10_000
+        } _: { bench in
             try bench.register()
             bench.desk.begin(try (0..<200).map { try Self.send("\($0)") })
             #expect(await bench.desk.outcomes(200).allSatisfy { $0.result == .accepted })
@@ -194,7 +198,9 @@ struct FCMChannelTests {
         }
     }
 
-    @Test func `an account without rights in the project is named, and other applications are not concerned`() async throws {
+    @Test func `an account without rights in the project is named, and other applications are not concerned`()
+        async throws
+    {
         try await FCMBench.with { bench in
             try bench.register()
             let other = try await bench.simulator.makeAccount(project: "other")
@@ -211,15 +217,24 @@ struct FCMChannelTests {
         }
     }
 
-    @Test func `an application or app that the file does not have waits, and is named`() async throws {
+    @Test func `an application that the file does not have waits, and is named`() async throws {
         try await FCMBench.with { bench in
-            for send in [try Self.send("a", application: "bank"), try Self.send("a", package: "com.example.bank")] {
-                guard case .deferred? = await bench.desk.result(of: send) else {
-                    Issue.record("it is not deferred")
-                    continue
-                }
+            guard case .deferred? = await bench.desk.result(of: try Self.send("a", application: "bank")) else {
+                Issue.record("it is not deferred")
+                return
             }
             #expect(bench.health.contains("bank"))
+        }
+    }
+
+    @Test func `a device of a package that the file does not have is rejected, and the others are not concerned`()
+        async throws
+    {
+        try await FCMBench.with { bench in
+            try bench.register()
+            let send = try Self.send("a", package: "com.example.bank")
+            #expect(await bench.desk.result(of: send) == .rejected(.unsupportedForm))
+            #expect(await bench.desk.result(of: try Self.send("a")) == .accepted)
         }
     }
 
@@ -236,7 +251,9 @@ struct FCMChannelTests {
     // MARK: - Connections
 
     @Test func `a connection has no more than 100 messages at one time`() async throws {
-        try await FCMBench.with { $0.messagesPerDeviceAndMinute = 10_000 } _: { bench in
+        try await FCMBench.with {
+            $0.messagesPerDeviceAndMinute = 10_000
+        } _: { bench in
             try bench.register()
             bench.simulator.setRoundTrip(.milliseconds(20))
             bench.desk.begin(try (0..<2_000).map { try Self.send("\($0)", token: "phone:\($0)") })
@@ -246,7 +263,9 @@ struct FCMChannelTests {
     }
 
     @Test func `streams that the server refuses are sent again, and do not count`() async throws {
-        try await FCMBench.with { $0.messagesPerDeviceAndMinute = 10_000 } _: { bench in
+        try await FCMBench.with {
+            $0.messagesPerDeviceAndMinute = 10_000
+        } _: { bench in
             try bench.register()
             try bench.simulator.setFault("refusing", FCMFault(.refuseStream, share: 0.3))
             bench.desk.begin(try (0..<200).map { try Self.send("\($0)") })
@@ -255,8 +274,11 @@ struct FCMChannelTests {
         }
     }
 
-    @Test func `a connection that is lost leaves each message accepted, or in doubt, or to be sent again`() async throws {
-        try await FCMBench.with { $0.messagesPerDeviceAndMinute = 10_000 } _: { bench in
+    @Test func `a connection that is lost leaves each message accepted, or in doubt, or to be sent again`() async throws
+    {
+        try await FCMBench.with {
+            $0.messagesPerDeviceAndMinute = 10_000
+        } _: { bench in
             try bench.register()
             #expect(await bench.desk.result(of: try Self.send("first")) == .accepted)
             bench.simulator.setRoundTrip(.milliseconds(200))

@@ -6,7 +6,12 @@ import Testing
 /// them with the package `google-api-python-client`.
 enum FCMDiscovery {
     private static let schemas: JSONValue? = {
-        guard let file = Bundle.module.url(forResource: "fcm-v1-discovery", withExtension: "json", subdirectory: "Fixtures"),
+        guard
+            let file = Bundle.module.url(
+                forResource: "fcm-v1-discovery",
+                withExtension: "json",
+                subdirectory: "Fixtures"
+            ),
             let data = try? Data(contentsOf: file)
         else { return nil }
         return try? JSONValue.parse(Array(data))["schemas"]
@@ -29,7 +34,8 @@ enum FCMDiscovery {
         case "object":
             guard let members = value.objectValue else { return ["\(path): must be an object"] }
             let (known, others) = (schema["properties"], schema["additionalProperties"])
-            var problems: [String] = Set(members.map(\.name)).count == members.count ? [] : ["\(path): a name is there twice"]
+            var problems: [String] =
+                Set(members.map(\.name)).count == members.count ? [] : ["\(path): a name is there twice"]
             for member in members {
                 let place = path.isEmpty ? member.name : "\(path).\(member.name)"
                 guard let own = known?[member.name] ?? others else {
@@ -40,7 +46,9 @@ enum FCMDiscovery {
             }
             return problems
         case "array":
-            guard let values = value.arrayValue, let items = schema["items"] else { return ["\(path): must be an array"] }
+            guard let values = value.arrayValue, let items = schema["items"] else {
+                return ["\(path): must be an array"]
+            }
             return values.flatMap { problems($0, items, "\(path)[]") }
         case "string":
             guard let text = value.stringValue else { return ["\(path): must be a text"] }
@@ -53,7 +61,8 @@ enum FCMDiscovery {
             return []
         case "boolean": return value.boolValue == nil ? ["\(path): must be a boolean"] : []
         case "integer":
-            return value.integerValue.flatMap(Int32.init(exactly:)) == nil ? ["\(path): must be a number of 32 bits"] : []
+            return value.integerValue.flatMap(Int32.init(exactly:)) == nil
+                ? ["\(path): must be a number of 32 bits"] : []
         case "any": return []
         case let type: return ["\(path): the test does not know the type \(type ?? "none")"]
         }

@@ -45,8 +45,10 @@ struct FCMMessageTests {
     @Test func `the life of a message ends with the expiration, in whole seconds and within 28 days`() throws {
         func life(_ milliseconds: Int64) throws -> String? {
             let expiration = FCMSample.now.adding(milliseconds: milliseconds)
-            return try FCMSample.message(APNsSample.delivery(#"{"title":"T"}"#, expiration: expiration)).at("android.ttl")?
-                .stringValue
+            return try FCMSample.message(APNsSample.delivery(#"{"title":"T"}"#, expiration: expiration)).at(
+                "android.ttl"
+            )?
+            .stringValue
         }
         #expect(try life(90_999) == "90s" && life(999) == "0s" && life(-5_000) == "0s")
         #expect(try life(40 * 86_400_000) == "2419200s")
@@ -92,7 +94,9 @@ struct FCMMessageTests {
     }
 
     @Test func `what is neither banner nor sound is passive, and what shows nothing is data`() throws {
-        let quiet = try FCMSample.message(APNsSample.delivery(#"{"title":"T","sound":"default"}"#, presentation: [.list]))
+        let quiet = try FCMSample.message(
+            APNsSample.delivery(#"{"title":"T","sound":"default"}"#, presentation: [.list])
+        )
         #expect(try quiet.at("android.priority") == .string("NORMAL"))
         #expect(try quiet.at("android.notification.sound") == nil && quiet.at("android.notification.ticker") == nil)
         let nothing = try FCMSample.message(APNsSample.delivery(#"{"title":"T"}"#, presentation: [.badge], badge: 2))
@@ -108,7 +112,9 @@ struct FCMMessageTests {
         let number = try #require(remote["notification"]?["id"]?.integerValue)
         #expect((1...Int64(Int32.max)).contains(number))
         #expect(try message.at("android") == nil && message.at("androidV2.priority") == nil)
-        let data = try FCMSample.message(APNsSample.delivery(#"{"title":"T"}"#, presentation: [])) { $0.display = .systemV2 }
+        let data = try FCMSample.message(APNsSample.delivery(#"{"title":"T"}"#, presentation: [])) {
+            $0.display = .systemV2
+        }
         #expect(try data.at("androidV2.backgroundSync") == .object([]))
     }
 

@@ -22,7 +22,10 @@ enum FCMSample {
             let files = try TestFiles()
             defer { files.remove() }
             let path = files.path("key.pem")
-            _ = try files.run("openssl", ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", path])
+            _ = try files.run(
+                "openssl",
+                ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", path]
+            )
             return json(key: try String(contentsOfFile: path, encoding: .utf8))
         } catch {
             return "\(error)"
@@ -32,7 +35,8 @@ enum FCMSample {
     static func json(key: String, type: String = "service_account", project: String = "shop-1") -> String {
         let value = JSONValue.object([
             .init("type", .string(type)), .init("project_id", .string(project)), .init("private_key_id", .string("k1")),
-            .init("private_key", .string(key)), .init("client_email", .string("carillon@shop-1.iam.gserviceaccount.com")),
+            .init("private_key", .string(key)),
+            .init("client_email", .string("carillon@shop-1.iam.gserviceaccount.com")),
             .init("token_uri", .string("https://oauth2.googleapis.com/token")),
         ])
         return String(decoding: value.json, as: UTF8.self)

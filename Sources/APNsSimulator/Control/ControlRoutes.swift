@@ -225,7 +225,9 @@ struct ControlRoutes: Sendable {
                 let name = try call.parameter("fault")
                 let fault = try Fault(try await call.fields(&body, Fault.fields))
                 try core.state.withLock { state in
-                    try SimulatorError.answering("fault") { () throws(SimulatorError) in try state.faults.set(name, fault) }
+                    try SimulatorError.answering("fault") { () throws(SimulatorError) in
+                        try state.faults.set(name, fault)
+                    }
                 }
                 return Response(status: .noContent)
             },

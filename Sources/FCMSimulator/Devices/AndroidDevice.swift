@@ -13,7 +13,9 @@ public struct AndroidDevice: Sendable {
     public struct Shown: Sendable, Hashable {
         /// What replaces it has the same.
         public let tag: String
+        /// Nil without one, or where the device puts it together.
         public let title: String?
+        /// Likewise.
         public let body: String?
         /// Of Android's notification, or the content that the app shows, JSON.
         public let content: [UInt8]
@@ -27,8 +29,11 @@ public struct AndroidDevice: Sendable {
     public struct Received: Sendable, Hashable {
         /// As it was sent, JSON.
         public let message: [UInt8]
+        /// The app that got it.
         public let package: String
+        /// Whether it came at once, also to a device that sleeps.
         public let isHighPriority: Bool
+        /// By the simulator's clock.
         public let receivedAt: Timestamp
     }
 
@@ -93,7 +98,9 @@ public struct AndroidDevice: Sendable {
             stored.removeAll { $0.message.collapseKey == key && $0.package == package }
             droppedCount += before - stored.count
             let keys = Set(stored.compactMap(\.message.collapseKey))
-            if keys.count >= Self.storedCollapseKeys, let oldest = stored.first(where: { $0.message.collapseKey != nil }) {
+            if keys.count >= Self.storedCollapseKeys,
+                let oldest = stored.first(where: { $0.message.collapseKey != nil })
+            {
                 stored.removeAll { $0.message.collapseKey == oldest.message.collapseKey }
                 droppedCount += 1
             }

@@ -94,7 +94,10 @@ indirect enum MessageForm: Sendable {
             for member in members {
                 let name = Self.camelCase(member.name)
                 guard let form = forms[name] else {
-                    throw .invalid(field, "Invalid JSON payload received. Unknown name \"\(member.name)\" at '\(field)'")
+                    throw .invalid(
+                        field,
+                        "Invalid JSON payload received. Unknown name \"\(member.name)\" at '\(field)'"
+                    )
                 }
                 let path = field.isEmpty ? name : "\(field).\(name)"
                 checked.append(.init(name, try form.checked(member.value, path)))

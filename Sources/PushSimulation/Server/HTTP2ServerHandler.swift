@@ -165,7 +165,9 @@ package final class HTTP2ServerHandler: ChannelInboundHandler {
 
     private func send(_ answer: ServerAnswer, _ streams: Int?, on stream: HTTP2StreamID) {
         write(stream, .headers(.init(headers: answer.headers, endStream: answer.body == nil)))
-        if let body = answer.body { write(stream, .data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: true))) }
+        if let body = answer.body {
+            write(stream, .data(.init(data: .byteBuffer(ByteBuffer(bytes: body)), endStream: true)))
+        }
         if let streams {
             write(.rootStream, .settings(.settings([.init(parameter: .maxConcurrentStreams, value: streams)])))
         }

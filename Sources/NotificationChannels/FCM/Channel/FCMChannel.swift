@@ -119,9 +119,13 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
             return (contents.stops.pause(of: application, at: now), contents.projects[application])
         }
         if let pause { return end(reply, .deferred(retryAfter: pause)) }
-        guard let route, route.application.has(package: registration.bundleIdentifier) else {
-            noteStop(of: application, "the app is not in \(FCMApplicationsFile.setting)")
+        guard let route else {
+            noteStop(of: application, "it is not in \(FCMApplicationsFile.setting)")
             return end(reply, .deferred(retryAfter: ApplicationStops.pause))
+        }
+        // Anyone who registers a device names its package: that must not stop the others.
+        guard route.application.has(package: registration.bundleIdentifier) else {
+            return end(reply, .rejected(.unsupportedForm))
         }
         let message: FCMMessage
         do throws(ModelError) {
