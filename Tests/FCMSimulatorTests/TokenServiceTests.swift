@@ -66,6 +66,7 @@ import Testing
     @Test func `an assertion of the account is exchanged`() throws {
         let desk = try Desk()
         #expect(try desk.exchange(desk.assertion()) == nil)
+        #expect(try desk.exchange(desk.assertion(["aud": .string(TokenService.googleURL)])) == nil)
     }
 
     @Test func `each wrong part is refused in Google's words`() throws {

@@ -27,7 +27,7 @@ struct FCMMessageTests {
         (InterruptionLevel.passive, "NORMAL", "PRIORITY_LOW", "quiet"),
         (.active, "HIGH", nil, "orders"), (.timeSensitive, "HIGH", "PRIORITY_HIGH", "urgent"),
         (.critical, "HIGH", "PRIORITY_MAX", "orders"),
-    ])
+    ] as [(InterruptionLevel, String, String?, String)])
     func `the interruption level decides priority and channel`(
         _ level: InterruptionLevel,
         _ priority: String,

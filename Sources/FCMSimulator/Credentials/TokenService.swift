@@ -11,6 +11,8 @@ struct TokenService: Sendable {
     /// Tokens at most: further ones push out all that have ended, then are refused.
     static let tokenCapacity = 100_000
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    /// The audience that Google's own clients name, whatever `token_uri` says.
+    static let googleURL = "https://oauth2.googleapis.com/token"
     static let scopes = [
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
@@ -96,7 +98,9 @@ struct TokenService: Sendable {
         guard account.key.verifies(signature, of: Array(assertion.utf8.prefix(signed))) else {
             throw invalid("Invalid JWT Signature.")
         }
-        guard claims["aud"]?.stringValue == url else { throw invalid("Invalid JWT: Failed audience check.") }
+        guard let audience = claims["aud"]?.stringValue, [url, Self.googleURL].contains(audience) else {
+            throw invalid("Invalid JWT: Failed audience check.")
+        }
         let (seconds, issued) = (now.rawValue / 1_000, claims["iat"]?.integerValue ?? .max)
         let expiration = claims["exp"]?.integerValue ?? .min
         guard issued <= seconds + Self.tolerance, expiration > seconds - Self.tolerance,

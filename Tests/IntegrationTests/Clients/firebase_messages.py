@@ -10,6 +10,9 @@ import json
 import os
 import sys
 
+# A client beside this one has the name of a package that it needs.
+sys.path.pop(0)
+
 import firebase_admin
 from firebase_admin import credentials, messaging
 
