@@ -75,6 +75,14 @@ import Testing
         #expect(desk.send(remove) == nil && desk.shown == ["c"])
     }
 
+    @Test func `Android's notification takes what it lacks from the general one`() throws {
+        var desk = try Desk()
+        let general = #""notification":{"title":"general","body":"B"}"#
+        #expect(desk.send(#"{"message":{"token":"phone:1",\#(general),"android":{"notification":{"tag":"1"}}}}"#) == nil)
+        let own = #"{"message":{"token":"phone:1",\#(general),"android":{"notification":{"tag":"2","title":"own"}}}}"#
+        #expect(desk.send(own) == nil && desk.shown == ["general", "own"])
+    }
+
     @Test func `a device that is offline gets what is kept, but for what has ended or was merged`() throws {
         var desk = try Desk()
         _ = desk.state.devices.setOnline(false, "phone", at: desk.now)

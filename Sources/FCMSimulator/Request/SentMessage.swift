@@ -47,7 +47,10 @@ struct SentMessage: Sendable {
         (self.target, targetField, json) = (text, "message.\(target)", message)
         isValidateOnly = request["validateOnly"]?.boolValue ?? false
         data = try Self.data(of: options?["data"] ?? message["data"])
-        notification = v1?["notification"] ?? v2?["remoteNotification"]?["notification"] ?? message["notification"]
+        notification = Self.merged(
+            v1?["notification"] ?? v2?["remoteNotification"]?["notification"],
+            over: message["notification"]
+        )
         isHighPriority = v1?["priority"]?.stringValue?.uppercased() == "HIGH" || v2?["remoteNotification"] != nil
         timeToLive = options?["ttl"]?.stringValue.flatMap { Double($0.dropLast()) } ?? Self.longestLife
         collapseKey = options?["collapseKey"]?.stringValue
@@ -56,6 +59,13 @@ struct SentMessage: Sendable {
         guard bytes <= Self.maximumBytes else {
             throw .invalid("message", "Android message is too big: \(bytes) bytes")
         }
+    }
+
+    /// Android's notification, with what it leaves to the general one.
+    private static func merged(_ own: JSONValue?, over general: JSONValue?) -> JSONValue? {
+        guard let members = own?.objectValue else { return general }
+        let others = (general?.objectValue ?? []).filter { own?[$0.name] == nil }
+        return .object(members + others)
     }
 
     private static func data(of value: JSONValue?) throws(FCMRefusal) -> [String: String] {
