@@ -78,7 +78,9 @@ import Testing
     @Test func `Android's notification takes what it lacks from the general one`() throws {
         var desk = try Desk()
         let general = #""notification":{"title":"general","body":"B"}"#
-        #expect(desk.send(#"{"message":{"token":"phone:1",\#(general),"android":{"notification":{"tag":"1"}}}}"#) == nil)
+        #expect(
+            desk.send(#"{"message":{"token":"phone:1",\#(general),"android":{"notification":{"tag":"1"}}}}"#) == nil
+        )
         let own = #"{"message":{"token":"phone:1",\#(general),"android":{"notification":{"tag":"2","title":"own"}}}}"#
         #expect(desk.send(own) == nil && desk.shown == ["general", "own"])
     }
