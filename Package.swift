@@ -59,6 +59,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "APNsSimulator", targets: ["APNsSimulator"]),
+        .library(name: "FCMSimulator", targets: ["FCMSimulator"]),
         .library(name: "Kafka", targets: ["Kafka"]),
         .library(name: "LocalBroker", targets: ["LocalBroker"]),
         .library(name: "NotificationModel", targets: ["NotificationModel"]),
@@ -152,12 +153,28 @@ let package = Package(
                 deque, log, metrics, hummingbird, httpTypes, nioCore, nioHTTP1, nioPosix, nioSSL, yams,
             ]
         ),
+        // What servers that behave as push services do have in common: HTTP/2, faults, the control interface.
+        .target(
+            name: "PushSimulation",
+            dependencies: [
+                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, log, coreMetrics, hummingbird, httpTypes,
+                nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS,
+            ]
+        ),
         // A server that behaves as APNs does: for tests, of anyone's client.
         .target(
             name: "APNsSimulator",
             dependencies: [
-                "COpenSSL", "NotificationModel", "ServiceHTTP", deque, log, coreMetrics, hummingbird, httpTypes,
-                nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL, nioTLS,
+                "COpenSSL", "NotificationModel", "PushSimulation", "ServiceHTTP", hummingbird, httpTypes,
+                nioCore, nioHPACK, nioPosix, nioSSL,
+            ]
+        ),
+        // The same for Firebase Cloud Messaging, with its token service.
+        .target(
+            name: "FCMSimulator",
+            dependencies: [
+                "COpenSSL", "NotificationModel", "PushSimulation", "ServiceHTTP", hummingbird, httpTypes,
+                nioCore, nioHPACK, nioPosix, nioSSL,
             ]
         ),
         .target(
@@ -199,7 +216,8 @@ let package = Package(
         .executableTarget(
             name: "carillon",
             dependencies: [
-                "APNsSimulator", "CarillonSimulation", "Kafka", "LocalBroker", "NotificationModel", "NotificationState",
+                "APNsSimulator", "CarillonSimulation", "FCMSimulator", "Kafka", "LocalBroker", "NotificationModel",
+                "NotificationState", "PushSimulation",
                 "NotificationPublisher",
                 "NotificationProducer", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", hummingbird, httpTypes, metrics, log, lifecycle,
@@ -218,7 +236,14 @@ let package = Package(
         .testTarget(
             name: "APNsSimulatorTests",
             dependencies: [
-                "APNsSimulator", "HTTPTesting", "NotificationModel", nioCore, nioHPACK, nioHTTP2, nioPosix, nioSSL,
+                "APNsSimulator", "HTTPTesting", "NotificationModel", "PushSimulation", nioCore, nioHPACK, nioHTTP2,
+                nioPosix, nioSSL,
+            ]
+        ),
+        .testTarget(
+            name: "FCMSimulatorTests",
+            dependencies: [
+                "FCMSimulator", "HTTPTesting", "NotificationModel", "PushSimulation", "ServiceHTTP", nioHPACK,
             ]
         ),
         .testTarget(
@@ -286,11 +311,12 @@ let package = Package(
         .testTarget(
             name: "NotificationChannelsTests",
             dependencies: [
-                "APNsSimulator",
+                "APNsSimulator", "FCMSimulator",
                 "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
                 "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,
-            ]
+            ],
+            resources: [.copy("Fixtures")]
         ),
         .testTarget(
             name: "NotificationEnrichmentTests",

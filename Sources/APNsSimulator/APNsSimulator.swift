@@ -1,6 +1,8 @@
 import NIOCore
 import NIOPosix
 public import NotificationModel
+import NIOSSL
+public import PushSimulation
 import Synchronization
 
 /// A server that behaves as APNs does, with its bad days: for tests of whatever sends pushes.
@@ -60,8 +62,12 @@ public final class APNsSimulator: Sendable {
         let directory = configuration.directory
         // Files and numbers of many digits: not for the threads of others.
         let (authority, ownKey, tls) = try await NIOThreadPool.singleton.runIfActive {
-            let authority = try CertificateAuthority(directory: directory)
-            return (authority, hasKeys ? nil : try OwnKey(directory: directory), try APNsListener.tls(authority))
+            let authority = try CertificateAuthority(
+                directory: directory,
+                name: "APNs simulator",
+                hosts: Self.hosts
+            )
+            return (authority, hasKeys ? nil : try OwnKey(directory: directory), try HTTP2ServerListener.tls(authority))
         }
         if let ownKey { try state.add(ownKey.key) }
         let core = SimulatorCore(state, authority, now: configuration.now)
@@ -71,11 +77,17 @@ public final class APNsSimulator: Sendable {
                 (DeviceRegistration.Environment.production, configuration.productionPort),
                 (.development, configuration.developmentPort),
             ] {
-                let listener = APNsListener(core: core, environment: environment, tls: tls)
-                listeners.append(try await bind(listener, configuration.host, port))
+                let listener = listener(environment, core, tls)
+                listeners.append(try await listener.bind(host: configuration.host, port: port))
             }
             var control: ControlServer?
-            if let port = configuration.controlPort { control = try await ControlServer.start(core, port: port) }
+            if let port = configuration.controlPort {
+                control = try await ControlServer.start(
+                    ControlRoutes(core: core).all,
+                    of: "APNs simulator",
+                    port: port
+                )
+            }
             return APNsSimulator(
                 core: core,
                 listeners: listeners,
@@ -88,11 +100,26 @@ public final class APNsSimulator: Sendable {
         }
     }
 
-    private static func bind(_ listener: APNsListener, _ host: String, _ port: Int) async throws -> any Channel {
-        do {
-            return try await listener.bind(host: host, port: port)
-        } catch {
-            throw APNsSimulatorError("cannot listen at \(host):\(port): choose another port, or 0 for a free one")
+    /// The hosts of Apple, for clients that cannot be told another name.
+    private static let hosts = [
+        "api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com",
+    ]
+
+    private static func listener(
+        _ environment: DeviceRegistration.Environment,
+        _ core: SimulatorCore,
+        _ tls: NIOSSLContext
+    ) -> HTTP2ServerListener {
+        HTTP2ServerListener(core.connections, tls) {
+            ServerBehaviour(core.state.withLock { $0.behaviour })
+        } connection: { number, certificate in
+            let state = ConnectionState(
+                number: number,
+                environment: environment,
+                certificateTopics: certificate.map(CertificateAuthority.topics),
+                behaviour: core.state.withLock { $0.behaviour }
+            )
+            return APNsConnection(core, state)
         }
     }
 
@@ -101,12 +128,7 @@ public final class APNsSimulator: Sendable {
     public func stop() async {
         for listener in listeners { try? await listener.close() }
         await control?.stop()
-        for (number, _) in core.open { _ = await core.onConnection(number) { $0.goAway(.shutdown) } }
-        let deadline = ContinuousClock.now + .seconds(1)
-        while !core.open.isEmpty, .now < deadline {
-            guard (try? await Task.sleep(for: .milliseconds(10))) != nil else { break }
-        }
-        for (number, _) in core.open { _ = await core.onConnection(number) { $0.cut() } }
+        await core.connections.stop(APNsReason.shutdown.json)
     }
 }
 
@@ -275,21 +297,21 @@ extension APNsSimulator {
     /// - Returns: False when there is none with this number.
     @discardableResult
     public func goAway(_ connection: Int, _ reason: APNsReason = .shutdown, after last: Int? = nil) async -> Bool {
-        guard last.map(SimulatorCore.isStream) ?? true else { return false }
-        return await core.onConnection(connection) { $0.goAway(reason, after: last) }
+        guard last.map(ServerConnections.isStream) ?? true else { return false }
+        return await core.connections.on(connection) { $0.goAway(reason.json, after: last) } != nil
     }
 
     /// Closes a connection, whatever is open on it.
     ///
     /// - Returns: False when there is none with this number.
     @discardableResult
-    public func cut(_ connection: Int) async -> Bool { await core.onConnection(connection) { $0.cut() } }
+    public func cut(_ connection: Int) async -> Bool { await core.connections.on(connection) { $0.cut() } != nil }
 
     /// Stops a connection from reading and writing, PINGs too, or lets it go on.
     ///
     /// - Returns: False when there is none with this number.
     @discardableResult
     public func setFrozen(_ isFrozen: Bool, _ connection: Int) async -> Bool {
-        await core.onConnection(connection) { $0.setFrozen(isFrozen) }
+        await core.connections.on(connection) { $0.setFrozen(isFrozen) } != nil
     }
 }

@@ -1,4 +1,5 @@
 import NotificationModel
+import PushSimulation
 
 /// Everything that the simulator knows, without its connections: a value that answers requests.
 struct SimulatorState: Sendable {
@@ -70,8 +71,8 @@ struct SimulatorState: Sendable {
         return Outcome(.silence)
     }
 
-    private func faultRequest(_ headers: RequestHeaders, _ connection: ConnectionState) -> Faults.Request {
-        var request = Faults.Request(environment: connection.environment, connection: connection.number)
+    private func faultRequest(_ headers: RequestHeaders, _ connection: ConnectionState) -> Fault.Request {
+        var request = Fault.Request(environment: connection.environment, connection: connection.number)
         request.pushType = headers.pushType
         if case .push(let token)? = try? RequestTarget(headers) {
             request.token = DeviceRegistry.normalized(token)

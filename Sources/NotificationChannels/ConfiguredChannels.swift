@@ -7,8 +7,8 @@ package import ServiceSupport
 extension ConsumerServiceConfiguration {
     /// The channels that the settings name, in the order of their names; without `events`, which is the consumer service's own.
     ///
-    /// - Throws: `WebhookSettingsError` for invalid signing keys, or an endpoint that `egress` refuses; `APNsSettingsError` for
-    ///   the file of applications, or servers that it refuses.
+    /// - Throws: `WebhookSettingsError` for invalid signing keys, or an endpoint that `egress` refuses; `PushSettingsError` for
+    ///   a file of applications, or servers that it refuses.
     package func makeChannels(
         health: Health,
         registry: PrometheusRegistry,
@@ -49,6 +49,8 @@ extension ConsumerServiceConfiguration {
             )
         case .apns:
             return try APNsChannel(apns, egress: egress, health: health, registry: registry, logger: logger)
+        case .fcm:
+            return try FCMChannel(fcm, egress: egress, health: health, registry: registry, logger: logger)
         }
     }
 }

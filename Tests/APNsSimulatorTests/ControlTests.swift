@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTesting
+import PushSimulation
 import Testing
 
 @testable import APNsSimulator

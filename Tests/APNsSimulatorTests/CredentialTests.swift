@@ -1,4 +1,5 @@
 import NotificationModel
+import PushSimulation
 import Testing
 
 @testable import APNsSimulator

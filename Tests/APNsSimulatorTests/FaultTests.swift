@@ -1,9 +1,11 @@
 import NIOCore
+import NIOHPACK
 import NIOHTTP2
 import NotificationModel
 import Testing
 
 @testable import APNsSimulator
+@testable import PushSimulation
 
 /// Bad days, as values.
 struct FaultTests {
@@ -114,7 +116,7 @@ struct FaultTests {
         .init(
             time: .uptimeNanoseconds(0) + .milliseconds(milliseconds),
             stream: HTTP2StreamID(stream),
-            outcome: Outcome(.silence)
+            answer: ServerAnswer(HPACKHeaders(), body: nil)
         )
     }
 

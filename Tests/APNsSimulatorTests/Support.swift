@@ -1,5 +1,6 @@
 import Foundation
 import NotificationModel
+import PushSimulation
 import Testing
 
 @testable import APNsSimulator

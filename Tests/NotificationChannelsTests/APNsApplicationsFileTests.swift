@@ -25,7 +25,7 @@ struct APNsApplicationsFileTests {
         deinit { files.remove() }
 
         /// With `KEY`, `OTHER`, `CERT` and `CERTKEY` for the paths.
-        func parse(_ text: String, keeping former: APNsApplications? = nil) throws(APNsSettingsError)
+        func parse(_ text: String, keeping former: APNsApplications? = nil) throws(PushSettingsError)
             -> APNsApplications
         {
             let filled = text.replacing("CERTKEY", with: certificate.key)
@@ -35,7 +35,7 @@ struct APNsApplicationsFileTests {
         }
 
         func refusal(_ text: String) -> String? {
-            do throws(APNsSettingsError) {
+            do throws(PushSettingsError) {
                 _ = try parse(text)
                 return nil
             } catch {
@@ -74,7 +74,7 @@ struct APNsApplicationsFileTests {
         let shop = try #require(applications["shop"])
         #expect(shop.bundles == ["com.example.shop"] && shop.oversize == .standard && shop.removal == .ask)
         let bank = try #require(applications["bank"])
-        #expect(bank.oversize == APNsOversizePolicy(steps: [.dropMedia, .shorten]))
+        #expect(bank.oversize == OversizePolicy(steps: [.dropMedia, .shorten]))
         #expect(bank.removal == .overwrite(text: "This message was withdrawn."))
         guard case .certificate? = bank.credentials[.production],
             case .tokens(let own)? = bank.credentials[.development]
@@ -182,8 +182,8 @@ struct APNsApplicationsFileTests {
             }
         }
         let file = try desk.files.write("secret: [5\n", "broken.yaml")
-        let error = #expect(throws: APNsSettingsError.self) { try APNsApplicationsFile.load(path: file) }
+        let error = #expect(throws: PushSettingsError.self) { try APNsApplicationsFile.load(path: file) }
         #expect(error?.message.contains(file) == true)
-        #expect(throws: APNsSettingsError.self) { try APNsApplicationsFile.load(path: "/nowhere") }
+        #expect(throws: PushSettingsError.self) { try APNsApplicationsFile.load(path: "/nowhere") }
     }
 }

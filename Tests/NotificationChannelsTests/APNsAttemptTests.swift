@@ -82,11 +82,11 @@ struct APNsAttemptTests {
 }
 
 @Suite("Applications whose credentials APNs refuses")
-struct APNsStopsTests {
+struct ApplicationStopsTests {
     private static func at(_ seconds: Int64) -> Timestamp { Timestamp(rawValue: seconds * 1000) }
 
     @Test func `nothing is sent for a stopped application but one push after each pause`() {
-        var stops = APNsStops()
+        var stops = ApplicationStops(of: "APNs")
         #expect(stops.pause(of: "shop", at: Self.at(0)) == nil)
         let isNew = stops.stop("shop", because: "InvalidProviderToken", at: Self.at(0))
         #expect(isNew && stops.pause(of: "shop", at: Self.at(1)) == 59_000)
@@ -96,7 +96,7 @@ struct APNsStopsTests {
     }
 
     @Test func `a reload lets each try at once, and an accepted push resumes it`() {
-        var stops = APNsStops()
+        var stops = ApplicationStops(of: "APNs")
         _ = stops.stop("shop", because: "a", at: Self.at(0))
         stops.tryAll()
         #expect(stops.pause(of: "shop", at: Self.at(1)) == nil)

@@ -120,7 +120,7 @@ struct APNsExistingPayloadTests {
             let content = Self.content(&generator)
             // What a request refuses is no content.
             guard (try? NotificationContent(json: content.json)) != nil else { continue }
-            let delivery = APNsDelivery(content: content.json[...], badge: content.badge)
+            let delivery = DeviceDelivery(content: content.json[...], badge: content.badge)
             let push = try APNsPush(delivery, bundle: "a.b", oversize: .refuse)
             let expected = Self.sayable(content)
             guard (try? NotificationContent(json: expected.json)) != nil else {
@@ -133,7 +133,7 @@ struct APNsExistingPayloadTests {
             #expect(read.unsaid.isEmpty, "\(read.unsaid)")
             // What went there and back says the same again.
             let again = try APNsPush(
-                APNsDelivery(content: read.content.json[...], badge: read.content.badge),
+                DeviceDelivery(content: read.content.json[...], badge: read.content.badge),
                 bundle: "a.b",
                 oversize: .refuse
             )
@@ -148,7 +148,7 @@ struct APNsExistingPayloadTests {
             let content = Self.content(&generator)
             guard (try? NotificationContent(json: content.json)) != nil else { continue }
             let presentation = PresentationOptions(rawValue: UInt8.random(in: 0...31, using: &generator))
-            let delivery = APNsDelivery(
+            let delivery = DeviceDelivery(
                 content: content.json[...],
                 presentation: presentation,
                 badge: Bool.random(using: &generator) ? 4 : nil

@@ -23,8 +23,7 @@ struct APNsOversizeTests {
         return String(decoding: content.json, as: UTF8.self)
     }
 
-    private func push(_ content: String, _ policy: APNsOversizePolicy, as type: APNsPushType? = nil) throws -> APNsPush
-    {
+    private func push(_ content: String, _ policy: OversizePolicy, as type: APNsPushType? = nil) throws -> APNsPush {
         try APNsPush(APNsSample.delivery(content), as: type, bundle: APNsSample.bundle, oversize: policy)
     }
 
@@ -70,7 +69,7 @@ struct APNsOversizeTests {
             var next = kept.count
             while next < all.count, all[next].isWhitespace { next += 1 }
             let longer = all[...min(next, all.count - 1)].reduce(into: "") { $0.append($1) }
-            let grown = APNsOversizePolicy.bytesInJSON(longer.utf8) - APNsOversizePolicy.bytesInJSON(String(kept).utf8)
+            let grown = OversizePolicy.bytesInJSON(longer.utf8) - OversizePolicy.bytesInJSON(String(kept).utf8)
             #expect(push.payload.count + grown > 4096, "seed \(seed): more would have fit")
         }
     }
@@ -79,7 +78,7 @@ struct APNsOversizeTests {
         for scalar in (0...0x2FF).compactMap(Unicode.Scalar.init) {
             var json: [UInt8] = []
             JSONWriter.append(string: String(scalar), to: &json)
-            #expect(APNsOversizePolicy.bytesInJSON(String(scalar).utf8) == json.count - 2, "\(scalar.value)")
+            #expect(OversizePolicy.bytesInJSON(String(scalar).utf8) == json.count - 2, "\(scalar.value)")
         }
     }
 
@@ -87,49 +86,49 @@ struct APNsOversizeTests {
         let zalgo = "a" + String(repeating: "\u{301}", count: 3000)
         #expect(zalgo.count == 1)
         #expect(throws: ModelError.self) { try push(content(body: zalgo), .standard) }
-        #expect(APNsOversizePolicy.shortened("  \n abc", toBytes: 8) == nil, "white space alone is nothing to show")
-        #expect(APNsOversizePolicy.shortened("ab cd", toBytes: 6) == "ab…")
+        #expect(OversizePolicy.shortened("  \n abc", toBytes: 8) == nil, "white space alone is nothing to show")
+        #expect(OversizePolicy.shortened("ab cd", toBytes: 6) == "ab…")
         #expect(
-            APNsOversizePolicy.shortened("abc", toBytes: 3) == nil
-                && APNsOversizePolicy.shortened("", toBytes: 99) == nil
+            OversizePolicy.shortened("abc", toBytes: 3) == nil
+                && OversizePolicy.shortened("", toBytes: 99) == nil
         )
     }
 
     @Test func `steps follow in their order, each only while the payload is too large`() throws {
         let body = String(repeating: "x", count: 3000)
         let both = content(body: body, attachments: 2)
-        let dropped = try push(both, APNsOversizePolicy(steps: [.dropMedia, .shorten]))
+        let dropped = try push(both, OversizePolicy(steps: [.dropMedia, .shorten]))
         #expect(dropped.changes == [.mediaDropped])
         #expect(try self.body(dropped) == body)
         #expect(try JSONValue.parse(dropped.payload)["carillon"]?["attachments"] == nil)
-        let shortened = try push(both, APNsOversizePolicy(steps: [.shorten, .dropMedia]))
+        let shortened = try push(both, OversizePolicy(steps: [.shorten, .dropMedia]))
         #expect(shortened.changes == [.bodyShortened])
         #expect(try JSONValue.parse(shortened.payload)["carillon"]?["attachments"]?.arrayValue?.count == 2)
         let large = content(body: String(repeating: "x", count: 9000), attachments: 9)
         #expect(
-            try push(large, APNsOversizePolicy(steps: [.dropMedia, .shorten])).changes == [
+            try push(large, OversizePolicy(steps: [.dropMedia, .shorten])).changes == [
                 .mediaDropped, .bodyShortened,
             ]
         )
-        #expect(throws: ModelError.self) { try push(large, APNsOversizePolicy(steps: [.dropMedia])) }
+        #expect(throws: ModelError.self) { try push(large, OversizePolicy(steps: [.dropMedia])) }
         #expect(throws: ModelError.self) { try push(large, .standard) }
         #expect(throws: ModelError.self) { try push(large, .refuse) }
     }
 
     @Test func `what has no body to cut is refused`() throws {
         let title = #"{"title":"\#(String(repeating: "x", count: 5000))"}"#
-        #expect(throws: ModelError.self) { try push(title, APNsOversizePolicy(steps: [.shorten, .dropMedia])) }
+        #expect(throws: ModelError.self) { try push(title, OversizePolicy(steps: [.shorten, .dropMedia])) }
         let info = #"{"title":"T","userInfo":{"a":"\#(String(repeating: "x", count: 5000))"}}"#
-        #expect(throws: ModelError.self) { try push(info, APNsOversizePolicy(steps: [.shorten, .dropMedia])) }
+        #expect(throws: ModelError.self) { try push(info, OversizePolicy(steps: [.shorten, .dropMedia])) }
         let key = #"{"body":"\#(String(repeating: "x", count: 5000))","bodyLocalization":{"key":"K"}}"#
         #expect(try push(key, .refuse).changes.isEmpty, "the body is not in the payload")
     }
 
     @Test func `names of policies`() {
-        #expect(APNsOversizePolicy(texts: ["refuse"]) == .refuse && APNsOversizePolicy(texts: ["shorten"]) == .standard)
-        #expect(APNsOversizePolicy(texts: ["drop-media", "shorten"])?.steps == [.dropMedia, .shorten])
+        #expect(OversizePolicy(texts: ["refuse"]) == .refuse && OversizePolicy(texts: ["shorten"]) == .standard)
+        #expect(OversizePolicy(texts: ["drop-media", "shorten"])?.steps == [.dropMedia, .shorten])
         for texts in [[], ["refuse", "shorten"], ["shorten", "shorten"], ["cut"], [""]] {
-            #expect(APNsOversizePolicy(texts: texts) == nil, "\(texts)")
+            #expect(OversizePolicy(texts: texts) == nil, "\(texts)")
         }
     }
 }

@@ -100,7 +100,7 @@ struct APNsPayloadTests {
     }
 
     @Test func `what is shown again quietly has neither banner nor sound`() throws {
-        let device = try APNsDevice(
+        let device = try PresentedDevice(
             list: Array(
                 #"""
                 [{"device":"iphone-1","outcome":"accepted","platform":"apns","presentation":["banner","list","sound","badge"],
@@ -112,21 +112,21 @@ struct APNsPayloadTests {
         let content = Array(#"{"title":"T","sound":"default"}"#.utf8)[...]
         var send = try send("order-1", kind: .deliver(content: content))
         send.isQuiet = true
-        let quiet = try APNsPush(APNsDelivery(send, content: content, to: device), bundle: "com.example.shop")
+        let quiet = try APNsPush(DeviceDelivery(send, content: content, to: device), bundle: "com.example.shop")
         let aps = try JSONValue.parse(quiet.payload)["aps"]
         #expect(
             aps?["sound"] == nil && aps?["interruption-level"] == .string("passive") && aps?["badge"] == .number("2")
         )
         #expect(quiet.headers.collapseID == CollapseID(send.key).text && quiet.headers.id == send.id)
         send.isQuiet = false
-        let loud = try APNsPush(APNsDelivery(send, content: content, to: device), bundle: "com.example.shop")
+        let loud = try APNsPush(DeviceDelivery(send, content: content, to: device), bundle: "com.example.shop")
         #expect(try JSONValue.parse(loud.payload)["aps"]?["sound"] == .string("default"))
     }
 
     @Test func `nothing of the content takes the place of aps or of Carillon's member`() throws {
         let content = #"{"title":"T","userInfo":{"\u0061ps":{"alert":"fake"},"carillon":1,"orderId":2,"":3}}"#
         let push = try APNsSample.push(APNsSample.delivery(content))
-        #expect(push.changes == [.memberLeftOut("aps"), .memberLeftOut("carillon")])
+        #expect(push.changes == [.memberLeftOut("userInfo.aps"), .memberLeftOut("userInfo.carillon")])
         #expect(push.changes.map(\.description) == ["userInfo.aps-left-out", "userInfo.carillon-left-out"])
         #expect(try isSame(push.payload, #"{"aps":{"alert":{"title":"T"}},\#(APNsSample.own),"orderId":2,"":3}"#))
     }
@@ -137,7 +137,7 @@ struct APNsPayloadTests {
               "userInfo" : { "a" : [ 1 , "\u00e9" ] , "b\u0301" : { } } }
             """#
         let push = try APNsPush(
-            APNsDelivery(content: Array(content.utf8)[...]),
+            DeviceDelivery(content: Array(content.utf8)[...]),
             bundle: APNsSample.bundle
         )
         let expected = #"{"aps":{"alert":{"title":"中文 😀 / \"q\""}},"a":[1,"é"],"b\#u{301}":{}}"#
@@ -169,7 +169,7 @@ struct APNsPayloadTests {
     @Test(arguments: APNsPushType.allCases)
     func `a content as any type of push keeps the rules of that type`(_ type: APNsPushType) throws {
         let content = Array(#"{"title":"T","body":"B","sound":"default","userInfo":{"mdm":"magic","a":1}}"#.utf8)[...]
-        let push = try APNsPush(APNsDelivery(content: content), as: type, bundle: APNsSample.bundle)
+        let push = try APNsPush(DeviceDelivery(content: content), as: type, bundle: APNsSample.bundle)
         #expect(push.headers.pushType == type && push.headers.topic == type.topic(of: APNsSample.bundle))
         // A Live Activity has members that no content has.
         guard type != .liveactivity else { return }

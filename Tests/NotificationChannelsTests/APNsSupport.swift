@@ -34,8 +34,8 @@ enum APNsSample {
     static let id = UUIDValue(high: 0x0D8F_4E6C_0000_4000, low: 0x8000_0000_0000_0001)
     static let occurrence = Timestamp(rawValue: 1_795_251_600_000)
 
-    static func origin(identifier: String = "order-1001") throws -> APNsDelivery.Origin {
-        APNsDelivery.Origin(
+    static func origin(identifier: String = "order-1001") throws -> DeviceDelivery.Origin {
+        DeviceDelivery.Origin(
             key: try NotificationKey(application: "shop", recipient: "ana", identifier: identifier),
             requestID: try RequestID(text: "r-1"),
             occurrence: occurrence,
@@ -51,9 +51,9 @@ enum APNsSample {
         badge: Int64? = nil,
         level: InterruptionLevel? = nil,
         expiration: Timestamp? = nil
-    ) throws -> APNsDelivery {
+    ) throws -> DeviceDelivery {
         let origin = try origin()
-        return APNsDelivery(
+        return DeviceDelivery(
             id: id,
             collapseID: CollapseID(origin.key).text,
             content: Array(content.utf8)[...],
@@ -72,7 +72,7 @@ enum APNsSample {
         """#
 
     /// A push of that content.
-    static func push(_ delivery: APNsDelivery, oversize: APNsOversizePolicy = .standard) throws -> APNsPush {
+    static func push(_ delivery: DeviceDelivery, oversize: OversizePolicy = .standard) throws -> APNsPush {
         try APNsPush(delivery, bundle: bundle, oversize: oversize)
     }
 

@@ -34,13 +34,14 @@ enum ChannelBehavior: Sendable {
 struct NotApplicable: Error {}
 
 enum SubjectKind: String, CaseIterable, Sendable {
-    case test, webhook, apns
+    case test, webhook, apns, fcm
 
     func make() async throws -> any ChannelSubject {
         switch self {
         case .test: TestChannelSubject()
         case .webhook: try await WebhookSubject()
         case .apns: try await APNsSubject()
+        case .fcm: try await FCMSubject()
         }
     }
 }

@@ -62,7 +62,7 @@ struct WebhookAnswerTests {
     }
 
     @Test func `Retry-After is seconds or a date, and bounded`() {
-        func pause(_ text: String) -> Int64? { WebhookAnswer.pause(text, at: Self.now, longest: Self.longest) }
+        func pause(_ text: String) -> Int64? { RetryAfter.milliseconds(text, at: Self.now, longest: Self.longest) }
         #expect(pause("0") == 0 && pause("120") == 120_000)
         #expect(pause("3599") == 3_599_000 && pause("86400") == 3_600_000)
         #expect(pause("99999999999999999999999") == 3_600_000)

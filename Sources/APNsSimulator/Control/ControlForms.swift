@@ -1,24 +1,5 @@
 import NotificationModel
-
-extension JSONValue {
-    fileprivate static func number(_ value: Int64) -> JSONValue { .number("\(value)") }
-    fileprivate static func number(_ value: Int) -> JSONValue { .number("\(value)") }
-    fileprivate static func seconds(_ value: Duration) -> JSONValue {
-        var text: [UInt8] = []
-        JSONWriter.append(number: value / .seconds(1), to: &text)
-        return .number(String(decoding: text, as: UTF8.self))
-    }
-
-    /// The members that are there.
-    fileprivate static func object(of members: [(String, JSONValue?)]) -> JSONValue {
-        .object(members.compactMap { name, value in value.map { Member(name, $0) } })
-    }
-
-    /// What came as JSON.
-    fileprivate init(payload: [UInt8]) {
-        self = (try? JSONValue.parse(payload)) ?? .string(String(decoding: payload, as: UTF8.self))
-    }
-}
+import PushSimulation
 
 extension SimulatedDevice {
     var briefJSON: JSONValue {

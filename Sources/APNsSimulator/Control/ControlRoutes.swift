@@ -2,15 +2,13 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import NotificationModel
+import PushSimulation
 import ServiceHTTP
 import Synchronization
 
 /// The calls of the control interface.
 struct ControlRoutes: Sendable {
     let core: SimulatorCore
-
-    /// Bytes of a body.
-    private static let bodyBytes = 64 << 10
 
     var all: [Route] { devices + keys + certificates + faults + connections }
 
@@ -59,7 +57,7 @@ struct ControlRoutes: Sendable {
             },
             Route(.put, "\(device)/apps/{app}", role: nil) { call, body in
                 let (name, app) = (try call.parameter("device"), try call.parameter("app"))
-                let fields = try await fields(call, &body, ["forceQuit"])
+                let fields = try await call.fields(&body, ["forceQuit"])
                 let isForceQuit = try fields.required(try fields.bool("forceQuit"), "forceQuit")
                 return try .done(
                     core.state.withLock { $0.devices.setForceQuit(isForceQuit, app, on: name) },
@@ -101,10 +99,10 @@ struct ControlRoutes: Sendable {
     /// Makes a device, or changes whether it is online.
     private func putDevice(_ call: Call, _ body: inout CallBody) async throws -> Response {
         let name = try deviceName(call)
-        let isOnline = try await fields(call, &body, ["online"]).bool("online")
+        let isOnline = try await call.fields(&body, ["online"]).bool("online")
         let now = core.now()
         try core.state.withLock { state in
-            try answering("device") { () throws(APNsSimulatorError) in try state.devices.add(name) }
+            try SimulatorError.answering("device") { () throws(SimulatorError) in try state.devices.add(name) }
             if let isOnline { _ = state.setOnline(isOnline, name, at: now) }
         }
         return Response(status: .noContent)
@@ -112,12 +110,12 @@ struct ControlRoutes: Sendable {
 
     private func register(_ token: String, _ call: Call, _ body: inout CallBody) async throws -> Response {
         let name = try deviceName(call)
-        let fields = try await fields(call, &body, ["topic", "environment", "activity", "channel"])
+        let fields = try await call.fields(&body, ["topic", "environment", "activity", "channel"])
         let topic = try fields.required(try fields.text("topic"), "topic")
         let environment = try fields.choice("environment", DeviceRegistration.Environment.self) ?? .production
         let (activity, channel) = (try fields.text("activity"), try fields.text("channel"))
         try core.state.withLock { state in
-            try answering("token") { () throws(APNsSimulatorError) in
+            try SimulatorError.answering("token") { () throws(SimulatorError) in
                 try state.devices.register(
                     token,
                     device: name,
@@ -157,7 +155,7 @@ struct ControlRoutes: Sendable {
                 return .json(.object([.init("keys", .array(keys.map(\.json)))]))
             },
             Route(.put, key, role: nil) { call, body in
-                let fields = try await fields(call, &body, ["team", "pem", "environments", "topics", "related"])
+                let fields = try await call.fields(&body, ["team", "pem", "environments", "topics", "related"])
                 let environments = try fields.texts("environments")?.map { text in
                     guard let environment = DeviceRegistration.Environment(rawValue: text) else {
                         throw ModelError(.invalid, field: "environments", "has production and development")
@@ -167,7 +165,7 @@ struct ControlRoutes: Sendable {
                 let pem = Array(try fields.required(try fields.text("pem"), "pem").utf8)
                 let (id, team) = (try call.parameter("key"), try fields.required(try fields.text("team"), "team"))
                 let (topics, related) = (try fields.texts("topics"), try fields.text("related"))
-                try answering("pem") { () throws(APNsSimulatorError) in
+                try SimulatorError.answering("pem") { () throws(SimulatorError) in
                     let key = try ProviderKey(
                         id: id,
                         team: team,
@@ -176,7 +174,7 @@ struct ControlRoutes: Sendable {
                         topics: topics.map(Set.init),
                         related: related
                     )
-                    try core.state.withLock { state throws(APNsSimulatorError) in try state.add(key) }
+                    try core.state.withLock { state throws(SimulatorError) in try state.add(key) }
                 }
                 return Response(status: .noContent)
             },
@@ -189,9 +187,9 @@ struct ControlRoutes: Sendable {
             },
             Route(.post, "\(key)/tokens", role: nil) { call, body in
                 let id = try call.parameter("key")
-                let issued = try await fields(call, &body, ["issuedAt"]).timestamp("issuedAt") ?? core.now()
+                let issued = try await call.fields(&body, ["issuedAt"]).timestamp("issuedAt") ?? core.now()
                 guard let key = core.state.withLock({ $0.keys[id] }) else { throw Problem.missing("key \(id)") }
-                let field = try answering("key") { () throws(APNsSimulatorError) in
+                let field = try SimulatorError.answering("key") { () throws(SimulatorError) in
                     try key.authorization(issuedAt: issued.rawValue / 1_000)
                 }
                 return .json(.object([.init("authorization", .string(field))]), status: .created)
@@ -202,7 +200,7 @@ struct ControlRoutes: Sendable {
     private var certificates: [Route] {
         [
             Route(.post, "/v1/certificates", role: nil) { call, body in
-                let fields = try await fields(call, &body, ["bundleIdentifier"])
+                let fields = try await call.fields(&body, ["bundleIdentifier"])
                 let app = try fields.required(try fields.text("bundleIdentifier"), "bundleIdentifier")
                 do {
                     let made = try await core.issue(for: app)
@@ -234,9 +232,11 @@ struct ControlRoutes: Sendable {
             },
             Route(.put, "/v1/faults/{fault}", role: nil) { call, body in
                 let name = try call.parameter("fault")
-                let fault = try Fault(try await fields(call, &body, Fault.fields))
+                let fault = try Fault(try await call.fields(&body, Fault.fields))
                 try core.state.withLock { state in
-                    try answering("fault") { () throws(APNsSimulatorError) in try state.faults.set(name, fault) }
+                    try SimulatorError.answering("fault") { () throws(SimulatorError) in
+                        try state.faults.set(name, fault)
+                    }
                 }
                 return Response(status: .noContent)
             },
@@ -245,10 +245,10 @@ struct ControlRoutes: Sendable {
                 return try .done(core.state.withLock { $0.faults.clear(name) }, orMissing: "fault \(name)")
             },
             Route(.put, "/v1/rate", role: nil) { call, body in
-                let fields = try await fields(call, &body, ["pushes", "seconds"])
+                let fields = try await call.fields(&body, ["pushes", "seconds"])
                 let pushes = try fields.required(try fields.integer("pushes", in: 1...1_000_000), "pushes")
                 let seconds = try fields.required(try fields.integer("seconds", in: 1...86_400), "seconds")
-                let rate = try answering("pushes") { () throws(APNsSimulatorError) in
+                let rate = try SimulatorError.answering("pushes") { () throws(SimulatorError) in
                     try DeviceRegistry.Rate(pushes: pushes, seconds: seconds)
                 }
                 core.state.withLock { $0.devices.rate = rate }
@@ -260,7 +260,7 @@ struct ControlRoutes: Sendable {
             },
             Route(.get, "/v1/behaviour", role: nil) { _, _ in .json(core.state.withLock { $0.behaviour }.json) },
             Route(.put, "/v1/behaviour", role: nil) { call, body in
-                let behaviour = try ConnectionBehaviour(try await fields(call, &body, ConnectionBehaviour.fields))
+                let behaviour = try ConnectionBehaviour(try await call.fields(&body, ConnectionBehaviour.fields))
                 core.state.withLock { $0.behaviour = behaviour }
                 return .json(behaviour.json)
             },
@@ -270,26 +270,19 @@ struct ControlRoutes: Sendable {
     // MARK: Connections
 
     private var connections: [Route] {
-        let connection = "/v1/connections/{connection}"
-        return [
+        let routes = ConnectionRoutes(core.connections)
+        return routes.all + [
             Route(.get, "/v1/connections", role: nil) { _, _ in
                 .json(.object([.init("connections", .array(await core.summaries.map(\.json)))]))
             },
-            Route(.delete, connection, role: nil) { call, _ in try await onConnection(call) { $0.cut() } },
-            Route(.post, "\(connection)/goaway", role: nil) { call, body in
-                let fields = try await fields(call, &body, ["reason", "lastStream"])
+            Route(.post, "/v1/connections/{connection}/goaway", role: nil) { call, body in
+                let fields = try await call.fields(&body, ["reason", "lastStream"])
                 let reason = try fields.choice("reason", APNsReason.self) ?? .shutdown
                 let last = try fields.integer("lastStream", in: 0...Int(Int32.max))
-                guard last.map(SimulatorCore.isStream) ?? true else {
+                guard last.map(ServerConnections.isStream) ?? true else {
                     throw ModelError(.invalid, field: "lastStream", "must be 0 or odd: the stream of a client")
                 }
-                return try await onConnection(call) { $0.goAway(reason, after: last) }
-            },
-            Route(.post, "\(connection)/freeze", role: nil) { call, _ in
-                try await onConnection(call) { $0.setFrozen(true) }
-            },
-            Route(.post, "\(connection)/thaw", role: nil) { call, _ in
-                try await onConnection(call) { $0.setFrozen(false) }
+                return try await routes.on(call) { $0.goAway(reason.json, after: last) }
             },
             Route(.get, "/v1/statistics", role: nil) { _, _ in .json(core.state.withLock { $0.statistics }.json) },
             Route(.delete, "/v1/statistics", role: nil) { _, _ in
@@ -297,64 +290,5 @@ struct ControlRoutes: Sendable {
                 return Response(status: .noContent)
             },
         ]
-    }
-
-    private func onConnection(
-        _ call: Call,
-        _ body: @escaping @Sendable (APNsConnectionHandler) -> Void
-    ) async throws -> Response {
-        let text = try call.parameter("connection")
-        guard let number = Int(text), await core.onConnection(number, body) else {
-            throw Problem.missing("connection \(text)")
-        }
-        return Response(status: .noContent)
-    }
-
-    // MARK: Bodies
-
-    private func fields(_ call: Call, _ body: inout CallBody, _ known: [String]) async throws -> BodyFields {
-        let bytes = try await body.read(upTo: Self.bodyBytes)
-        guard bytes.isEmpty || call.request.mediaType?.isJSONMediaType == true else {
-            throw Problem.unsupportedMediaType("application/json")
-        }
-        return try BodyFields(bytes, known: known)
-    }
-}
-
-/// Makes a problem of what the simulator refuses.
-private func answering<Result>(
-    _ field: String,
-    _ body: () throws(APNsSimulatorError) -> Result
-) throws(ModelError) -> Result {
-    do throws(APNsSimulatorError) {
-        return try body()
-    } catch {
-        throw ModelError(.invalid, field: field, error.description)
-    }
-}
-
-extension Response {
-    fileprivate static func json(_ value: JSONValue, status: HTTPResponse.Status = .ok) -> Response {
-        Response(
-            status: status,
-            headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: value.json))
-        )
-    }
-
-    fileprivate static func json(_ value: JSONValue?, orMissing what: String) throws(Problem) -> Response {
-        guard let value else { throw .missing(what) }
-        return json(value)
-    }
-
-    fileprivate static func done(_ isDone: Bool, orMissing what: String) throws(Problem) -> Response {
-        guard isDone else { throw .missing(what) }
-        return Response(status: .noContent)
-    }
-}
-
-extension Problem {
-    fileprivate static func missing(_ what: String) -> Problem {
-        Problem(.notFound, .notFound, "There is no \(what).")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 public import NotificationModel
+public import PushSimulation
 import ServiceHTTP
 
 /// A key of a developer's account, with which a provider signs its tokens.

@@ -1,4 +1,5 @@
 import NotificationModel
+import PushSimulation
 import ServiceHTTP
 
 /// A provider token: a JWT (RFC 7519) that a team's key has signed with ES256.

@@ -1,4 +1,5 @@
 import NotificationModel
+import PushSimulation
 
 /// The devices, and the tokens by which APNs knows their apps.
 struct DeviceRegistry: Sendable {

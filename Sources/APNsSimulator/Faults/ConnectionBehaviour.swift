@@ -1,3 +1,5 @@
+import PushSimulation
+
 /// How connections behave when nothing is wrong with a request.
 public struct ConnectionBehaviour: Sendable, Hashable {
     /// SETTINGS_MAX_CONCURRENT_STREAMS once a request has succeeded, and at once with a client certificate; 1 to 10,000.

@@ -1,4 +1,5 @@
 public import NotificationModel
+import PushSimulation
 
 /// A bad day: what happens to the requests that it concerns.
 public struct Fault: Sendable, Hashable {
@@ -87,13 +88,12 @@ public struct Fault: Sendable, Hashable {
     }
 }
 
-/// The faults in force, by name. Those of a request are decided when its head has arrived.
-struct Faults: Sendable {
-    /// More are refused.
-    static let capacity = 1_000
+/// The faults in force. Those of a request are decided when it has arrived.
+typealias Faults = NamedFaults<Fault>
 
+extension Fault: SimulatedFault {
     /// A request, as faults know it.
-    struct Request: Sendable {
+    package struct Request: Sendable {
         /// In lower case; nil for what goes to no device.
         var token: String?
         var device: String?
@@ -103,60 +103,15 @@ struct Faults: Sendable {
         var connection: Int
     }
 
-    /// In the order in which they were set.
-    private(set) var named: [(name: String, fault: Fault)] = []
+    /// Of an effect that is a delay only.
+    package var delay: Duration? { if case .delay(let time) = effect { time } else { nil } }
 
-    var isEmpty: Bool { named.isEmpty }
-
-    mutating func set(_ name: String, _ fault: Fault) throws(APNsSimulatorError) {
-        var fault = fault
-        fault.token = fault.token?.lowercased()
-        if let index = named.firstIndex(where: { $0.name == name }) {
-            named[index].fault = fault
-        } else {
-            guard named.count < Self.capacity else {
-                throw APNsSimulatorError("there are \(Self.capacity) faults already: clear some")
-            }
-            named.append((name, fault))
-        }
-    }
-
-    /// - Returns: False when there is none with this name.
-    mutating func clear(_ name: String) -> Bool {
-        guard let index = named.firstIndex(where: { $0.name == name }) else { return false }
-        named.remove(at: index)
-        return true
-    }
-
-    mutating func clear() { named = [] }
-
-    /// What happens to a request: the first fault that concerns it, and all delays before it.
-    mutating func effects(
-        on request: Request,
-        using generator: inout some RandomNumberGenerator
-    ) -> (delay: Duration, effect: Fault.Effect?) {
-        var delay = Duration.zero
-        for index in named.indices {
-            guard named[index].fault.concerns(request, using: &generator) else { continue }
-            if let remaining = named[index].fault.remaining { named[index].fault.remaining = remaining - 1 }
-            if case .delay(let time) = named[index].fault.effect {
-                delay += time
-            } else {
-                return (delay, named[index].fault.effect)
-            }
-        }
-        return (delay, nil)
-    }
-}
-
-extension Fault {
-    fileprivate func concerns(_ request: Faults.Request, using generator: inout some RandomNumberGenerator) -> Bool {
-        if let remaining, remaining <= 0 { return false }
+    package func concerns(_ request: Request) -> Bool {
         if let device, request.device != device { return false }
-        if let token, request.token != token { return false }
+        if let token, request.token != token.lowercased() { return false }
         if let pushType, request.pushType != pushType.rawValue { return false }
         if let environment, request.environment != environment { return false }
         if let connection, request.connection != connection { return false }
-        return share >= 1 || Double.random(in: 0..<1, using: &generator) < share
+        return true
     }
 }

@@ -1,4 +1,5 @@
 public import NotificationModel
+import PushSimulation
 
 /// A connection of a client.
 public struct ConnectionSummary: Sendable, Hashable {
@@ -18,4 +19,19 @@ public struct ConnectionSummary: Sendable, Hashable {
     public let isSilent: Bool
     /// Whether it reads and writes nothing.
     public let isFrozen: Bool
+}
+
+extension ConnectionSummary {
+    init(_ state: ConnectionState, _ handler: HTTP2ServerHandler) {
+        self.init(
+            number: state.number,
+            environment: state.environment,
+            team: state.credentials.team,
+            requests: handler.requests,
+            streams: state.streams,
+            waiting: handler.waiting,
+            isSilent: state.isSilent,
+            isFrozen: handler.isFrozen
+        )
+    }
 }

@@ -1,77 +1,20 @@
-import NIOCore
+import NIOHPACK
 import NIOPosix
 import NotificationModel
+import PushSimulation
 import Synchronization
 
 /// What the connections share: the state, and the list of them.
 final class SimulatorCore: Sendable {
-    /// Connections at most: further ones are closed at once.
-    static let connectionCapacity = 10_000
-
     let state: Mutex<SimulatorState>
     let authority: CertificateAuthority
     let now: @Sendable () -> Timestamp
-    private let connections = Mutex(Connections())
-
-    private struct Connections {
-        var last = 0
-        var open: [Int: Connection] = [:]
-    }
-
-    /// A connection, as others reach it.
-    struct Connection: Sendable {
-        let channel: any Channel
-        let handler: NIOLoopBound<APNsConnectionHandler>
-        let openedAt: Timestamp
-    }
+    let connections = ServerConnections()
 
     init(_ state: SimulatorState, _ authority: CertificateAuthority, now: @escaping @Sendable () -> Timestamp) {
         self.state = Mutex(state)
         self.authority = authority
         self.now = now
-    }
-
-    func respond(
-        to headers: RequestHeaders,
-        body: UnsafeRawBufferPointer,
-        on connection: inout ConnectionState
-    ) -> Outcome {
-        let now = now()
-        return state.withLock { $0.respond(to: headers, body: body, on: &connection, at: now) }
-    }
-
-    /// The next connection's number; nil when there are too many.
-    func nextConnection() -> Int? {
-        connections.withLock { connections in
-            guard connections.open.count < Self.connectionCapacity else { return nil }
-            connections.last += 1
-            return connections.last
-        }
-    }
-
-    func opened(_ number: Int, _ channel: any Channel, _ handler: NIOLoopBound<APNsConnectionHandler>) {
-        let connection = Connection(channel: channel, handler: handler, openedAt: now())
-        connections.withLock { $0.open[number] = connection }
-        state.withLock { $0.statistics.connections += 1 }
-    }
-
-    func closed(_ number: Int) { connections.withLock { $0.open[number] = nil } }
-
-    /// The connections whose handshake has succeeded, by number.
-    var open: [(number: Int, connection: Connection)] {
-        connections.withLock { $0.open }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
-
-    /// Does something with a connection, on its event loop.
-    ///
-    /// - Returns: False when there is none with this number.
-    func onConnection(_ number: Int, _ body: @escaping @Sendable (APNsConnectionHandler) -> Void) async -> Bool {
-        guard let connection = connections.withLock({ $0.open[number] }) else { return false }
-        let done = connection.channel.eventLoop.submit {
-            body(connection.handler.value)
-            return true
-        }
-        return await (try? done.get()) ?? false
     }
 
     /// Makes the certificate of a provider, and its key, on a thread that may block.
@@ -82,16 +25,73 @@ final class SimulatorCore: Sendable {
     var summaries: [ConnectionSummary] {
         get async {
             var summaries: [ConnectionSummary] = []
-            for (_, connection) in open {
-                let summary = connection.channel.eventLoop.submit { connection.handler.value.summary }
-                if let summary = try? await summary.get() { summaries.append(summary) }
+            for number in connections.numbers {
+                let summary = await connections.on(number) { handler in
+                    (handler.connection as? APNsConnection).map { ConnectionSummary($0.state, handler) }
+                }
+                if let summary = summary ?? nil { summaries.append(summary) }
             }
             return summaries
         }
     }
+}
 
-    /// Whether GOAWAY may name it: none, or a stream of a client.
-    static func isStream(_ number: Int) -> Bool {
-        number == 0 || (1...Int(Int32.max)).contains(number) && !number.isMultiple(of: 2)
+/// What answers the requests of a connection of a provider.
+final class APNsConnection: SimulatedConnection {
+    private let core: SimulatorCore
+    private(set) var state: ConnectionState
+
+    init(_ core: SimulatorCore, _ state: ConnectionState) {
+        (self.core, self.state) = (core, state)
+        core.state.withLock { $0.statistics.connections += 1 }
     }
+
+    var streams: Int { state.streams }
+
+    func respond(to headers: HPACKHeaders, body: UnsafeRawBufferPointer) -> ServerOutcome {
+        let headers = RequestHeaders(headers.lazy.map { ($0.name, $0.value) })
+        let now = core.now()
+        let outcome = core.state.withLock { $0.respond(to: headers, body: body, on: &state, at: now) }
+        let action: ServerOutcome.Action =
+            switch outcome.action {
+            case .answer(let answer): .answer(ServerAnswer(HPACKHeaders(answer), body: answer.json))
+            case .silence: .silence
+            case .refuseStream: .refuseStream
+            case .goAway(let reason): .goAway(reason.json)
+            case .cut: .cut
+            }
+        return ServerOutcome(action, after: outcome.delay, streams: outcome.streams)
+    }
+
+    func isGoingAway() { core.state.withLock { $0.statistics.goAways += 1 } }
+}
+
+extension APNsReason {
+    /// The debug data of a GOAWAY.
+    var json: [UInt8] { JSONValue.object([.init("reason", .string(rawValue))]).json }
+}
+
+extension ServerBehaviour {
+    init(_ behaviour: ConnectionBehaviour) {
+        // In the words of APNs.
+        self.init(keptBytes: 5_121, streamsViolated: "Maximum active streams violated")
+        (settingsDelay, windowDelay) = (behaviour.settingsDelay, behaviour.windowDelay)
+        streamWindow = behaviour.streamWindow
+    }
+}
+
+extension HPACKHeaders {
+    /// The head of an answer. Identifiers are not indexed: none comes twice.
+    fileprivate init(_ answer: Answer) {
+        self.init()
+        reserveCapacity(4)
+        add(name: ":status", value: Self.status(answer.status))
+        if let id = answer.id { add(name: "apns-id", value: id, indexing: .nonIndexable) }
+        if let id = answer.uniqueID { add(name: "apns-unique-id", value: id, indexing: .nonIndexable) }
+        if let id = answer.requestID { add(name: "apns-request-id", value: id, indexing: .nonIndexable) }
+        if let id = answer.channelID { add(name: "apns-channel-id", value: id, indexing: .nonIndexable) }
+        if let seconds = answer.retryAfter { add(name: "retry-after", value: "\(seconds)") }
+    }
+
+    private static func status(_ status: Int) -> String { status == 200 ? "200" : "\(status)" }
 }

@@ -57,7 +57,10 @@ enum WebhookAnswer: Sendable {
     func result(at now: Timestamp, longest: Int64) -> (kind: Kind, result: ChannelResult) {
         switch self {
         case .status(let answer):
-            Self.result(answer.status, pause: answer.retryAfter.flatMap { Self.pause($0, at: now, longest: longest) })
+            Self.result(
+                answer.status,
+                pause: answer.retryAfter.flatMap { RetryAfter.milliseconds($0, at: now, longest: longest) }
+            )
         case .failure(let failure):
             (Self.kind(of: failure), failure.isSent ? .unanswered(retryAfter: nil) : .failed(retryAfter: nil))
         }
@@ -79,17 +82,6 @@ enum WebhookAnswer: Sendable {
         case 500..<600: (.serverError, .failed(retryAfter: pause))
         default: (.invalid, .unanswered(retryAfter: nil))
         }
-    }
-
-    /// The value of `Retry-After`, seconds or a date, in milliseconds and at most `longest`; nil if it is neither.
-    static func pause(_ text: String, at now: Timestamp, longest: Int64) -> Int64? {
-        let digits = text.utf8
-        if !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) {
-            guard let seconds = Int64(text), seconds < longest / 1000 else { return longest }
-            return seconds * 1000
-        }
-        guard let date = HTTPDate.parse(text, at: now) else { return nil }
-        return max(0, min(longest, date.rawValue - now.rawValue))
     }
 
     private static func kind(of failure: OutboundFailure) -> Kind {

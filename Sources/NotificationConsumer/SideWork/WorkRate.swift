@@ -12,13 +12,13 @@ package struct WorkRate: Sendable {
     /// - Parameters:
     ///   - perSecond: more than 0.
     ///   - burst: at least 1.
-    init(perSecond: Double, burst: Int) {
+    package init(perSecond: Double, burst: Int) {
         interval = Int64(max(1, min(1e15, 1_000_000_000 / perSecond)))
         tolerance = interval * Int64(max(1, min(1_000_000, burst)) - 1)
     }
 
     /// Takes a token if there is one.
-    mutating func take(at now: ContinuousClock.Instant) -> Bool {
+    package mutating func take(at now: ContinuousClock.Instant) -> Bool {
         let now = Self.nanoseconds(now)
         let turn = max(full, now)
         guard turn - now <= tolerance else { return false }
@@ -27,7 +27,7 @@ package struct WorkRate: Sendable {
     }
 
     /// When there will be a token.
-    func next(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    package func next(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         let wait = max(full, Self.nanoseconds(now)) - tolerance - Self.nanoseconds(now)
         return now + .nanoseconds(max(0, wait))
     }

@@ -10,11 +10,14 @@ public enum ChannelName: String, CaseIterable, Hashable, Sendable, Codable {
     case devices
     /// To the recipient's Apple devices, by the Apple Push Notification service.
     case apns
+    /// To the recipient's Android devices, by Firebase Cloud Messaging.
+    case fcm
 
     /// The platform whose devices it reaches; nil for a channel that does not reach devices of one platform.
     public var platform: String? {
         switch self {
         case .apns: "apns"
+        case .fcm: "fcm"
         case .events, .webhook, .test, .devices: nil
         }
     }

@@ -122,10 +122,10 @@ struct PushContentOptions: ParsableArguments {
     }
 
     /// Nil without an option.
-    var policy: APNsOversizePolicy? {
+    var policy: OversizePolicy? {
         get throws {
             guard !tooLarge.isEmpty else { return nil }
-            guard let policy = APNsOversizePolicy(texts: tooLarge) else {
+            guard let policy = OversizePolicy(texts: tooLarge) else {
                 throw ValidationError("--too-large takes refuse alone, or shorten and drop-media, each once")
             }
             return policy

@@ -102,7 +102,7 @@ struct PushCredentialOptions: ParsableArguments {
         _ environment: DeviceRegistration.Environment
     ) throws -> Provider {
         let all: APNsApplications
-        do throws(APNsSettingsError) {
+        do throws(PushSettingsError) {
             all = try APNsApplicationsFile.load(path: file)
         } catch {
             throw CommandFailure(error.message, status: ExitStatus.settings)

@@ -80,7 +80,7 @@ extension PushCommand {
         } else {
             let json = try content.contentJSON()
             let policy = try content.policy ?? application?.oversize ?? .standard
-            let delivery = APNsDelivery(id: id, content: json[...], badge: try NotificationContent(json: json).badge)
+            let delivery = DeviceDelivery(id: id, content: json[...], badge: try NotificationContent(json: json).badge)
             do throws(ModelError) {
                 push = try APNsPush(
                     delivery,

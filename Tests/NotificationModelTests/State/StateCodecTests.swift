@@ -135,7 +135,7 @@ struct StateCodecTests {
         for part in parts {
             for channel in ChannelName.allCases {
                 let entry = StateSamples.entry { part(&$0, channel) }
-                let form = channel == .devices || channel == .apns ? 9 : 5
+                let form = channel == .devices || channel.platform != nil ? 9 : 5
                 #expect(text(entry.json).hasPrefix(#"{"form":\#(form),"#))
                 #expect(text(entry.json).contains(#""channel":"\#(channel.rawValue)""#))
                 #expect(try StateEntry(json: entry.json, zones: nil) == entry)

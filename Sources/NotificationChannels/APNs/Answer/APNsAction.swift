@@ -139,7 +139,7 @@ package enum APNsAction: Hashable, Sendable {
     /// How long a device that got too many pushes is left alone, in milliseconds, when APNs does not say.
     package static let pauseOfDevice: Int64 = 60_000
     /// After how long a push is tried again whose credentials are refused, in milliseconds.
-    package static let pauseWithoutCredentials: Int64 = 60_000
+    package static let pauseWithoutCredentials = ApplicationStops.pause
 
     /// What happens next, for people.
     package var explanation: String {

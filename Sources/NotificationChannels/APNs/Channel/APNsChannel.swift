@@ -35,7 +35,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     private struct Contents {
         var senders: APNsSenders
-        var stops = APNsStops()
+        var stops = ApplicationStops(of: "APNs")
         var budget = RetryBudget()
         var removals = APNsRemovalBatches()
         var active: [ChannelReply: Active] = [:]
@@ -45,7 +45,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     package let name = ChannelName.apns
     private let configuration: Configuration
     private let pools: APNsPools
-    private let metrics: APNsMetrics
+    private let metrics: PushMetrics
     private let health: HealthComponent
     private let world: World
     private let logger: Logger
@@ -58,7 +58,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     ///   - health: Says whose credentials APNs refuses.
     ///   - registry: Receives counters and gauges.
     ///   - logger: The service's logger.
-    /// - Throws: `APNsSettingsError`, and `EgressPolicyError`.
+    /// - Throws: `PushSettingsError`, and `EgressPolicyError`.
     package convenience init(
         _ configuration: ConsumerServiceConfiguration.APNs,
         egress: ConsumerServiceConfiguration.Egress,
@@ -85,7 +85,13 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         world: World
     ) throws {
         let applications = try APNsApplicationsFile.load(path: configuration.applicationsFile)
-        let metrics = APNsMetrics(registry)
+        let metrics = PushMetrics(
+            .apns,
+            of: "APNs",
+            devices: "Apple",
+            reasons: APNsReason.allCases.map(\.rawValue),
+            registry
+        )
         pools = try APNsPools(configuration, egress, observer: metrics)
         var senders = APNsSenders()
         _ = try senders.use(applications, pools.sender)
@@ -130,14 +136,14 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         _ reply: ChannelReply
     ) {
         start(send, to: registration, route, [reply]) { application, bundle throws(ModelError) in
-            let device = try send.devices.map(APNsDevice.init(list:)) ?? APNsDevice(name: "")
+            let device = try send.devices.map(PresentedDevice.init(list:)) ?? PresentedDevice(name: "")
             switch send.kind {
             case .deliver(let content):
-                let delivery = APNsDelivery(send, content: content, to: device)
+                let delivery = DeviceDelivery(send, content: content, to: device)
                 return try APNsPush(delivery, bundle: bundle, oversize: application.oversize)
             case .remove:
                 guard case .overwrite(let text) = application.removal else { return nil }
-                let origin = APNsDelivery.Origin(
+                let origin = DeviceDelivery.Origin(
                     key: send.key,
                     requestID: send.requestID,
                     occurrence: send.occurrence,
@@ -274,7 +280,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         _ connection: HTTP2ConnectionID
     ) -> APNsAction {
         let action = answer.action
-        metrics.count(answer)
+        metrics.count(answer: answer.reason?.rawValue, isAccepted: action == .accept)
         if action.closesConnection { sender.pool.retire(connection) }
         guard case .tokens(let tokens) = sender.credentials else { return action }
         if action == .keepToken { tokens.hold(at: world.wall()) }
@@ -291,7 +297,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
             contents.withLock { $0.budget.takeRepeat() }
         }
         switch step {
-        case .end(let result): end(flight.replies, result, APNsMetrics.Outcome(result))
+        case .end(let result): end(flight.replies, result, PushMetrics.Outcome(result))
         case .again, .toOtherEnvironment: send(next)
         }
     }
@@ -311,7 +317,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     // MARK: - Ends
 
-    private func end(_ replies: [ChannelReply], _ result: ChannelResult, _ outcome: APNsMetrics.Outcome) {
+    private func end(_ replies: [ChannelReply], _ result: ChannelResult, _ outcome: PushMetrics.Outcome) {
         for reply in replies {
             metrics.count(outcome)
             reply(result)
@@ -395,28 +401,6 @@ struct APNsFlight: Sendable {
     /// Several for removals that share it.
     let replies: [ChannelReply]
     var attempt: APNsAttempt
-}
-
-extension HTTP2Request.Priority {
-    init(_ priority: WorkPriority) {
-        switch priority {
-        case .high: self = .high
-        case .normal: self = .normal
-        case .low: self = .low
-        }
-    }
-}
-
-extension OutboundFailure {
-    /// The outcome of an attempt without an answer.
-    fileprivate var result: ChannelResult {
-        if isSent { return .unanswered(retryAfter: nil) }
-        switch clientCode {
-        // It waited for a stream until its deadline, or had no room to wait.
-        case .overloaded?, .cancelled?, .timedOut?: return .deferred(retryAfter: nil)
-        default: return .failed(retryAfter: nil)
-        }
-    }
 }
 
 extension APNsAnswer {

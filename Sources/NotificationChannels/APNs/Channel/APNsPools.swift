@@ -8,14 +8,8 @@ import ServiceSupport
 
 /// Makes the pools of connections to APNs, all by the same settings.
 struct APNsPools: Sendable {
-    /// The servers of an environment, and which of their addresses are allowed.
-    private struct Server: Sendable {
-        let origin: EgressURL
-        let hosts: GuardedHosts
-    }
-
     private let settings: HTTP2Pool.Settings
-    private let servers: [DeviceRegistration.Environment: Server]
+    private let servers: [DeviceRegistration.Environment: PushServer]
     private let authorities: [NIOSSLCertificate]
     /// Of all that show no certificate.
     private let tls: OutboundTLS.Client
@@ -23,7 +17,7 @@ struct APNsPools: Sendable {
     private let rate = HTTP2OpenRate(perSecond: 20, atOnce: 40)
     private let observer: any HTTP2PoolObserver
 
-    /// - Throws: `APNsSettingsError` for a URL that the policy refuses, `EgressPolicyError`.
+    /// - Throws: `PushSettingsError` for a URL that the policy refuses, `EgressPolicyError`.
     init(
         _ configuration: ConsumerServiceConfiguration.APNs,
         _ egress: ConsumerServiceConfiguration.Egress,
@@ -35,39 +29,19 @@ struct APNsPools: Sendable {
         settings.age = .nanoseconds(egress.connectionAge.nanoseconds)
         settings.answerBytes = APNsAnswer.maximumBodyBytes
         settings.openTimeout = .nanoseconds(configuration.timeout.nanoseconds)
-        var servers: [DeviceRegistration.Environment: Server] = [:]
+        var servers: [DeviceRegistration.Environment: PushServer] = [:]
         for environment in DeviceRegistration.Environment.allCases {
-            servers[environment] = try Self.server(configuration, environment, egress, settings.openTimeout)
+            servers[environment] = try PushServer(
+                configuration.url(of: environment),
+                setting: "apns.\(environment.rawValue).url",
+                isInternal: configuration.isInternal,
+                egress,
+                timeout: settings.openTimeout
+            )
         }
         (self.settings, self.servers, self.observer) = (settings, servers, observer)
         authorities = try egress.authorities()
         tls = try OutboundTLS.Client(and: authorities)
-    }
-
-    private static func server(
-        _ configuration: ConsumerServiceConfiguration.APNs,
-        _ environment: DeviceRegistration.Environment,
-        _ egress: ConsumerServiceConfiguration.Egress,
-        _ timeout: TimeAmount
-    ) throws -> Server {
-        let url = configuration.url(of: environment)
-        var policy = try egress.policy()
-        let origin: EgressURL
-        do throws(EgressRefusal) {
-            if configuration.isInternal { policy = try .inside(url) }
-            origin = try policy.check(url)
-        } catch {
-            throw APNsSettingsError(message: "apns.\(environment.rawValue).url: \(error.detail)")
-        }
-        let hosts = HostAddresses(
-            SystemResolver(threads: 1),
-            slots: 1,
-            timeout: timeout,
-            lifetime: .seconds(60),
-            group: MultiThreadedEventLoopGroup.singleton,
-            now: { .now() }
-        )
-        return Server(origin: origin, hosts: GuardedHosts(policy: policy, hosts: hosts))
     }
 
     /// A pool of its own for credentials.
@@ -79,7 +53,7 @@ struct APNsPools: Sendable {
         beside sibling: APNsSenders.Sender?
     ) throws -> APNsSenders.Sender {
         guard let server = servers[environment] else {
-            throw APNsSettingsError(message: "apns.\(environment.rawValue).url: is missing")
+            throw PushSettingsError(message: "apns.\(environment.rawValue).url: is missing")
         }
         let tls =
             switch credentials {

@@ -7,7 +7,7 @@ package struct APNsApplication: Sendable {
     /// By environment: at least one.
     package var credentials: [DeviceRegistration.Environment: APNsCredentials]
     /// What becomes of a notification whose payload is too large.
-    package var oversize: APNsOversizePolicy
+    package var oversize: OversizePolicy
     /// What is done about a notification that a device shows and that was removed.
     package var removal: APNsRemovalPolicy
 

@@ -22,10 +22,6 @@ import Yams
 /// Credentials of an application itself are for both environments. Messages name the place in the file and the files that it
 /// names, and never quote keys.
 package enum APNsApplicationsFile {
-    /// A larger file is a mistake.
-    package static let maximumBytes = 1 << 20
-    package static let maximumApplications = 10_000
-    package static let maximumBundles = 100
     package static let setting = "apns.applications.file"
 
     private enum Member: String, CaseIterable {
@@ -40,11 +36,11 @@ package enum APNsApplicationsFile {
     package static func load(
         path: String,
         keeping former: APNsApplications? = nil
-    ) throws(APNsSettingsError) -> APNsApplications {
+    ) throws(PushSettingsError) -> APNsApplications {
         do throws(YAMLFile.Problem) {
-            return try applications(YAMLFile.load(path: path, maximumBytes: maximumBytes), former)
+            return try applications(YAMLFile.load(path: path, maximumBytes: ApplicationsFile.maximumBytes), former)
         } catch {
-            throw APNsSettingsError(message: "\(setting): \(error.message)")
+            throw PushSettingsError(message: "\(setting): \(error.message)")
         }
     }
 
@@ -52,11 +48,11 @@ package enum APNsApplicationsFile {
         _ text: String,
         of path: String,
         keeping former: APNsApplications? = nil
-    ) throws(APNsSettingsError) -> APNsApplications {
+    ) throws(PushSettingsError) -> APNsApplications {
         do throws(YAMLFile.Problem) {
             return try applications(YAMLFile(text: text, of: path), former)
         } catch {
-            throw APNsSettingsError(message: "\(setting): \(error.message)")
+            throw PushSettingsError(message: "\(setting): \(error.message)")
         }
     }
 
@@ -64,19 +60,9 @@ package enum APNsApplicationsFile {
         _ file: YAMLFile,
         _ former: APNsApplications?
     ) throws(YAMLFile.Problem) -> APNsApplications {
-        let all = try file.members(file.root, "the file")
-        guard !all.isEmpty else { throw file.problem(file.root, "the file has no application") }
-        guard all.count <= maximumApplications else {
-            throw file.problem(file.root, "\(all.count) applications; at most \(maximumApplications)")
-        }
         var credentials = APNsCredentialsReader(file, keeping: former)
         var applications: [ExactText: APNsApplication] = [:]
-        for (name, node) in all {
-            do throws(ModelError) {
-                _ = try NotificationKey(application: name, recipient: "r", identifier: "i")
-            } catch {
-                throw file.problem(node, "`\(PrintableText.escaped(name))` is no application: \(error.detail)")
-            }
+        for (name, node) in try ApplicationsFile.applications(of: file) {
             applications[ExactText(name)] = try application(name, node, file, &credentials)
         }
         return APNsApplications(applications)
@@ -89,7 +75,7 @@ package enum APNsApplicationsFile {
         _ credentials: inout APNsCredentialsReader
     ) throws(YAMLFile.Problem) -> APNsApplication {
         var bundles: [String] = []
-        var (oversize, removal, removalText): (APNsOversizePolicy?, String?, String?)
+        var (oversize, removal, removalText): (OversizePolicy?, String?, String?)
         var (own, ofEnvironments): ([(String, Node)], [DeviceRegistration.Environment: APNsCredentials]) = ([], [:])
         for (member, value) in try file.members(node, name) {
             switch Member(rawValue: member) {
@@ -98,7 +84,7 @@ package enum APNsApplicationsFile {
                 ofEnvironments[.production] = try credentials.read(file.members(value, member), value, member)
             case .development?:
                 ofEnvironments[.development] = try credentials.read(file.members(value, member), value, member)
-            case .tooLarge?: oversize = try policy(value, file)
+            case .tooLarge?: oversize = try ApplicationsFile.oversize(value, member, file)
             case .removal?: removal = try file.text(value, member)
             case .removalText?: removalText = try file.text(value, member)
             case nil:
@@ -128,34 +114,7 @@ package enum APNsApplicationsFile {
     }
 
     private static func bundles(_ node: Node, _ file: YAMLFile) throws(YAMLFile.Problem) -> [String] {
-        let bundles = try file.texts(node, "bundles")
-        guard bundles.count <= maximumBundles else {
-            throw file.problem(node, "\(bundles.count) bundles; at most \(maximumBundles)")
-        }
-        for bundle in bundles where !isBundle(bundle) {
-            let name = PrintableText.escaped(bundle)
-            throw file.problem(node, "`\(name)` is no bundle identifier: letters, digits, '-' and '.'")
-        }
-        return bundles
-    }
-
-    /// A topic is a header, so what it may contain matters.
-    static func isBundle(_ text: String) -> Bool {
-        (1...ModelLimits.bundleIdentifierBytes).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-                default: false
-                }
-            }
-    }
-
-    private static func policy(_ node: Node, _ file: YAMLFile) throws(YAMLFile.Problem) -> APNsOversizePolicy {
-        let texts = try file.texts(node, Member.tooLarge.rawValue)
-        guard let policy = APNsOversizePolicy(texts: texts) else {
-            throw file.problem(node, "`too-large` must be refuse, or a list of shorten and drop-media")
-        }
-        return policy
+        try ApplicationsFile.identifiers(node, "bundles", "bundle identifier", file)
     }
 
     private static func removalPolicy(
@@ -178,14 +137,6 @@ package enum APNsApplicationsFile {
         default: throw file.problem(node, "`removal` must be ask or overwrite")
         }
     }
-}
-
-/// An invalid setting of the channel to Apple's devices.
-package struct APNsSettingsError: Error, Hashable, CustomStringConvertible {
-    /// Begins with the setting, and names the file and the line; never contains a key.
-    package let message: String
-
-    package var description: String { message }
 }
 
 /// Reads the credentials of applications; those of several that name the same files are read once.

@@ -11,13 +11,13 @@ struct APNsPayloadWriter {
     let pushType: APNsPushType
     private let scanner: JSONScanner
     private let parts: ContentParts
-    private let delivery: APNsDelivery
+    private let delivery: DeviceDelivery
 
     /// - Parameters:
     ///   - scanner: of the content's bytes.
     ///   - parts: of the content.
     ///   - pushType: nil for `alert`, or `background` when nothing is shown, played or counted.
-    init(_ scanner: JSONScanner, _ parts: ContentParts, _ delivery: APNsDelivery, _ pushType: APNsPushType?) {
+    init(_ scanner: JSONScanner, _ parts: ContentParts, _ delivery: DeviceDelivery, _ pushType: APNsPushType?) {
         (self.scanner, self.parts, self.delivery) = (scanner, parts, delivery)
         let counts = delivery.badge != nil && delivery.presentation.contains(.badge)
         self.pushType =
@@ -37,8 +37,8 @@ struct APNsPayloadWriter {
     var isUrgent: Bool { (delivery.shows(parts) || delivery.plays(parts)) && level != .passive }
 
     /// Throws `payload-too-large`.
-    func payload(_ policy: APNsOversizePolicy) throws(ModelError) -> ([UInt8], [APNsPayloadChange]) {
-        var changes: [APNsPayloadChange] = []
+    func payload(_ policy: OversizePolicy) throws(ModelError) -> ([UInt8], [PayloadChange]) {
+        var changes: [PayloadChange] = []
         var (body, dropsMedia) = (nil as String?, false)
         var payload = try write(body, dropsMedia: dropsMedia, &changes)
         let limit = pushType.maximumPayloadBytes
@@ -51,7 +51,7 @@ struct APNsPayloadWriter {
                 guard let shorter = shortenedBody(by: payload.count - limit) else { continue }
                 (body, changes) = (shorter, changes + [.bodyShortened])
             }
-            var ignored: [APNsPayloadChange] = []
+            var ignored: [PayloadChange] = []
             payload = try write(body, dropsMedia: dropsMedia, &ignored)
         }
         guard payload.count <= limit else {
@@ -67,7 +67,7 @@ struct APNsPayloadWriter {
     private func shortenedBody(by bytes: Int) -> String? {
         guard let body = parts.body, parts.bodyLocalization == nil, delivery.shows(parts) else { return nil }
         let text = scanner.materialise(body)
-        return APNsOversizePolicy.shortened(text, toBytes: APNsOversizePolicy.bytesInJSON(text.utf8) - bytes)
+        return OversizePolicy.shortened(text, toBytes: OversizePolicy.bytesInJSON(text.utf8) - bytes)
     }
 
     // MARK: - The payload
@@ -76,7 +76,7 @@ struct APNsPayloadWriter {
     private func write(
         _ body: String?,
         dropsMedia: Bool,
-        _ changes: inout [APNsPayloadChange]
+        _ changes: inout [PayloadChange]
     ) throws(ModelError) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(scanner.count + 512)
@@ -193,31 +193,24 @@ struct APNsPayloadWriter {
         guard delivery.origin != nil || media != nil else { return }
         object.begin(FieldName(stringLiteral: Self.ownMember), &out)
         var own = JSONObjectWriter()
-        if let origin = delivery.origin {
-            own.member("application", origin.key.application, &out)
-            own.member("identifier", origin.key.identifier, &out)
-            own.member("requestId", origin.requestID, &out)
-            own.member("occurrence", origin.occurrence, &out)
-            own.member("device", origin.device, &out)
-            own.member("sequence", origin.sequence.text, &out)
-        }
+        delivery.origin?.write(to: &own, &out)
         try copy("attachments", at: media, &own, &out)
         own.end(&out)
     }
 
     private func writeUserInfo(
         _ object: inout JSONObjectWriter,
-        _ changes: inout [APNsPayloadChange],
+        _ changes: inout [PayloadChange],
         to out: inout [UInt8]
     ) throws(ModelError) {
         guard let place = parts.userInfo else { return }
         var scanner = scanner
         scanner.position = place
         try scanner.object { scanner, name throws(ModelError) in
-            let reserved = try scanner.field(name) { name -> APNsPayloadChange? in
+            let reserved = try scanner.field(name) { name -> PayloadChange? in
                 switch name {
-                case "aps": .memberLeftOut("aps")
-                case FieldName(stringLiteral: Self.ownMember): .memberLeftOut("carillon")
+                case "aps": .memberLeftOut("userInfo.aps")
+                case FieldName(stringLiteral: Self.ownMember): .memberLeftOut("userInfo.carillon")
                 default: nil
                 }
             }
@@ -257,24 +250,5 @@ struct APNsPayloadWriter {
         var scanner = scanner
         scanner.position = place
         try scanner.copyValue(to: &out)
-    }
-}
-
-extension APNsDelivery {
-    /// Whether the device shows a text.
-    func shows(_ parts: ContentParts) -> Bool {
-        parts.hasAlertText && !presentation.isDisjoint(with: [.banner, .list])
-    }
-
-    /// Whether the device plays a sound.
-    func plays(_ parts: ContentParts) -> Bool { parts.sound != nil && presentation.contains(.sound) }
-}
-
-extension ContentParts {
-    /// Whether there is a title, subtitle or body that is not empty, or the localization of one.
-    var hasAlertText: Bool {
-        func isText(_ text: JSONStringToken?) -> Bool { text.map { $0.count > 0 } ?? false }
-        return isText(title) || isText(subtitle) || isText(body) || titleLocalization != nil
-            || subtitleLocalization != nil || bodyLocalization != nil
     }
 }

@@ -6,9 +6,9 @@ package struct APNsPush: Hashable, Sendable {
     /// The body: JSON.
     package var payload: [UInt8]
     /// What the payload lacks of what was asked for.
-    package var changes: [APNsPayloadChange] = []
+    package var changes: [PayloadChange] = []
 
-    package init(headers: APNsHeaders, payload: [UInt8], changes: [APNsPayloadChange] = []) {
+    package init(headers: APNsHeaders, payload: [UInt8], changes: [PayloadChange] = []) {
         (self.headers, self.payload, self.changes) = (headers, payload, changes)
     }
 
@@ -22,10 +22,10 @@ package struct APNsPush: Hashable, Sendable {
     ///   - bundle: the app's bundle identifier.
     ///   - policy: for a payload that is too large.
     package init(
-        _ delivery: APNsDelivery,
+        _ delivery: DeviceDelivery,
         as pushType: APNsPushType? = nil,
         bundle: String,
-        oversize policy: APNsOversizePolicy = .standard
+        oversize policy: OversizePolicy = .standard
     ) throws(ModelError) {
         self = try delivery.content.borrowed { bytes throws(ModelError) in
             // An enriched content may be nested deeper than a request.
@@ -38,24 +38,6 @@ package struct APNsPush: Hashable, Sendable {
             headers.expiration = delivery.expiration.map(APNsHeaders.expiration)
             headers.collapseID = delivery.collapseID
             return APNsPush(headers: headers, payload: payload, changes: changes)
-        }
-    }
-}
-
-/// What a payload lacks of what was asked for; the texts are for events and people.
-package enum APNsPayloadChange: Hashable, Sendable, CustomStringConvertible {
-    /// The end of the body was cut off.
-    case bodyShortened
-    /// Attachments were left out.
-    case mediaDropped
-    /// A member of `userInfo` has a name that the payload needs for itself.
-    case memberLeftOut(String)
-
-    package var description: String {
-        switch self {
-        case .bodyShortened: "body-shortened"
-        case .mediaDropped: "media-dropped"
-        case .memberLeftOut(let name): "userInfo.\(name)-left-out"
         }
     }
 }

@@ -50,11 +50,11 @@ package enum APNsRemoval {
     package static func overwrite(
         with text: String,
         id: UUIDValue,
-        origin: APNsDelivery.Origin,
+        origin: DeviceDelivery.Origin,
         bundle: String
     ) throws(ModelError) -> APNsPush {
         let content = NotificationContent(body: text, interruptionLevel: .passive)
-        let delivery = APNsDelivery(
+        let delivery = DeviceDelivery(
             id: id,
             collapseID: CollapseID(origin.key).text,
             content: content.json[...],

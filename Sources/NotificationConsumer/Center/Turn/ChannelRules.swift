@@ -24,6 +24,7 @@ struct ChannelRules: Sendable {
     private let webhook: Handover
     private let test: Handover
     private let apns: Handover
+    private let fcm: Handover
 
     /// - Parameters:
     ///   - standard: belongs to the channels that the service has.
@@ -35,7 +36,8 @@ struct ChannelRules: Sendable {
         hasSends = all != [.events]
         platforms = ChannelName.allCases.filter { $0.platform != nil && all.contains($0) }
         events = all.contains(.events) ? .inEvent : .unavailable
-        (webhook, test, apns) = (handover(.webhook), handover(.test), handover(.apns))
+        (webhook, test) = (handover(.webhook), handover(.test))
+        (apns, fcm) = (handover(.apns), handover(.fcm))
     }
 
     /// - Parameter channel: as the request names it.
@@ -46,6 +48,7 @@ struct ChannelRules: Sendable {
         case .test: test
         case .devices: platforms.isEmpty ? .unavailable : .bySend
         case .apns: apns
+        case .fcm: fcm
         }
     }
 

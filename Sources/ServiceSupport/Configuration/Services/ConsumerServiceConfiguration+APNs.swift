@@ -76,12 +76,11 @@ extension ConsumerServiceConfiguration {
                 """
         )
         apns.applicationsFile = file ?? ""
-        guard channels.contains(.apns) || channels.contains(.devices) else { return }
+        guard channels.contains(.apns) else { return }
         if file == nil {
-            let channel = channels.contains(.apns) ? "apns" : "devices"
             settings.reject(
                 "apns.applications.file",
-                "is required by the channel `\(channel)`: a file with the bundle identifiers and keys of your apps"
+                "is required by the channel `apns`: a file with the bundle identifiers and keys of your apps"
             )
         }
         if apns.timeout >= sendTimeout {

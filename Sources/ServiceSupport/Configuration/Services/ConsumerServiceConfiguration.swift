@@ -63,7 +63,9 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     /// All channels of the service. With `devices` it has those of the platforms whose settings are there.
     public var channels: Set<ChannelName> {
         var all = furtherChannels.union([channel])
-        if all.contains(.devices), !apns.applicationsFile.isEmpty { all.insert(.apns) }
+        guard all.contains(.devices) else { return all }
+        if !apns.applicationsFile.isEmpty { all.insert(.apns) }
+        if !fcm.applicationsFile.isEmpty { all.insert(.fcm) }
         return all
     }
     /// For the channel `test`.
@@ -72,6 +74,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var webhook = Webhook()
     /// For the channel `apns`.
     public var apns = APNs()
+    /// For the channel `fcm`.
+    public var fcm = FCM()
     /// The enrichment of notifications.
     public var enrichment = Enrichment()
     /// Fetched media.
@@ -342,7 +346,7 @@ extension ConsumerServiceConfiguration {
             about: """
                 How notifications leave whose request names no channel. With `events` the `delivered` event carries the notification, for your own \
                 gateway. `webhook` posts it to a URL. `devices` sends it to each \
-                device of the recipient by the channel of its platform, `apns` to Apple devices only. `test` sends to nobody and answers as a channel to devices does: \
+                device of the recipient by the channel of its platform, `apns` to Apple devices only, `fcm` to Android devices only. `test` sends to nobody and answers as a channel to devices does: \
                 for trying out pipelines and for load tests.
                 """
         )
@@ -395,6 +399,7 @@ extension ConsumerServiceConfiguration {
         readEgress(&settings)
         readWebhook(&settings, defaults.webhook)
         readAPNs(&settings, defaults.apns)
+        readFCM(&settings, defaults.fcm)
         readEnrichment(&settings, defaults.enrichment)
         testChannel.latency = settings.duration(
             "test-channel.latency",

@@ -1,0 +1,49 @@
+import NotificationModel
+import Testing
+
+@testable import ServiceSupport
+
+@Suite("Settings of the channels to devices")
+struct DeviceChannelConfigurationTests {
+    private func read(_ lines: String) throws -> ConsumerServiceConfiguration {
+        let yaml = "kafka: {bootstrap: {servers: \"a:9092\"}}\n\(lines)"
+        var settings = try ServiceSettings(environment: [:], yaml: yaml, named: "carillon.yaml")
+        let configuration = ConsumerServiceConfiguration(settings: &settings)
+        try settings.finish()
+        return configuration
+    }
+
+    private func problems(_ lines: String) -> [String] {
+        do {
+            _ = try read(lines)
+            return []
+        } catch let error as ServiceSettingsError {
+            return error.problems.map(\.key)
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    @Test func `devices has the platforms whose applications are there, and needs one`() throws {
+        #expect(problems("channel: devices") == ["apns.applications.file"])
+        let (apple, android) = ("apns: {applications: {file: a.yaml}}", "fcm: {applications: {file: b.yaml}}")
+        #expect(try read("channel: devices\n\(apple)").channels == [.devices, .apns])
+        #expect(try read("channel: devices\n\(android)").channels == [.devices, .fcm])
+        #expect(try read("channel: devices\n\(apple)\n\(android)").channels == [.devices, .apns, .fcm])
+        #expect(try read(android).channels == [.events])
+    }
+
+    @Test func `a channel of a platform needs its applications`() throws {
+        #expect(problems("channel: apns") == ["apns.applications.file"])
+        #expect(problems("channels: [fcm]") == ["fcm.applications.file"])
+        let fcm = try read("channel: fcm\nfcm: {applications: {file: b.yaml}, rate: 500, connections: 3}").fcm
+        #expect(fcm.applicationsFile == "b.yaml" && fcm.rate == 500 && fcm.connections == 3)
+        #expect(fcm.url == "https://fcm.googleapis.com" && !fcm.isInternal)
+    }
+
+    @Test func `a message has time for its turn and its answer before the lane gives it up`() {
+        let lines = "channel: fcm\nfcm: {applications: {file: b.yaml}, timeout: 15s}"
+        #expect(problems(lines) == ["fcm.timeout"])
+        #expect(problems("\(lines)\nconsumer: {send: {timeout: 31s}}").isEmpty)
+    }
+}
