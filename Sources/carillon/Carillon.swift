@@ -13,7 +13,7 @@ struct Carillon: AsyncParsableCommand {
             LocalCommand.self, BrokerCommand.self, SendCommand.self, DeviceCommand.self, CategoriesCommand.self,
             TailCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self, TriggerCommand.self,
             MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
-            FCMSimulatorCommand.self,
+            FCMSimulatorCommand.self, WebPushCommand.self,
             SimulateCommand.self,
         ]
     )
