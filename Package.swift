@@ -311,7 +311,7 @@ let package = Package(
         .testTarget(
             name: "NotificationChannelsTests",
             dependencies: [
-                "APNsSimulator", "FCMSimulator",
+                "APNsSimulator", "COpenSSL", "FCMSimulator",
                 "HTTPTesting", "LocalBroker", "Kafka", "NotificationChannels", "NotificationConsumer",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "OutboundHTTP", "ServiceHTTP",
                 "ServiceSupport", log, nioCore, nioHTTP1, nioPosix, nioSSL,

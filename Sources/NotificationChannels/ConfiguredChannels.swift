@@ -51,6 +51,8 @@ extension ConsumerServiceConfiguration {
             return try APNsChannel(apns, egress: egress, health: health, registry: registry, logger: logger)
         case .fcm:
             return try FCMChannel(fcm, egress: egress, health: health, registry: registry, logger: logger)
+        case .webpush:
+            return try WebPushChannel(webPush, egress: egress, health: health, registry: registry, logger: logger)
         }
     }
 }

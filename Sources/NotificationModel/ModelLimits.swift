@@ -51,6 +51,8 @@ public enum ModelLimits {
     public static let deviceTokenBytes = 4096
     /// Bytes of a token of APNs, which has two hexadecimal digits for each.
     public static let apnsTokenBytes = 16...100
+    /// Bytes of the endpoint of a subscription of Web Push.
+    public static let endpointBytes = 2048
     /// Bytes of a platform's name.
     public static let platformBytes = 64
     /// Bytes of an app's bundle identifier.

@@ -55,7 +55,7 @@ extension ChannelName: StatePart {
     var form: Int {
         switch self {
         case .events, .webhook, .test: StateForm.channel
-        case .devices, .apns, .fcm: StateForm.platforms
+        case .devices, .apns, .fcm, .webpush: StateForm.platforms
         }
     }
 }

@@ -14,7 +14,7 @@ struct Carillon: AsyncParsableCommand {
             TailCommand.self, ExplainCommand.self, DeadLettersCommand.self, RulesCommand.self, StateCommand.self,
             TriggerCommand.self,
             MediaCommand.self, PushCommand.self, ReceiveCommand.self, APNsSimulatorCommand.self,
-            FCMSimulatorCommand.self,
+            FCMSimulatorCommand.self, WebPushCommand.self,
             SimulateCommand.self,
         ]
     )

@@ -34,7 +34,7 @@ enum ChannelBehavior: Sendable {
 struct NotApplicable: Error {}
 
 enum SubjectKind: String, CaseIterable, Sendable {
-    case test, webhook, apns, fcm
+    case test, webhook, apns, fcm, webpush
 
     func make() async throws -> any ChannelSubject {
         switch self {
@@ -42,6 +42,7 @@ enum SubjectKind: String, CaseIterable, Sendable {
         case .webhook: try await WebhookSubject()
         case .apns: try await APNsSubject()
         case .fcm: try await FCMSubject()
+        case .webpush: try await WebPushSubject()
         }
     }
 }

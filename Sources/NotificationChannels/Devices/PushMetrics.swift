@@ -37,11 +37,13 @@ struct PushMetrics: HTTP2PoolObserver, Sendable {
     ///   - service: its push service, for people.
     ///   - devices: whose devices it reaches, for people.
     ///   - reasons: that answers of the service may have.
+    ///   - isPooled: whether it has connections of HTTP/2.
     init(
         _ channel: ChannelName,
         of service: String,
         devices: String,
         reasons: [String],
+        isPooled: Bool = true,
         _ registry: PrometheusRegistry
     ) {
         let name = channel.rawValue
@@ -52,10 +54,12 @@ struct PushMetrics: HTTP2PoolObserver, Sendable {
             "Answers of \(service), by their reason: `Success` or `unknown` where there is none."
         )
         registry.describe("\(name).payloads.changed", "Payloads that lack something of what was asked for.")
-        registry.describe(
-            "\(name).connections.retired",
-            "Connections to \(service) that get no further push, by the reason."
-        )
+        if isPooled {
+            registry.describe(
+                "\(name).connections.retired",
+                "Connections to \(service) that get no further push, by the reason."
+            )
+        }
         registry.describe("\(name).applications.reloads", "Reloads of the file of applications, by outcome.")
         func counters<Key: Hashable>(
             _ member: String,
@@ -76,7 +80,7 @@ struct PushMetrics: HTTP2PoolObserver, Sendable {
         retired = counters(
             "connections.retired",
             "reason",
-            HTTP2PoolEvent.Retirement.allCases.map { ($0, $0.rawValue) }
+            isPooled ? HTTP2PoolEvent.Retirement.allCases.map { ($0, $0.rawValue) } : []
         )
         reloads = counters("applications.reloads", "outcome", [(true, "success"), (false, "failure")])
     }

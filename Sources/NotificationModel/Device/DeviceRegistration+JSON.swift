@@ -18,10 +18,10 @@ extension DeviceRegistration: JSONWritable {
         }
     }
 
-    /// Reads a registration inside another record; ignores unknown fields.
-    package init(_ scanner: inout JSONScanner) throws(ModelError) { try self.init(&scanner, .record) }
+    /// Reads a registration inside another record, which was accepted before; ignores unknown fields.
+    package init(_ scanner: inout JSONScanner) throws(ModelError) { try self.init(&scanner, .record, isKept: true) }
 
-    private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin) throws(ModelError) {
+    private init(_ scanner: inout JSONScanner, _ origin: JSONOrigin, isKept: Bool = false) throws(ModelError) {
         var (platform, token, bundleIdentifier): (String?, String?, String?)
         var (locale, timeZone, appVersion): (String?, String?, String?)
         var kind: TokenKind?
@@ -48,7 +48,8 @@ extension DeviceRegistration: JSONWritable {
         }
         try self.init(
             platform: scanner.required(platform, Field.platform),
-            token: scanner.required(token, Field.token)
+            token: scanner.required(token, Field.token),
+            isKept: isKept
         )
         self.kind = kind ?? .device
         (self.environment, self.bundleIdentifier, self.locale) = (environment, bundleIdentifier, locale)

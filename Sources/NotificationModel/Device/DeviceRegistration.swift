@@ -12,7 +12,7 @@ public struct DeviceRegistration: Sendable, Hashable {
     /// Whose token it is: `apns` or another name of 1 to 64 of `a-z`, `0-9`, `.`, `_` and `-`.
     public let platform: String
     /// What the platform calls the device, in its normal form: for `apns` 16 to 100 bytes in lower-case hexadecimal, for
-    /// others 1 to 4,096 printable characters of ASCII as they came.
+    /// `webpush` a ``PushSubscription``, for others 1 to 4,096 printable characters of ASCII as they came.
     public let token: String
     /// What the token is for.
     public var kind = TokenKind.device
@@ -35,12 +35,17 @@ public struct DeviceRegistration: Sendable, Hashable {
 
     /// A registration with the fields that every one has; set the others afterwards.
     ///
-    /// Throws `invalid` at `platform` or `token`.
+    /// Throws `invalid` at `platform` or `token`, or at a member of a subscription such as `token.keys.auth`.
     ///
     /// - Parameters:
     ///   - platform: `apns` or another name.
     ///   - token: the token in any of the forms that are normalised.
     public init(platform: String, token: String) throws(ModelError) {
+        try self.init(platform: platform, token: token, isKept: false)
+    }
+
+    /// - Parameter isKept: the token was accepted before.
+    init(platform: String, token: String, isKept: Bool) throws(ModelError) {
         guard (1...ModelLimits.platformBytes).contains(platform.utf8.count), platform.utf8.allSatisfy(Self.isNameByte)
         else {
             throw ModelError(
@@ -50,7 +55,7 @@ public struct DeviceRegistration: Sendable, Hashable {
             )
         }
         self.platform = platform
-        self.token = try DeviceToken.normalized(token, platform: platform)
+        self.token = try DeviceToken.normalized(token, platform: platform, isKept: isKept)
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

@@ -6,14 +6,17 @@ enum DeviceToken {
     static let apns = "apns"
 
     /// A token as it is kept. One of `apns` has 16 to 100 bytes in hexadecimal: spaces, `<` and `>` (as the
-    /// description of `NSData` has them) are removed, and letters become lower case. Others have 1 to 4,096 printable
-    /// characters of ASCII, and stay as they are.
+    /// description of `NSData` has them) are removed, and letters become lower case. One of `webpush` is a ``PushSubscription``.
+    /// Others have 1 to 4,096 printable characters of ASCII, and stay as they are.
     ///
     /// Throws `invalid` at `token`; the token is not quoted.
-    static func normalized(_ token: String, platform: String) throws(ModelError) -> String {
+    ///
+    /// - Parameter isKept: it was registered before: a subscription stays as it is, also one of a gateway of before.
+    static func normalized(_ token: String, platform: String, isKept: Bool = false) throws(ModelError) -> String {
         guard (1...ModelLimits.deviceTokenBytes).contains(token.utf8.count) else {
             throw refused("has \(token.utf8.count) bytes, 1 to \(ModelLimits.deviceTokenBytes) are allowed")
         }
+        if platform == PushSubscription.platform, !isKept { return try PushSubscription(token: token).token }
         guard platform == apns else {
             guard token.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
                 throw refused("may contain printable characters of ASCII only")

@@ -12,12 +12,15 @@ public enum ChannelName: String, CaseIterable, Hashable, Sendable, Codable {
     case apns
     /// To the recipient's Android devices, by Firebase Cloud Messaging.
     case fcm
+    /// To the recipient's browsers and apps with UnifiedPush, by Web Push.
+    case webpush
 
     /// The platform whose devices it reaches; nil for a channel that does not reach devices of one platform.
     public var platform: String? {
         switch self {
         case .apns: "apns"
         case .fcm: "fcm"
+        case .webpush: PushSubscription.platform
         case .events, .webhook, .test, .devices: nil
         }
     }

@@ -41,6 +41,17 @@ package final class ES256Key: Sendable {
     /// Whether both are the same key.
     package func isSame(as other: ES256Key) -> Bool { EVP_PKEY_eq(key, other.key) == 1 }
 
+    /// The public key, a point on the curve: uncompressed, 65 bytes. Nil when the file has it in another form.
+    package var publicKey: [UInt8]? {
+        defer { ERR_clear_error() }
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = EVP_PKEY_get1_encoded_public_key(key, &bytes)
+        guard let bytes else { return nil }
+        defer { CRYPTO_free(bytes, nil, 0) }
+        guard count == 1 + 2 * Self.numberBytes, bytes.pointee == 4 else { return nil }
+        return Array(UnsafeBufferPointer(start: bytes, count: count))
+    }
+
     /// The numbers R and S of a signature over SHA-256, 32 bytes each, big-endian.
     ///
     /// - Returns: Nil when OpenSSL cannot sign, for lack of memory or of random numbers.

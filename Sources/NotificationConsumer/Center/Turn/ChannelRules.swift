@@ -25,6 +25,7 @@ struct ChannelRules: Sendable {
     private let test: Handover
     private let apns: Handover
     private let fcm: Handover
+    private let webpush: Handover
 
     /// - Parameters:
     ///   - standard: belongs to the channels that the service has.
@@ -37,7 +38,7 @@ struct ChannelRules: Sendable {
         platforms = ChannelName.allCases.filter { $0.platform != nil && all.contains($0) }
         events = all.contains(.events) ? .inEvent : .unavailable
         (webhook, test) = (handover(.webhook), handover(.test))
-        (apns, fcm) = (handover(.apns), handover(.fcm))
+        (apns, fcm, webpush) = (handover(.apns), handover(.fcm), handover(.webpush))
     }
 
     /// - Parameter channel: as the request names it.
@@ -49,6 +50,7 @@ struct ChannelRules: Sendable {
         case .devices: platforms.isEmpty ? .unavailable : .bySend
         case .apns: apns
         case .fcm: fcm
+        case .webpush: webpush
         }
     }
 

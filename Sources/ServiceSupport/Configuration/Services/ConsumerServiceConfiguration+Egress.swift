@@ -15,6 +15,14 @@ extension ConsumerServiceConfiguration.Egress {
         try policy(internalOrigins: internalOrigins)
     }
 
+    /// The policy for subscriptions of Web Push.
+    ///
+    /// - Parameter internalOrigins: push services inside the network.
+    /// - Throws: `EgressPolicyError` that names the entry.
+    package func webPushPolicy(internalOrigins: [String]) throws(EgressPolicyError) -> EgressPolicy {
+        try policy(internalOrigins: internalOrigins)
+    }
+
     /// The authorities of private certificates; none without a file.
     ///
     /// - Throws: When the file cannot be used.

@@ -75,12 +75,6 @@ extension ConsumerServiceConfiguration {
                 """
         )
         fcm.applicationsFile = file ?? ""
-        if channels.contains(.devices), apns.applicationsFile.isEmpty, fcm.applicationsFile.isEmpty {
-            settings.reject(
-                "apns.applications.file",
-                "is required by the channel `devices`, or `fcm.applications.file`: a file with your apps and their keys"
-            )
-        }
         guard channels.contains(.fcm) else { return }
         if file == nil {
             settings.reject(

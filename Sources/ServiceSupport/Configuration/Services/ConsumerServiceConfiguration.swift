@@ -66,6 +66,7 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
         guard all.contains(.devices) else { return all }
         if !apns.applicationsFile.isEmpty { all.insert(.apns) }
         if !fcm.applicationsFile.isEmpty { all.insert(.fcm) }
+        if !webPush.applicationsFile.isEmpty { all.insert(.webpush) }
         return all
     }
     /// For the channel `test`.
@@ -76,6 +77,8 @@ public struct ConsumerServiceConfiguration: ServiceConfiguration {
     public var apns = APNs()
     /// For the channel `fcm`.
     public var fcm = FCM()
+    /// For the channel `webpush`.
+    public var webPush = WebPush()
     /// The enrichment of notifications.
     public var enrichment = Enrichment()
     /// Fetched media.
@@ -346,7 +349,7 @@ extension ConsumerServiceConfiguration {
             about: """
                 How notifications leave whose request names no channel. With `events` the `delivered` event carries the notification, for your own \
                 gateway. `webhook` posts it to a URL. `devices` sends it to each \
-                device of the recipient by the channel of its platform, `apns` to Apple devices only, `fcm` to Android devices only. `test` sends to nobody and answers as a channel to devices does: \
+                device of the recipient by the channel of its platform, `apns` to Apple devices only, `fcm` to Android devices only, `webpush` to browsers only. `test` sends to nobody and answers as a channel to devices does: \
                 for trying out pipelines and for load tests.
                 """
         )
@@ -400,6 +403,8 @@ extension ConsumerServiceConfiguration {
         readWebhook(&settings, defaults.webhook)
         readAPNs(&settings, defaults.apns)
         readFCM(&settings, defaults.fcm)
+        readWebPush(&settings, defaults.webPush)
+        checkDevices(&settings)
         readEnrichment(&settings, defaults.enrichment)
         testChannel.latency = settings.duration(
             "test-channel.latency",

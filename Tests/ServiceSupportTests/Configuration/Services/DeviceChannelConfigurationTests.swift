@@ -31,6 +31,8 @@ struct DeviceChannelConfigurationTests {
         #expect(try read("channel: devices\n\(android)").channels == [.devices, .fcm])
         #expect(try read("channel: devices\n\(apple)\n\(android)").channels == [.devices, .apns, .fcm])
         #expect(try read(android).channels == [.events])
+        let web = "webpush: {applications: {file: c.yaml}}"
+        #expect(try read("channel: devices\n\(web)").channels == [.devices, .webpush])
     }
 
     @Test func `a channel of a platform needs its applications`() throws {
@@ -38,6 +40,7 @@ struct DeviceChannelConfigurationTests {
         #expect(problems("channels: [fcm]") == ["fcm.applications.file"])
         let fcm = try read("channel: fcm\nfcm: {applications: {file: b.yaml}, rate: 500, connections: 3}").fcm
         #expect(fcm.applicationsFile == "b.yaml" && fcm.rate == 500 && fcm.connections == 3)
+        #expect(problems("channel: webpush") == ["webpush.applications.file"])
         #expect(fcm.url == "https://fcm.googleapis.com" && !fcm.isInternal)
     }
 
@@ -45,5 +48,13 @@ struct DeviceChannelConfigurationTests {
         let lines = "channel: fcm\nfcm: {applications: {file: b.yaml}, timeout: 15s}"
         #expect(problems(lines) == ["fcm.timeout"])
         #expect(problems("\(lines)\nconsumer: {send: {timeout: 31s}}").isEmpty)
+    }
+
+    @Test func `push services inside the network are origins`() throws {
+        let lines = "channel: webpush\nwebpush: {applications: {file: c.yaml}, internal-origins: "
+        #expect(problems("\(lines)[\"https://push.internal/x\"]}") == ["webpush.internal-origins"])
+        let webPush = try read("\(lines)[\"https://push.internal:8443\"], connections: 5}").webPush
+        #expect(webPush.internalOrigins == ["https://push.internal:8443"] && webPush.connections == 5)
+        #expect(problems("\(lines)[], timeout: 30s}") == ["webpush.timeout"])
     }
 }

@@ -1,0 +1,102 @@
+import NotificationModel
+import OutboundHTTP
+import ServiceHTTP
+import ServiceSupport
+import Yams
+
+/// The file of `webpush.applications.file`: the key of each application, and the page that its notifications open.
+///
+///     shop:
+///       key-file: /etc/carillon/shop-vapid.pem
+///       subject: mailto:push@shop.example
+///       navigate: https://shop.example/open?target={target}
+///       too-large: [drop-media, shorten]
+///
+/// Messages name the place in the file and the files that it names, and never quote keys.
+package enum WebPushApplicationsFile {
+    package static let setting = "webpush.applications.file"
+
+    private enum Member: String, CaseIterable {
+        case subject, navigate
+        case keyFile = "key-file"
+        case tooLarge = "too-large"
+    }
+
+    /// Reads the file and those that it names. Blocks.
+    package static func load(path: String) throws(PushSettingsError) -> WebPushApplications {
+        do throws(YAMLFile.Problem) {
+            return try applications(YAMLFile.load(path: path, maximumBytes: ApplicationsFile.maximumBytes))
+        } catch {
+            throw PushSettingsError(message: "\(setting): \(error.message)")
+        }
+    }
+
+    static func parse(_ text: String, of path: String) throws(PushSettingsError) -> WebPushApplications {
+        do throws(YAMLFile.Problem) {
+            return try applications(YAMLFile(text: text, of: path))
+        } catch {
+            throw PushSettingsError(message: "\(setting): \(error.message)")
+        }
+    }
+
+    private static func applications(_ file: YAMLFile) throws(YAMLFile.Problem) -> WebPushApplications {
+        var applications: [ExactText: WebPushApplication] = [:]
+        // Several applications may have one key.
+        var keys: [String: ES256Key] = [:]
+        for (name, node) in try ApplicationsFile.applications(of: file) {
+            applications[ExactText(name)] = try application(name, node, file, &keys)
+        }
+        return WebPushApplications(applications)
+    }
+
+    private static func application(
+        _ name: String,
+        _ node: Node,
+        _ file: YAMLFile,
+        _ keys: inout [String: ES256Key]
+    ) throws(YAMLFile.Problem) -> WebPushApplication {
+        var found: [Member: Node] = [:]
+        for (member, value) in try file.members(node, name) {
+            guard let known = Member(rawValue: member) else {
+                throw file.unknown(member, value, among: Member.allCases.map(\.rawValue))
+            }
+            found[known] = value
+        }
+        func required(_ member: Member, _ example: String) throws(YAMLFile.Problem) -> (Node, String) {
+            guard let value = found[member] else {
+                throw file.problem(node, "`\(PrintableText.escaped(name))` needs `\(member.rawValue)`: \(example)")
+            }
+            return (value, try file.text(value, member.rawValue))
+        }
+        let (keyNode, path) = try required(.keyFile, "a key that `carillon webpush keys` has made")
+        let (subjectNode, subject) = try required(.subject, "mailto:push@shop.example")
+        let (pageNode, address) = try required(.navigate, "the page that a notification opens")
+        guard VAPIDKey.isSubject(subject) else {
+            throw file.problem(
+                subjectNode,
+                "`subject` must be an address of yours, mailto:push@shop.example or https://shop.example/contact: push "
+                    + "services refuse others"
+            )
+        }
+        guard let page = PageAddress(address) else {
+            throw file.problem(
+                pageNode,
+                "`navigate` must be an https URL; after its host it may have {target}"
+            )
+        }
+        let key: VAPIDKey
+        do throws(SigningKeyError) {
+            let signing: ES256Key
+            if let known = keys[path] { signing = known } else { signing = try ES256Key.load(path: path) }
+            keys[path] = signing
+            key = try VAPIDKey(signing, subject: subject)
+        } catch {
+            throw file.problem(keyNode, "`key-file`: \(error.message)")
+        }
+        var application = WebPushApplication(key: key, page: page)
+        if let node = found[.tooLarge] {
+            application.oversize = try ApplicationsFile.oversize(node, Member.tooLarge.rawValue, file)
+        }
+        return application
+    }
+}
