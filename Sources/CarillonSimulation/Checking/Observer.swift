@@ -260,7 +260,8 @@ final class Observer {
         var pending: Set<NotificationKey> = []
         for (id, other) in model.requests where other.record.partition == record.partition && id != record.id {
             // Its event may be in another partition of the topic, and not read yet.
-            guard other.record.offset < record.offset, let key = other.record.key else { continue }
+            // Without transactions, the changelog of the owner before may have what comes later in the log.
+            guard other.record.offset < record.offset || !isExactlyOnce, let key = other.record.key else { continue }
             // Without transactions, the next owner may let what was closed wait.
             let last = events(of: id).last { $0.event.closes || [.scheduled, .held].contains($0.event.name) }
             let isClosed =
