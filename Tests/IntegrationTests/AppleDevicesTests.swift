@@ -98,6 +98,12 @@ struct AppleDevicesTests {
             #expect(delivered["channel"] == "devices")
             #expect(try Self.outcomes(delivered) == ["\(ana)-phone accepted", "\(ana)-tablet accepted"])
             #expect(try await world.titles("\(ana)-phone") == ["On its way"])
+            let long = String(repeating: "b", count: 5000)
+            try await world.stack.put(ana, "long", #"{"content":{"title":"Long","body":"\#(long)"}}"#)
+            let reduced = try await world.stack.event("delivered", ana, "long").object()["devices"] as? [[String: Any]]
+            #expect(reduced?.compactMap { $0["reduced"] as? [String] } == [["body"], ["body"]])
+            try await world.stack.delete(ana, "long", state: "delivered")
+            _ = try await world.stack.event("removed", ana, "long")
 
             try await world.stack.put(ana, "order", #"{"content":{"title":"Delivered"}}"#)
             _ = try await world.stack.events("delivered", ana, "order", count: 2)

@@ -23,6 +23,8 @@ package struct ScreenTarget: Sendable, Hashable {
     package var refusal: ReasonCode?
     /// Whether it goes on showing what it showed when it refused that, until a removal or the next notification.
     package var isLeft = false
+    /// Of what that it shows it got less.
+    package var reduced: [ReducedPart] = []
 
     /// A target that shows nothing, or surely shows something.
     package init(_ channel: ChannelName, _ device: String?, shows sure: Showing? = nil, maybes: [Showing] = []) {
@@ -107,7 +109,7 @@ package struct ScreenTarget: Sendable, Hashable {
 
     /// It shows something for certain, or nothing.
     package mutating func settle(_ showing: Showing?) {
-        (sure, maybes) = (showing, [])
+        (sure, maybes, reduced) = (showing, [], [])
         endRefusal()
     }
 

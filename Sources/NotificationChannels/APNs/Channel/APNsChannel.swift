@@ -193,12 +193,24 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 application: name,
                 route: route,
                 push: push,
+                success: success(of: send, push, route.application),
                 token: registration.token,
                 priority: send.priority,
                 replies: replies,
                 attempt: APNsAttempt(to: registration.environment ?? .production, at: world.wall())
             )
         )
+    }
+
+    /// What it means that APNs takes a push.
+    private func success(of send: ChannelSend, _ push: APNsPush, _ application: APNsApplication) -> ChannelResult {
+        switch (send.kind, application.removal) {
+        case (.remove, .ask): return .removed(.requested)
+        case (.remove, .overwrite): return .removed(.overwritten)
+        case (.deliver, _):
+            let reduced = ReducedPart.allCases.filter(push.changes.compactMap(\.reducedPart).contains)
+            return reduced.isEmpty ? .accepted : .reduced(reduced)
+        }
     }
 
     private func send(_ flight: APNsFlight) {
@@ -291,6 +303,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
             contents.withLock { $0.budget.takeRepeat() }
         }
         switch step {
+        case .end(.accepted): end(flight.replies, flight.success, .accepted)
         case .end(let result): end(flight.replies, result, APNsMetrics.Outcome(result))
         case .again, .toOtherEnvironment: send(next)
         }
@@ -390,6 +403,8 @@ struct APNsFlight: Sendable {
     let application: String
     let route: APNsSenders.Route
     let push: APNsPush
+    /// When APNs takes it.
+    let success: ChannelResult
     let token: String
     let priority: WorkPriority
     /// Several for removals that share it.

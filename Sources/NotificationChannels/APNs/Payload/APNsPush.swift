@@ -51,6 +51,15 @@ package enum APNsPayloadChange: Hashable, Sendable, CustomStringConvertible {
     /// A member of `userInfo` has a name that the payload needs for itself.
     case memberLeftOut(String)
 
+    /// Nil for what has nothing to do with the size.
+    package var reducedPart: ReducedPart? {
+        switch self {
+        case .bodyShortened: .body
+        case .mediaDropped: .attachments
+        case .memberLeftOut: nil
+        }
+    }
+
     package var description: String {
         switch self {
         case .bodyShortened: "body-shortened"
