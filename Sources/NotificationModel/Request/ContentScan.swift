@@ -46,8 +46,9 @@ private enum SoundField: UInt8 {
 extension JSONScanner {
     /// Validates content without copying it.
     ///
+    /// - Parameter coherence: notes the parts that must belong together.
     /// - Returns: what decides its presentation; texts by their indices in the scanned bytes.
-    mutating func content() throws(ModelError) -> ContentFacts {
+    mutating func content(_ coherence: inout APNsCoherence) throws(ModelError) -> ContentFacts {
         var seen = SeenFields()
         var facts = ContentFacts()
         // Empty content means that something was omitted by mistake.
@@ -83,12 +84,13 @@ extension JSONScanner {
                 _ = try scanner.string(bytes: short)
             case .interruptionLevel:
                 facts.level = try scanner.choice(InterruptionLevel.self)
+                coherence.level = facts.level
             case .relevanceScore:
                 _ = try scanner.decimal(in: 0...1)
             case .summaryArgumentCount:
                 _ = try scanner.integer(in: 0...ModelLimits.badge)
             case .mutableContent:
-                _ = try scanner.boolean()
+                coherence.isMutable = try scanner.boolean()
             case .attachments:
                 let count = try scanner.attachments()
                 isSubstantial = isSubstantial || count > 0
@@ -97,6 +99,7 @@ extension JSONScanner {
                 let start = scanner.position
                 try scanner.skipValue()
                 isSubstantial = isSubstantial || !scanner.isEmptyObject(start, scanner.position)
+                coherence.userInfo = start..<scanner.position
             }
         }
         guard !seen.contains(ContentField.badge) || !seen.contains(ContentField.badgeIncrement) else {
@@ -107,6 +110,7 @@ extension JSONScanner {
                 "is empty: set a title, subtitle, body, badge, sound, attachment or userInfo"
             )
         }
+        (coherence.hasText, coherence.hasCriticalSound) = (facts.hasAlert, facts.hasCriticalSound)
         return facts
     }
 

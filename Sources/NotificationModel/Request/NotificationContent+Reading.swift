@@ -3,7 +3,8 @@ extension NotificationContent {
     public init(json: [UInt8]) throws(ModelError) {
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
-            _ = try scanner.whole { scanner throws(ModelError) in try scanner.content() }
+            var coherence = APNsCoherence()
+            _ = try scanner.whole { scanner throws(ModelError) in try scanner.content(&coherence) }
         }
         self.init(valid: try JSONValue.parse(json))
     }

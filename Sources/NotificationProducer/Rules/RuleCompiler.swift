@@ -250,6 +250,7 @@ struct RuleCompiler {
             let json = fields.json
             if isBaseUsed || place != "content" {
                 checkContent(json, place, mark)
+                if json.constantBytes == nil { checkCoherence(of: fields, place) }
                 if let digest { checkDigest(digest, of: fields, trigger, place) }
             }
             var body = Text()

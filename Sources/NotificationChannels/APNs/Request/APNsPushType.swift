@@ -1,3 +1,5 @@
+import NotificationModel
+
 /// The value of `apns-push-type`: what a push is for, which decides its topic, token, priority and size.
 package enum APNsPushType: String, CaseIterable, Hashable, Sendable {
     /// Shows, plays or badges something.
@@ -52,7 +54,7 @@ package enum APNsPushType: String, CaseIterable, Hashable, Sendable {
     }
 
     /// The longest payload in bytes.
-    package var maximumPayloadBytes: Int { self == .voip ? 5120 : 4096 }
+    package var maximumPayloadBytes: Int { self == .voip ? 5120 : APNsCoherence.payloadBytes }
 
     /// The token that it is sent to.
     package var tokenKind: APNsTokenKind {
