@@ -166,12 +166,18 @@ struct APNsChannelTests {
             }
             #expect(pause <= 60_000 && bench.simulator.statistics == before)
             #expect(bench.health.contains("InvalidProviderToken"))
+            let stopped = bench.channel.changes?.take() ?? []
+            #expect(stopped.map(\.name) == [.stopped] && stopped[0].application == "shop")
+            #expect(
+                stopped[0].environment == .production && stopped[0].reason?.hasPrefix("InvalidProviderToken") == true
+            )
             try bench.simulator.add(
                 ProviderKey(id: APNsSimulator.ownKeyID, team: APNsSimulator.ownTeam, pem: Array(pem.utf8))
             )
             await bench.channel.reload()
             #expect(await bench.desk.result(of: try Self.send("c")) == .accepted)
             #expect(!bench.health.contains("InvalidProviderToken"))
+            #expect(bench.channel.changes?.take().map(\.name) == [.resumed])
         }
     }
 
@@ -184,6 +190,7 @@ struct APNsChannelTests {
                 return
             }
             #expect(bench.health.contains("bank"))
+            #expect(bench.channel.changes?.take().map(\.application) == ["bank"])
         }
     }
 
