@@ -37,6 +37,11 @@ extension NotificationContent {
             case "mutableContent": mutableContent = value.boolValue
             case "attachments": attachments = value.arrayValue?.map(NotificationAttachment.init(valid:))
             case "userInfo": userInfo = value
+            case "localizations":
+                localizations = Dictionary(
+                    (value.objectValue ?? []).map { ($0.name, LocalizedTexts(valid: $0.value)) },
+                    uniquingKeysWith: { $1 }
+                )
             default: break
             }
         }
@@ -51,6 +56,16 @@ extension ForegroundPolicy {
             options.formUnion(text.withUnsafeBytes { PresentationOptions.named(FieldName(bytes: $0)) } ?? [])
         }
         self = value == .null ? .unhandled : .options(options)
+    }
+}
+
+extension LocalizedTexts {
+    init(valid value: JSONValue) {
+        self.init(
+            title: value["title"]?.stringValue,
+            subtitle: value["subtitle"]?.stringValue,
+            body: value["body"]?.stringValue
+        )
     }
 }
 

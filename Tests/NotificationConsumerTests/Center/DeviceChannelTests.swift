@@ -150,6 +150,34 @@ struct DeviceChannelTests {
         #expect(bench.sends.count == 4)
     }
 
+    @Test func `each device gets the texts of its own locale, then of a shorter one, then those of the content`() throws
+    {
+        var bench = Bench(Self.rules())
+        let locales = [("a", "de-AT"), ("b", "zh-Hans-CN"), ("c", "fr"), ("d", "DE")]
+        for (name, locale) in locales {
+            var registration = try DeviceRegistration(platform: "apns", token: String(repeating: name, count: 64))
+            registration.locale = locale
+            bench.apply(
+                .registration(
+                    .init(
+                        key: key(name),
+                        registration: registration,
+                        position: .init(.devices, offset: 0),
+                        trace: .none,
+                        timestamp: at(0)
+                    )
+                )
+            )
+        }
+        let variants = #"{"zh":{"title":"Z"},"de":{"title":"D"},"zh-Hans":{"title":"S"}}"#
+        bench.apply(DeviceTests.request("a", #"{"title":"T","localizations":\#(variants)}"#))
+        for number in 0..<4 { try bench.answer(.accepted, number: number) }
+        let devices = try DeviceTests.devices(bench.events.last)
+        #expect(devices.map { $0["localization"]?.stringValue } == ["de", "zh-Hans", nil, "de"])
+        let chosen = bench.sends.map { $0.devices.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+        #expect(chosen[0].contains(#""localization":"de""#) && !chosen[2].contains("localization"))
+    }
+
     // MARK: - The end of a registration
 
     @Test func `a token that is gone is retired by the recipient's own record, as a gateway would report it`() throws {

@@ -27,6 +27,12 @@ def epoch(instant: str) -> int:
     return int(datetime.fromisoformat(instant.replace("Z", "+00:00")).timestamp())
 
 
+def localized(content: dict, device: dict) -> dict:
+    """The content with the texts that were chosen for the device's locale."""
+    texts = content.get("localizations", {}).get(device.get("localization"), {})
+    return {name: value for name, value in content.items() if name.removesuffix("Localization") not in texts} | texts
+
+
 def alert(content: dict) -> dict:
     """A localization key takes the place of its text: APNs takes one or the other."""
     found = {}
@@ -93,7 +99,7 @@ def identifiers(event: dict, device: str, sequence: str) -> dict:
 def delivery(event: dict, device: dict, event_id: str, sequence: str) -> tuple[dict, bytes]:
     """Headers and payload that show a notification on a device."""
     collapse = collapse_id(event["application"], event["recipient"], event["identifier"])
-    content = event["content"]
+    content = localized(event["content"], device)
     parts = aps(content, device)
     own = identifiers(event, device["device"], sequence)
     if content.get("attachments"):

@@ -38,7 +38,8 @@ extension Turn {
             isReplayable = false
             return ([], .noDevice)
         }
-        var list = DeviceList(facts, policy: category?.presentation, rules, at: now)
+        let localizations = ContentLocalizations(facts, in: handover.content)
+        var list = DeviceList(facts, localizations, policy: category?.presentation, rules, at: now)
         var names: [String] = []
         // In place: a device has many texts.
         for index in recipient.registrations.indices where recipient.registrations[index].isActive {
@@ -149,7 +150,15 @@ extension Turn {
     /// The list of devices that are given again, quietly, what they are to show.
     mutating func quietList(of content: ArraySlice<UInt8>, for names: [String]) -> ArraySlice<UInt8>? {
         guard !names.isEmpty else { return nil }
-        var list = DeviceList(ContentFacts(content), policy: .options([.list, .badge]), rules, at: now, isQuiet: true)
+        let facts = ContentFacts(content)
+        var list = DeviceList(
+            facts,
+            ContentLocalizations(facts, in: content),
+            policy: .options([.list, .badge]),
+            rules,
+            at: now,
+            isQuiet: true
+        )
         for index in recipient.registrations.indices where names.containsUTF8(of: recipient.registrations[index].name) {
             _ = list.append(&recipient.registrations[index], increments: false)
         }
