@@ -116,6 +116,10 @@ package struct OperationSequence: Sendable, Hashable, Comparable {
 /// The result of one attempt.
 package enum ChannelResult: Hashable, Sendable {
     case accepted
+    /// Accepted, with less of these parts than was asked for, because all of it was too large.
+    case reduced([ReducedPart])
+    /// A removal was accepted: what it does to what the device shows.
+    case removed(RemovalOutcome)
     /// Rejected permanently.
     case rejected(ReasonCode)
     /// Rejected permanently, because the device's token is gone: a registration at that instant or later is newer.

@@ -15,6 +15,9 @@ package protocol DeliveryChannel: AnyObject {
     /// allow.
     var concurrency: Int? { get }
 
+    /// What it has to tell of itself; nil for a channel that never has anything.
+    var changes: ChannelChanges? { get }
+
     /// Starts a send without waiting. The channel replies at most once, from any thread.
     func begin(_ send: Issued<ChannelSend>, _ reply: ChannelReply)
 
@@ -28,6 +31,8 @@ package protocol DeliveryChannel: AnyObject {
 
 extension DeliveryChannel {
     package var concurrency: Int? { nil }
+
+    package var changes: ChannelChanges? { nil }
 
     package func close() async {}
 }

@@ -20,6 +20,8 @@ public enum ModelLimits {
     public static let urlBytes = 2048
     /// Attachments of one notification.
     public static let attachments = 10
+    /// Bytes of all variants of a content's texts; there are at most 200.
+    public static let localizationsBytes = 64 * 1024
     /// Arguments of one localized text.
     public static let localizationArguments = 32
     /// The largest badge number.

@@ -21,6 +21,8 @@ public enum ModelSchema: String, CaseIterable, Sendable {
     case device = "device"
     /// A device event's value.
     case deviceEvent = "device-event"
+    /// A channel event's value.
+    case channelEvent = "channel-event"
     /// Whose token it is, in `tokens`.
     case tokenClaim = "token-claim"
     /// A category set.

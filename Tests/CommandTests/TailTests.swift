@@ -213,7 +213,7 @@ struct TailTests {
         }
     }
 
-    @Test(arguments: ["request-", "event-", "signal-", "device-event-", "response-event", "removal-"])
+    @Test(arguments: ["request-", "event-", "signal-", "device-event-", "channel-event-", "response-event", "removal-"])
     func `records that differ in one member have different lines`(_ prefix: String) throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.fixtures.path).filter {
             $0.hasPrefix(prefix)

@@ -49,12 +49,12 @@ struct AppleDevicesTests {
         }
 
         /// An app registers on a phone of the simulator, and with the recipient.
-        func register(_ device: String, of recipient: String) async throws {
+        func register(_ device: String, of recipient: String, locale: String = "en") async throws {
             let token = try await simulator.register(device: device)
             let answer = try await stack.call(
                 "PUT",
                 "recipients/\(recipient)/devices/\(device)",
-                #"{"platform":"apns","token":"\#(token)","bundleIdentifier":"com.example.shop"}"#
+                #"{"platform":"apns","token":"\#(token)","bundleIdentifier":"com.example.shop","locale":"\#(locale)"}"#
             )
             #expect(answer.status == 202, "\(answer.text)")
             _ = try await stack.device("registered", device, of: recipient)
@@ -62,11 +62,16 @@ struct AppleDevicesTests {
 
         /// The titles that a phone shows.
         func titles(_ device: String) async throws -> [String] {
+            try await alerts(device).compactMap { $0["title"] as? String }
+        }
+
+        /// The alerts that a phone shows.
+        func alerts(_ device: String) async throws -> [[String: Any]] {
             let apps = try await simulator.control("GET", "/v1/devices/\(device)")["apps"] as? [[String: Any]]
             let shown = apps?.first?["shown"] as? [[String: Any]] ?? []
             return shown.compactMap { shown in
                 let aps = (shown["payload"] as? [String: Any])?["aps"] as? [String: Any]
-                return (aps?["alert"] as? [String: Any])?["title"] as? String
+                return aps?["alert"] as? [String: Any]
             }
         }
     }
@@ -98,6 +103,12 @@ struct AppleDevicesTests {
             #expect(delivered["channel"] == "devices")
             #expect(try Self.outcomes(delivered) == ["\(ana)-phone accepted", "\(ana)-tablet accepted"])
             #expect(try await world.titles("\(ana)-phone") == ["On its way"])
+            let long = String(repeating: "b", count: 5000)
+            try await world.stack.put(ana, "long", #"{"content":{"title":"Long","body":"\#(long)"}}"#)
+            let reduced = try await world.stack.event("delivered", ana, "long").object()["devices"] as? [[String: Any]]
+            #expect(reduced?.compactMap { $0["reduced"] as? [String] } == [["body"], ["body"]])
+            try await world.stack.delete(ana, "long", state: "delivered")
+            _ = try await world.stack.event("removed", ana, "long")
 
             try await world.stack.put(ana, "order", #"{"content":{"title":"Delivered"}}"#)
             _ = try await world.stack.events("delivered", ana, "order", count: 2)
@@ -116,6 +127,29 @@ struct AppleDevicesTests {
                 let metric = try #require(row.metric)
                 #expect(page.contains("\n# TYPE \(metric) "), "\(row.key): \(metric) is not on the page")
             }
+        }
+    }
+
+    @Test("each phone shows the texts of its own locale, and keys that its app looks up")
+    func locales() async throws {
+        try await Self.with { world in
+            let ana = world.stack.recipient()
+            try await world.register("\(ana)-a", of: ana, locale: "de-AT")
+            try await world.register("\(ana)-b", of: ana, locale: "fr")
+            try await world.stack.put(
+                ana,
+                "order",
+                """
+                {"content":{"title":"On its way","titleLocalization":{"key":"SHIPPED","arguments":["1001"]},
+                            "localizations":{"de":{"title":"Unterwegs"}}}}
+                """
+            )
+            let devices = try await world.stack.event("delivered", ana, "order").object()["devices"] as? [[String: Any]]
+            #expect(devices?.map { $0["localization"] as? String } == ["de", nil])
+            #expect(try await world.titles("\(ana)-a") == ["Unterwegs"])
+            let other = try await world.alerts("\(ana)-b")
+            #expect(other.count == 1 && other[0]["title"] == nil && other[0]["title-loc-key"] as? String == "SHIPPED")
+            #expect(other.first?["title-loc-args"] as? [String] == ["1001"])
         }
     }
 

@@ -54,7 +54,7 @@ struct APNsChannelTests {
             #expect(bench.titles.count == 3)
             bench.desk.begin(try ["a", "b"].map { try Self.send($0, kind: .remove) })
             let outcomes = await bench.desk.outcomes(2)
-            #expect(outcomes.allSatisfy { $0.result == .accepted } && outcomes.count == 2)
+            #expect(outcomes.allSatisfy { $0.result == .removed(.requested) } && outcomes.count == 2)
             #expect(bench.titles.count == 1)
             let background = bench.simulator.device("phone")?.pushes.filter { $0.pushType == .background }
             #expect(background?.count == 1)
@@ -65,7 +65,7 @@ struct APNsChannelTests {
         try await APNsBench.with(more: "  removal: overwrite\n  removal-text: Withdrawn.\n") { bench in
             try bench.register()
             #expect(await bench.desk.result(of: try Self.send("order")) == .accepted)
-            #expect(await bench.desk.result(of: try Self.send("order", kind: .remove)) == .accepted)
+            #expect(await bench.desk.result(of: try Self.send("order", kind: .remove)) == .removed(.overwritten))
             let shown = bench.simulator.device("phone")?.shown(by: APNsBench.bundle) ?? []
             #expect(shown.count == 1 && String(decoding: shown[0].payload, as: UTF8.self).contains("Withdrawn."))
         }
@@ -75,9 +75,19 @@ struct APNsChannelTests {
         try await APNsBench.with { bench in
             try bench.register()
             let long = #"{"title":"T","body":"\#(String(repeating: "é🙂", count: 2000))"}"#
-            #expect(await bench.desk.result(of: try Self.send("long", long)) == .accepted)
+            #expect(await bench.desk.result(of: try Self.send("long", long)) == .reduced([.body]))
             let title = #"{"title":"\#(String(repeating: "x", count: 5000))"}"#
             #expect(await bench.desk.result(of: try Self.send("title", title)) == .rejected(.payloadTooLarge))
+        }
+    }
+
+    @Test func `the parts that are left out or cut off are told in the order of the contract`() async throws {
+        try await APNsBench.with(more: "  too-large: [shorten, drop-media]\n") { bench in
+            try bench.register()
+            let url = "https://cdn.example.com/\(String(repeating: "a", count: 1900))"
+            let media = (0..<3).map { #"{"identifier":"m\#($0)","url":"\#(url)"}"# }.joined(separator: ",")
+            let content = #"{"title":"T","body":"\#(String(repeating: "b", count: 300))","attachments":[\#(media)]}"#
+            #expect(await bench.desk.result(of: try Self.send("media", content)) == .reduced([.attachments]))
         }
     }
 
@@ -156,12 +166,18 @@ struct APNsChannelTests {
             }
             #expect(pause <= 60_000 && bench.simulator.statistics == before)
             #expect(bench.health.contains("InvalidProviderToken"))
+            let stopped = bench.channel.changes?.take() ?? []
+            #expect(stopped.map(\.name) == [.stopped] && stopped[0].application == "shop")
+            #expect(
+                stopped[0].environment == .production && stopped[0].reason?.hasPrefix("InvalidProviderToken") == true
+            )
             try bench.simulator.add(
                 ProviderKey(id: APNsSimulator.ownKeyID, team: APNsSimulator.ownTeam, pem: Array(pem.utf8))
             )
             await bench.channel.reload()
             #expect(await bench.desk.result(of: try Self.send("c")) == .accepted)
             #expect(!bench.health.contains("InvalidProviderToken"))
+            #expect(bench.channel.changes?.take().map(\.name) == [.resumed])
         }
     }
 
@@ -174,6 +190,7 @@ struct APNsChannelTests {
                 return
             }
             #expect(bench.health.contains("bank"))
+            #expect(bench.channel.changes?.take().map(\.application) == ["bank"])
         }
     }
 
@@ -212,7 +229,7 @@ struct APNsChannelTests {
             #expect(outcomes.count == 400)
             for (_, result) in outcomes {
                 switch result {
-                case .accepted, .unanswered, .failed, .deferred: break
+                case .accepted, .reduced, .removed, .unanswered, .failed, .deferred: break
                 case .rejected, .gone: Issue.record("\(result)")
                 }
             }

@@ -145,6 +145,22 @@ struct APNsPayloadTests {
         #expect(push.payload == Array(expected.utf8))
     }
 
+    @Test func `the variant of the device's locale takes the place of texts and of localization keys`() throws {
+        let content =
+            #"{"title":"T","subtitle":"S","body":"B","titleLocalization":{"key":"K"},"#
+            + #""localizations":{"en":{"title":"E"},"de":{"title":"D","body":"\u00e9"}}}"#
+        var delivery = try APNsSample.delivery(content)
+        delivery.localization = "de"
+        let german = try JSONValue.parse(APNsSample.push(delivery).payload)
+        #expect(try german["aps"]?["alert"] == JSONValue.parse(Array(#"{"title":"D","subtitle":"S","body":"é"}"#.utf8)))
+        delivery.localization = nil
+        let other = try JSONValue.parse(APNsSample.push(delivery).payload)
+        #expect(
+            try other["aps"]?["alert"]
+                == JSONValue.parse(Array(#"{"title-loc-key":"K","subtitle":"S","body":"B"}"#.utf8))
+        )
+    }
+
     @Test func `mutable content without a text to show, and critical without a critical sound, are not asked for`()
         throws
     {

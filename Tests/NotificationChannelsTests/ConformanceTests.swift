@@ -67,7 +67,10 @@ struct ConformanceTests {
         try await with(kind) { subject, desk in
             try await subject.behave(.accept)
             #expect(await desk.result(of: try send("a")) == .accepted)
-            #expect(await desk.result(of: try send("a", kind: .remove)) == .accepted)
+            switch await desk.result(of: try send("a", kind: .remove)) {
+            case .accepted?, .removed?: break
+            case let other: Issue.record("\(String(describing: other))")
+            }
             if let arrivals = subject.arrivals { #expect(Set(arrivals).count == 2) }
         }
     }

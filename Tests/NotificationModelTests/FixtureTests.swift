@@ -50,6 +50,9 @@ struct FixtureTests {
                 name: #require(fixture.name.flatMap(DeviceEvent.Name.init(rawValue:)))
             )
             #expect(try JSONValue.parse(event.json) == JSONValue.parse(json))
+        case "channel-event":
+            let event = try ChannelEvent(json: json, name: .stopped)
+            #expect(try JSONValue.parse(event.json) == JSONValue.parse(json))
         case "token-claim":
             let claim = try TokenClaim(json: json)
             #expect(try JSONValue.parse(claim.json) == JSONValue.parse(json))

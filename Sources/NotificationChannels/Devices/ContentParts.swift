@@ -41,7 +41,11 @@ struct ContentParts {
         case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, sound
         case categoryIdentifier, threadIdentifier, launchImageName, targetContentIdentifier, interruptionLevel
         case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments,
-            userInfo
+            userInfo, localizations
+    }
+
+    private enum VariantField: FieldName {
+        case title, subtitle, body
     }
 
     private enum LocalizationField: FieldName {
@@ -53,7 +57,10 @@ struct ContentParts {
     }
 
     /// Reads a content object. The badge is the device's, and what is unknown a newer version's.
-    init(_ scanner: inout JSONScanner) throws(ModelError) {
+    ///
+    /// - Parameter localization: the variant whose texts take the place of the content's.
+    init(_ scanner: inout JSONScanner, localization: String? = nil) throws(ModelError) {
+        var localizations: Int?
         try scanner.object { scanner, name throws(ModelError) in
             switch try scanner.field(name, of: Field.self) {
             case .title: title = try scanner.string()
@@ -75,7 +82,26 @@ struct ContentParts {
             case .mutableContent: isMutable = try scanner.boolean()
             case .attachments: attachments = try Self.place(&scanner)
             case .userInfo: userInfo = try Self.place(&scanner)
+            case .localizations: localizations = try Self.place(&scanner)
             case nil: try scanner.skipValue()
+            }
+        }
+        if let localization, let localizations { try localize(scanner, at: localizations, as: localization) }
+    }
+
+    private mutating func localize(_ scanner: JSONScanner, at place: Int, as tag: String) throws(ModelError) {
+        var scanner = scanner
+        scanner.position = place
+        try scanner.object { scanner, name throws(ModelError) in
+            guard scanner.materialise(name).hasSameUTF8(as: tag) else { return try scanner.skipValue() }
+            try scanner.object { scanner, name throws(ModelError) in
+                // A localization key would take the place of the text.
+                switch try scanner.field(name, of: VariantField.self) {
+                case .title: (title, titleLocalization) = (try scanner.string(), nil)
+                case .subtitle: (subtitle, subtitleLocalization) = (try scanner.string(), nil)
+                case .body: (body, bodyLocalization) = (try scanner.string(), nil)
+                case nil: try scanner.skipValue()
+                }
             }
         }
     }

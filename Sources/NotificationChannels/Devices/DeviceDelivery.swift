@@ -48,6 +48,8 @@ package struct DeviceDelivery: Hashable, Sendable {
     package var badge: Int64?
     /// In the place of the content's.
     package var interruptionLevel: InterruptionLevel?
+    /// Which of the content's variants it shows, as the content spells the locale; nil for the texts of the content itself.
+    package var localization: String?
     /// From this instant on it must not be delivered.
     package var expiration: Timestamp?
     /// Nil for a push that is no notification of Carillon.
@@ -60,12 +62,13 @@ package struct DeviceDelivery: Hashable, Sendable {
         presentation: PresentationOptions = [.banner, .list, .sound, .badge],
         badge: Int64? = nil,
         interruptionLevel: InterruptionLevel? = nil,
+        localization: String? = nil,
         expiration: Timestamp? = nil,
         origin: Origin? = nil
     ) {
         (self.id, self.collapseID, self.content) = (id, collapseID, content)
         (self.presentation, self.badge, self.interruptionLevel) = (presentation, badge, interruptionLevel)
-        (self.expiration, self.origin) = (expiration, origin)
+        (self.localization, self.expiration, self.origin) = (localization, expiration, origin)
     }
 
     /// - Parameters:
@@ -81,6 +84,7 @@ package struct DeviceDelivery: Hashable, Sendable {
             presentation: send.isQuiet ? device.presentation.subtracting([.banner, .sound]) : device.presentation,
             badge: device.badge,
             interruptionLevel: device.interruptionLevel,
+            localization: device.localization,
             expiration: send.expiration,
             origin: Origin(
                 key: send.key,
@@ -101,9 +105,10 @@ package struct PresentedDevice: Hashable, Sendable {
     package var presentation: PresentationOptions = []
     package var badge: Int64?
     package var interruptionLevel: InterruptionLevel?
+    package var localization: String?
 
     private enum Field: FieldName {
-        case device, presentation, badge, interruptionLevel
+        case device, presentation, badge, interruptionLevel, localization
     }
 
     package init(name: String) { self.name = name }
@@ -130,6 +135,7 @@ package struct PresentedDevice: Hashable, Sendable {
             case .presentation: device.presentation = try scanner.options(PresentationOptions.self)
             case .badge: device.badge = try scanner.integer(in: 0...ModelLimits.badge)
             case .interruptionLevel: device.interruptionLevel = try scanner.choice(InterruptionLevel.self)
+            case .localization: device.localization = scanner.materialise(try scanner.string())
             case nil: try scanner.skipValue()
             }
         }

@@ -1,3 +1,5 @@
+package import NotificationModel
+
 /// What a payload lacks of what was asked for; the texts are for events and people.
 package enum PayloadChange: Hashable, Sendable, CustomStringConvertible {
     /// The end of the body was cut off.
@@ -18,6 +20,15 @@ package enum PayloadChange: Hashable, Sendable, CustomStringConvertible {
 
     /// Every ``kind``.
     static let kinds = ["body-shortened", "media-dropped", "member-left-out"]
+
+    /// Nil for what has nothing to do with the size.
+    package var reducedPart: ReducedPart? {
+        switch self {
+        case .bodyShortened: .body
+        case .mediaDropped: .attachments
+        case .memberLeftOut: nil
+        }
+    }
 
     package var description: String {
         switch self {

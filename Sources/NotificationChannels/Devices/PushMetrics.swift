@@ -12,7 +12,7 @@ struct PushMetrics: HTTP2PoolObserver, Sendable {
 
         init(_ result: ChannelResult) {
             switch result {
-            case .accepted: self = .accepted
+            case .accepted, .reduced, .removed: self = .accepted
             case .rejected: self = .rejected
             case .gone: self = .gone
             case .failed: self = .failed

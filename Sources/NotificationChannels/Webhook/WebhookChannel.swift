@@ -269,7 +269,7 @@ package final class WebhookChannel: DeliveryChannel, ReloadingChannel, Sendable 
         case .failed(let pause), .unanswered(let pause), .deferred(let pause):
             note(.failure(retryAfter: pause), of: active.pass, because: kind)
             if kind == .refusedAddress, case .failure(let failure) = answer { logRefusal(failure) }
-        case .accepted: note(.success, of: active.pass, because: kind)
+        case .accepted, .reduced, .removed: note(.success, of: active.pass, because: kind)
         case .rejected, .gone:
             note(.success, of: active.pass, because: kind)
             if case .status(let answer) = answer { logRefusal(answer.status) }

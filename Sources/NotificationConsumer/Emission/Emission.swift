@@ -75,6 +75,29 @@ struct Emission<Link: LaneLink> {
         try enqueue(to: .deliveries, event.key, count: deliveries)
     }
 
+    /// Publishes on `deliveries` what a channel tells of itself, under the application.
+    mutating func publish(_ event: ChannelEvent, at now: Timestamp) throws {
+        let key = try CategoryKey.bytes(application: event.application)
+        headers.removeAll()
+        headers.append(EventHeader.specVersion, "1.0")
+        headers.append(EventHeader.id) { event.eventID.write(to: &$0) }
+        headers.append(EventHeader.source, source)
+        headers.append(EventHeader.type, event.name.type)
+        headers.append(EventHeader.time) { now.write(to: &$0) }
+        headers.append(EventHeader.subject, key)
+        headers.append(EventHeader.contentType, "application/json")
+        try enqueue(
+            LinkRecord(
+                topic: .deliveries,
+                partition: KafkaPartitioner.partition(forKey: Array(event.application.utf8), count: deliveries),
+                key: key,
+                value: event.json,
+                headers: headers,
+                tag: ledger.checkpoint.tag.rawValue
+            )
+        )
+    }
+
     /// Publishes who has registered a token, or has it no more, under the token's hash.
     mutating func publish(_ claim: TokenClaim, token: String, _ trace: CarriedTrace) throws {
         guard link.partitionCount(of: .tokens) == link.inputPartitions else { return }

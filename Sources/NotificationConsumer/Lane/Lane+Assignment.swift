@@ -296,6 +296,7 @@ extension Lane {
         link.close(within: configuration.drainTimeout / 2)
         cancelSideWork()
         for number in owned.numbers { release(number, isStoreSound: isStoreSound) }
+        putBackChannelChanges()
         queries?.close()
         letters.end(logger)
         context.metrics.flush()

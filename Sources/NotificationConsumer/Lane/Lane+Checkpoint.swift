@@ -68,6 +68,7 @@ extension Lane {
                 if let since = uncommittedSince { context.metrics.record(checkpoint: link.now - since) }
                 context.metrics.record(checkpointAt: context.clock())
                 uncommittedSince = nil
+                uncommittedChanges = []
                 commits += 1
             }
         }
@@ -107,6 +108,7 @@ extension Lane {
     /// The transaction with the checkpoint in progress was aborted.
     func discardCheckpoint() {
         ledger.reset()
+        putBackChannelChanges()
         uncommittedSince = nil
     }
 

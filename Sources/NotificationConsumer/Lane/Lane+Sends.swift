@@ -43,11 +43,32 @@ extension Lane {
     /// Applies the results of attempts since the last turn.
     func takeOutcomes() throws {
         guard !context.channels.isEmpty else { return }
-        for (send, result, isTimedOut) in sends.take(at: link.now) {
+        let results = sends.take(at: link.now)
+        for (send, result, isTimedOut) in results {
             if isTimedOut { context.metrics.countTimedOutSend() }
             try apply(result, to: send)
         }
+        // Only an answer makes sure that a commit follows.
+        if !results.isEmpty { try publishChannelChanges() }
         sends.beginWaiting(at: link.now, context.clock)
+    }
+
+    /// Publishes what channels tell of themselves.
+    private func publishChannelChanges() throws {
+        guard owned.dirtyCount > 0 else { return }
+        for changes in context.channels.compactMap(\.changes) {
+            for var event in changes.take() {
+                event.instance = configuration.instanceID
+                uncommittedChanges.append((changes, event))
+                try emission.publish(event, at: context.clock())
+            }
+        }
+    }
+
+    /// What was published may not be committed: another lane publishes it again, under the same ids.
+    func putBackChannelChanges() {
+        for (changes, event) in uncommittedChanges.reversed() { changes.putBack([event]) }
+        uncommittedChanges = []
     }
 
     private func apply(_ result: ChannelResult, to send: Issued<ChannelSend>) throws {

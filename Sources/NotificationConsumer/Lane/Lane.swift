@@ -49,6 +49,8 @@ package final class Lane<Link: LaneLink>: LoopWorker {
     let heldSignals = HeldSignals()
     /// The sends of the channels; none where the `delivered` event is the only hand-over.
     var sends: ChannelSends
+    /// What channels have told of themselves that was published since the last commit.
+    var uncommittedChanges: [(of: ChannelChanges, event: ChannelEvent)] = []
     /// The enrichments of contents.
     var enrichments: Enrichments
     /// The enrichments of the last turn for which there was no room, and what becomes of their notifications.

@@ -18,7 +18,7 @@ private enum EventField: UInt8 {
     case requestId, application, recipient, identifier, closes, occurrence, nextTriggerDate, until, first, last
     case count, replaces, by, into, known, reason, channel, device, content, enrichment, devices, actions, thread,
         expiration
-    case outcome, detail, late, omitted, inDoubt
+    case outcome, reduced, detail, late, omitted, inDoubt
 
     static func named(_ name: FieldName) -> EventField? {
         switch name {
@@ -47,6 +47,7 @@ private enum EventField: UInt8 {
         case "thread": .thread
         case "expiration": .expiration
         case "outcome": .outcome
+        case "reduced": .reduced
         case "detail": .detail
         case "late": .late
         case "omitted": .omitted
@@ -100,7 +101,12 @@ extension JSONScanner {
             case .actions: event.actions = json[try scanner.slice(of: 0x5B, "an array")]
             case .thread: event.thread = try DeliveryEvent.Thread(&scanner, of: json)
             case .expiration: event.expiration = try scanner.timestamp()
-            case .outcome: event.outcome = try scanner.choice(ReportSignal.Outcome.self)
+            case .outcome:
+                let text = scanner.materialise(try scanner.string())
+                (event.outcome, event.removal) = (.init(rawValue: text), .init(rawValue: text))
+                guard event.outcome != nil || event.removal != nil else { throw scanner.value("is unknown") }
+            // Readers pass over what they do not know.
+            case .reduced: event.reduced = try scanner.texts().compactMap(ReducedPart.init(rawValue:))
             case .detail: event.detail = scanner.materialise(try scanner.string())
             case .late: event.isLate = try scanner.boolean()
             case .omitted: event.omitted = DeliveryEvent.Omissions(names: try scanner.texts())

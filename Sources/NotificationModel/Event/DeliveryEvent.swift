@@ -72,8 +72,12 @@ public struct DeliveryEvent: Sendable, Hashable {
     public var expiration: Timestamp?
     /// `delivered`: the thread that it is in.
     public var thread: Thread?
-    /// `device.attempted`: what the gateway reported.
+    /// `device.attempted`: what the gateway or the channel says; nil of a removal.
     public var outcome: ReportSignal.Outcome?
+    /// `device.attempted`: what became of a removal on the device. In JSON it is the member `outcome`, too.
+    public var removal: RemovalOutcome?
+    /// `device.attempted`: of what the device got less, because all of it was too large.
+    public var reduced: [ReducedPart] = []
     /// `device.attempted`: the gateway's own words.
     public var detail: String?
     /// `device.received`, `device.presented`, `device.opened`, `device.attempted`: the request is no longer the one that is
@@ -135,6 +139,11 @@ public struct DeliveryEvent: Sendable, Hashable {
         if let expiration { Self.write(",\"expiration\":", expiration, to: &out) }
         if let thread { Self.write(thread, to: &out) }
         if let outcome { Self.write(",\"outcome\":", outcome.rawValue, to: &out) }
+        if let removal { Self.write(",\"outcome\":", removal.rawValue, to: &out) }
+        if !reduced.isEmpty {
+            JSONWriter.append(",\"reduced\":", to: &out)
+            reduced.map(\.rawValue).writeJSON(to: &out)
+        }
         if let detail { Self.write(",\"detail\":", detail, to: &out) }
         if isLate { JSONWriter.append(",\"late\":true", to: &out) }
         if !omitted.isEmpty {
@@ -163,7 +172,7 @@ public struct DeliveryEvent: Sendable, Hashable {
         hash.updatePiece(name.rawValue)
         hash.updatePiece(device ?? "")
         if !hasFormerID { key.encoded.withUnsafeBytes { hash.updatePiece($0) } }
-        if let outcome { hash.updatePiece(outcome.rawValue) }
+        if let outcome = outcome?.rawValue ?? removal?.rawValue { hash.updatePiece(outcome) }
         return hash.finish()
     }
 

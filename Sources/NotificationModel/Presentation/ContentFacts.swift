@@ -57,6 +57,8 @@ public struct ContentFacts: Sendable, Hashable {
     public var level = InterruptionLevel.active
     /// The notification's own policy for an app in the foreground.
     public var foreground: ForegroundPolicy?
+    /// The variants of the texts by locale, a JSON object in the content's indices.
+    var localizations: Range<Int>?
 
     /// A content without any of it.
     public init() {}
@@ -82,6 +84,10 @@ public struct ContentFacts: Sendable, Hashable {
                 case .threadIdentifier: thread = Text(try scanner.string(), after: content.startIndex)
                 case .interruptionLevel: level = try scanner.interruptionLevel()
                 case .presentation: foreground = try ForegroundPolicy(&scanner)
+                case .localizations:
+                    let start = content.startIndex + scanner.position
+                    try scanner.skipValue()
+                    localizations = start..<(content.startIndex + scanner.position)
                 case nil: try scanner.skipValue()
                 }
             }
@@ -90,7 +96,7 @@ public struct ContentFacts: Sendable, Hashable {
 
     private enum Field: FieldName {
         case title, subtitle, body, badge, sound, categoryIdentifier, threadIdentifier, interruptionLevel
-        case titleLocalization, subtitleLocalization, bodyLocalization, badgeIncrement, presentation
+        case titleLocalization, subtitleLocalization, bodyLocalization, badgeIncrement, presentation, localizations
     }
 
     private enum SoundField: FieldName {

@@ -3,7 +3,7 @@ private enum ContentField: UInt8 {
     case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, badge, sound
     case categoryIdentifier, threadIdentifier, launchImageName, targetContentIdentifier, interruptionLevel
     case relevanceScore, filterCriteria, summaryArgument, summaryArgumentCount, mutableContent, attachments, userInfo
-    case badgeIncrement, presentation
+    case badgeIncrement, presentation, localizations
 
     @inline(__always)
     static func named(_ name: FieldName) -> ContentField? {
@@ -30,6 +30,7 @@ private enum ContentField: UInt8 {
         case "summaryArgumentCount": .summaryArgumentCount
         case "badgeIncrement": .badgeIncrement
         case "presentation": .presentation
+        case "localizations": .localizations
         default: nil
         }
     }
@@ -39,6 +40,10 @@ private enum LocalizationField: UInt8 {
     case key, arguments
 }
 
+private enum VariantField: FieldName {
+    case title, subtitle, body
+}
+
 private enum SoundField: UInt8 {
     case name, critical, volume
 }
@@ -46,8 +51,9 @@ private enum SoundField: UInt8 {
 extension JSONScanner {
     /// Validates content without copying it.
     ///
+    /// - Parameter coherence: notes the parts that must belong together.
     /// - Returns: what decides its presentation; texts by their indices in the scanned bytes.
-    mutating func content() throws(ModelError) -> ContentFacts {
+    mutating func content(_ coherence: inout APNsCoherence) throws(ModelError) -> ContentFacts {
         var seen = SeenFields()
         var facts = ContentFacts()
         // Empty content means that something was omitted by mistake.
@@ -83,35 +89,80 @@ extension JSONScanner {
                 _ = try scanner.string(bytes: short)
             case .interruptionLevel:
                 facts.level = try scanner.choice(InterruptionLevel.self)
+                coherence.level = facts.level
             case .relevanceScore:
                 _ = try scanner.decimal(in: 0...1)
             case .summaryArgumentCount:
                 _ = try scanner.integer(in: 0...ModelLimits.badge)
             case .mutableContent:
-                _ = try scanner.boolean()
+                coherence.isMutable = try scanner.boolean()
             case .attachments:
                 let count = try scanner.attachments()
                 isSubstantial = isSubstantial || count > 0
+            case .localizations:
+                facts.localizations = try scanner.localizations()
             case .userInfo:
                 guard scanner.peek() == 0x7B else { throw scanner.unexpected("an object") }
                 let start = scanner.position
                 try scanner.skipValue()
                 isSubstantial = isSubstantial || !scanner.isEmptyObject(start, scanner.position)
+                coherence.userInfo = start..<scanner.position
             }
         }
         guard !seen.contains(ContentField.badge) || !seen.contains(ContentField.badgeIncrement) else {
             throw ModelError(.invalid, field: "badgeIncrement", "must not appear together with badge")
+        }
+        guard facts.localizations == nil || facts.hasAlert else {
+            throw ModelError(
+                .invalid,
+                field: "localizations",
+                "needs a title, subtitle or body of the content for devices of other locales"
+            )
         }
         guard isSubstantial || facts.hasAlert else {
             throw value(
                 "is empty: set a title, subtitle, body, badge, sound, attachment or userInfo"
             )
         }
+        (coherence.hasText, coherence.hasCriticalSound) = (facts.hasAlert, facts.hasCriticalSound)
         return facts
     }
 
     private func isEmptyObject(_ start: Int, _ end: Int) -> Bool {
         bytes[(start + 1)..<(end - 1)].allSatisfy { $0 <= 0x20 }
+    }
+
+    /// Variants of the texts by locale: `{"de":{"title":"Unterwegs"}}`.
+    ///
+    /// - Returns: where they are.
+    private mutating func localizations() throws(ModelError) -> Range<Int> {
+        let start = position
+        var (table, count) = (LocaleTable(fallback: nil), 0)
+        try object { scanner, name throws(ModelError) in
+            let tag = scanner.materialise(name)
+            guard LocaleTable.isTag(tag) else { throw scanner.value("is not a locale such as en, pt-BR or zh-Hans") }
+            count += 1
+            guard count <= LocaleTable.maximumCount else {
+                throw scanner.value("at most \(LocaleTable.maximumCount) locales are allowed")
+            }
+            guard table.insert(tag, body: count) else { throw scanner.value("is there twice") }
+            try scanner.variant()
+        }
+        guard count > 0 else { throw value("is empty") }
+        guard position - start <= ModelLimits.localizationsBytes else {
+            throw value("has \(position - start) bytes, at most \(ModelLimits.localizationsBytes) are allowed")
+        }
+        return start..<position
+    }
+
+    private mutating func variant() throws(ModelError) {
+        var seen: Set<VariantField> = []
+        try object { scanner, name throws(ModelError) in
+            guard let field = try scanner.field(name, of: VariantField.self) else { throw scanner.unknownField() }
+            guard seen.insert(field).inserted else { throw scanner.value("appears twice") }
+            _ = try scanner.string()
+        }
+        guard !seen.isEmpty else { throw value("is empty: set a title, subtitle or body") }
     }
 
     private mutating func localization() throws(ModelError) {

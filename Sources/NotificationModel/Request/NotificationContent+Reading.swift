@@ -3,7 +3,8 @@ extension NotificationContent {
     public init(json: [UInt8]) throws(ModelError) {
         try json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)
-            _ = try scanner.whole { scanner throws(ModelError) in try scanner.content() }
+            var coherence = APNsCoherence()
+            _ = try scanner.whole { scanner throws(ModelError) in try scanner.content(&coherence) }
         }
         self.init(valid: try JSONValue.parse(json))
     }
@@ -36,6 +37,11 @@ extension NotificationContent {
             case "mutableContent": mutableContent = value.boolValue
             case "attachments": attachments = value.arrayValue?.map(NotificationAttachment.init(valid:))
             case "userInfo": userInfo = value
+            case "localizations":
+                localizations = Dictionary(
+                    (value.objectValue ?? []).map { ($0.name, LocalizedTexts(valid: $0.value)) },
+                    uniquingKeysWith: { $1 }
+                )
             default: break
             }
         }
@@ -50,6 +56,16 @@ extension ForegroundPolicy {
             options.formUnion(text.withUnsafeBytes { PresentationOptions.named(FieldName(bytes: $0)) } ?? [])
         }
         self = value == .null ? .unhandled : .options(options)
+    }
+}
+
+extension LocalizedTexts {
+    init(valid value: JSONValue) {
+        self.init(
+            title: value["title"]?.stringValue,
+            subtitle: value["subtitle"]?.stringValue,
+            body: value["body"]?.stringValue
+        )
     }
 }
 

@@ -38,6 +38,12 @@ extension NotificationContent {
             object.begin("userInfo", &out)
             userInfo.write(to: &out)
         }
+        if let localizations {
+            object.begin("localizations", &out)
+            JSONValue.object(localizations.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.value) }).write(
+                to: &out
+            )
+        }
         object.end(&out)
     }
 
@@ -46,6 +52,13 @@ extension NotificationContent {
         var out: [UInt8] = []
         write(to: &out)
         return out
+    }
+}
+
+extension LocalizedTexts {
+    fileprivate var value: JSONValue {
+        let members = [("title", title), ("subtitle", subtitle), ("body", body)]
+        return .object(members.compactMap { name, text in text.map { JSONValue.Member(name, .string($0)) } })
     }
 }
 

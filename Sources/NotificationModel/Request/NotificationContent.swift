@@ -14,6 +14,9 @@ public struct NotificationContent: Hashable, Sendable {
     public var subtitleLocalization: Localization?
     /// Body as a key of the app's localized strings.
     public var bodyLocalization: Localization?
+    /// Variants of title, subtitle and body by locale, such as `zh-Hans`: each device gets those of its own, and otherwise those of
+    /// the content. At most 200, and ``ModelLimits/localizationsBytes`` together.
+    public var localizations: [String: LocalizedTexts]?
     /// Number on the icon: 0 removes it, nil leaves it. 0 to ``ModelLimits/badge``.
     public var badge: Int64?
     /// What the number on the icon grows by, 1 to ``ModelLimits/badgeIncrement``; not together with ``badge``.
@@ -70,7 +73,8 @@ public struct NotificationContent: Hashable, Sendable {
         summaryArgumentCount: Int64? = nil,
         mutableContent: Bool? = nil,
         attachments: [NotificationAttachment]? = nil,
-        userInfo: JSONValue? = nil
+        userInfo: JSONValue? = nil,
+        localizations: [String: LocalizedTexts]? = nil
     ) {
         self.title = title
         self.subtitle = subtitle
@@ -94,6 +98,22 @@ public struct NotificationContent: Hashable, Sendable {
         self.mutableContent = mutableContent
         self.attachments = attachments
         self.userInfo = userInfo
+        self.localizations = localizations
+    }
+}
+
+/// The texts of a content in a locale. Nil: as in the content.
+public struct LocalizedTexts: Hashable, Sendable {
+    /// First line.
+    public var title: String?
+    /// Second line.
+    public var subtitle: String?
+    /// The text.
+    public var body: String?
+
+    /// Texts; at least one must be set.
+    public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
+        (self.title, self.subtitle, self.body) = (title, subtitle, body)
     }
 }
 

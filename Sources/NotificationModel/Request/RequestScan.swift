@@ -6,6 +6,7 @@ extension JSONScanner {
     ) throws(ModelError) -> RequestRecord {
         var seen = SeenFields()
         var request = ScannedRequest(content: 0..<0)
+        var coherence = APNsCoherence()
         var scope: RemovalScope?
         try object { scanner, name throws(ModelError) in
             guard let field = try scanner.field(name, RequestField.init(named:)) else { throw scanner.unknownField() }
@@ -27,7 +28,7 @@ extension JSONScanner {
                 request.version = try scanner.integer(in: 0...Int64.max)
             case .content:
                 let start = scanner.position
-                request.facts = try scanner.content()
+                request.facts = try scanner.content(&coherence)
                 request.content = start..<scanner.position
             case .trigger:
                 request.trigger = try scanner.trigger()
@@ -66,6 +67,7 @@ extension JSONScanner {
         guard !key.isWholeRecipient else {
             throw ModelError(.invalid, field: "identifier", "only a removal may leave the identifier empty")
         }
+        try coherence.check(self, channel: request.channel)
         if let digest = request.limits?.digest {
             try digest.check(
                 trigger: request.trigger,

@@ -48,6 +48,27 @@ extension RuleCompiler {
         checkWithModel(Array("{\"content\":".utf8) + constant + Array("}".utf8), fallback: place)
     }
 
+    /// Validates what belongs together in a content of which other parts differ from event to event.
+    mutating func checkCoherence(of content: ContentFields, _ place: String) {
+        contentPlace = place
+        defer { contentPlace = "content" }
+        var body = Array(#"{"content":{"userInfo":{"-":0}"#.utf8)
+        for field in content.fields {
+            guard let value = field.value else { continue }
+            let part: [UInt8]
+            switch field.name {
+            case "title", "subtitle", "body": part = Array(#"".""#.utf8)
+            case "titleLocalization", "subtitleLocalization", "bodyLocalization": part = Array(#"{"key":"."}"#.utf8)
+            case "interruptionLevel", "sound", "mutableContent":
+                guard let constant = value.constantBytes else { continue }
+                part = constant
+            default: continue
+            }
+            body += Array(",\"\(field.name)\":".utf8) + part
+        }
+        checkWithModel(body + Array("}}".utf8), fallback: place)
+    }
+
     /// Validates a member of a request other than content, when it is the same for every event.
     mutating func checkMember(_ member: Text, _ name: String) {
         guard let constant = member.constantBytes else { return }

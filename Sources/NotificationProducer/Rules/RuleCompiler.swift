@@ -236,6 +236,8 @@ struct RuleCompiler {
             return nil
         }
         guard let localizations = compileLocalizations(fields, base: content) else { return nil }
+        var base = content
+        if let byDevice = localizations.byDevice { base.fields.append(.init(name: "localizations", value: byDevice)) }
         // Skip further checks: they would report missing fields that were refused above.
         guard problems.count == before else { return nil }
         var notification = WrittenRule.Notification(bodies: [])
@@ -245,7 +247,7 @@ struct RuleCompiler {
             notification.locale = localizations.locale
         }
         let isBaseUsed = !localizations.table.hasFallback
-        for (fields, place, mark) in [(content, "content", marks["content"])] + localizations.variants {
+        for (fields, place, mark) in [(base, "content", marks["content"])] + localizations.variants {
             let fields = fields.completed(by: defaults.content)
             guard !fields.isMixed else {
                 note(
@@ -260,6 +262,7 @@ struct RuleCompiler {
             let json = fields.json
             if isBaseUsed || place != "content" {
                 checkContent(json, place, mark)
+                if json.constantBytes == nil { checkCoherence(of: fields, place) }
                 if let digest { checkDigest(digest, of: fields, trigger, place) }
             }
             var body = Text()
@@ -273,40 +276,61 @@ struct RuleCompiler {
 
     private typealias Variant = (fields: ContentFields, place: String, mark: Mark?)
 
+    /// The localizations of a rule. `byDevice` is `localizations` of the content, when no locale of the event decides.
+    private typealias Localizations = (table: LocaleTable, locale: Text?, variants: [Variant], byDevice: Text?)
+
     /// - Returns: Nil when the localizations as a whole are invalid.
-    private mutating func compileLocalizations(_ fields: [String: Node], base: ContentFields)
-        -> (table: LocaleTable, locale: Text?, variants: [Variant])?
-    {
-        let locale = fields["locale"].flatMap { template($0, at: "locale") }
+    private mutating func compileLocalizations(_ fields: [String: Node], base: ContentFields) -> Localizations? {
+        let isByDevice = fields["locale"].map(\.isNull) ?? (defaults.locale == nil)
+        let locale = isByDevice ? nil : fields["locale"].flatMap { template($0, at: "locale") }
         let fallback = fields["fallbackLocale"].flatMap { localeTag($0, "fallbackLocale") } ?? defaults.fallbackLocale
         var table = LocaleTable(fallback: fallback)
         guard let node = fields["localizations"] else {
             for key in ["locale", "fallbackLocale"] {
                 if let given = fields[key] { note(given.mark, "`\(key)` is allowed only with `localizations`") }
             }
-            return (table, nil, [])
+            return (table, nil, [], nil)
         }
         guard let pairs = pairs(of: node, at: "`localizations`") else { return nil }
-        if fields["locale"] == nil, defaults.locale == nil {
-            note(node.mark, "`localizations` need a `locale` from the event, here or in `defaults`")
+        if isByDevice, let given = fields["fallbackLocale"] {
+            note(given.mark, "`fallbackLocale` needs a `locale` from the event: other devices get the `content`")
         }
         guard pairs.count <= LocaleTable.maximumCount else {
             note(node.mark, "`localizations` has \(pairs.count) locales, at most \(LocaleTable.maximumCount) allowed")
             return nil
         }
         var variants: [Variant] = []
+        var (texts, isFirst) = (Text(), true)
+        texts.append("{")
         for (tag, keyNode, value) in pairs {
             if !LocaleTable.isTag(tag) {
                 note(keyNode.mark, "`\(tag.prefix(60))` is not a locale; write a tag such as en, pt-BR or zh-Hans")
             } else if !table.insert(tag, body: variants.count + 1) {
                 note(keyNode.mark, "`localizations` has `\(tag)` twice")
             }
-            if let own = contentFields(value, at: "localizations.\(tag)") {
+            guard let own = contentFields(value, at: "localizations.\(tag)") else { continue }
+            if isByDevice {
+                for field in own.fields where field.value == nil || !Self.textKeys.contains(field.name) {
+                    note(
+                        value.mark,
+                        "`localizations.\(tag)`: without a `locale` from the event a device gets another title, subtitle or "
+                            + "body, not another `\(field.name)`"
+                    )
+                }
+                texts.append("\(isFirst ? "" : ",")\"\(tag)\":")
+                isFirst = false
+                texts.append(own.json)
+            } else {
                 variants.append((base.overlaid(by: own), "localizations.\(tag)", value.mark))
             }
         }
-        return (table, locale ?? defaults.locale, variants)
+        guard isByDevice else { return (table, locale ?? defaults.locale, variants, nil) }
+        texts.append("}")
+        return (LocaleTable(fallback: nil), nil, [], texts)
     }
+
+    /// What the locale of a device can decide.
+    private static let textKeys: Set<String> = ["title", "subtitle", "body"]
 
     // MARK: Defaults
 

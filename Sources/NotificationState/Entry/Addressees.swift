@@ -29,6 +29,8 @@ package struct DeviceJSON: Sendable {
     /// What became of the notification on a device.
     package enum Outcome: Sendable {
         case accepted
+        /// It got less of these parts.
+        case reduced([ReducedPart])
         case rejected(ReasonCode)
         case retrying
     }
@@ -82,6 +84,9 @@ package struct DeviceJSON: Sendable {
             let member: String
             switch outcome(target.device) {
             case .accepted: continue
+            case .reduced(let parts):
+                let names = parts.map { "\"\($0.rawValue)\"" }.joined(separator: ",")
+                member = ",\"outcome\":\"accepted\",\"reduced\":[\(names)]"
             case .rejected(let reason): member = ",\"outcome\":\"rejected\",\"reason\":\"\(reason.rawValue)\""
             case .retrying: member = ",\"outcome\":\"retrying\""
             }

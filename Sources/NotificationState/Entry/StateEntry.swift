@@ -126,7 +126,7 @@ extension StateEntry: StatePart {
 
     /// Whether the screen has nothing but the only operation of the handover, which is written with that.
     private var hasPlainScreen: Bool {
-        guard let screen, screen.targets.isEmpty, let handover else { return false }
+        guard let screen, screen.targets.isEmpty, screen.removal == nil, let handover else { return false }
         return handover.isOnly(screen.operations)
     }
 

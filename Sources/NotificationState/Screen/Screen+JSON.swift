@@ -3,13 +3,14 @@ import NotificationModel
 
 extension Screen: StatePart, JSONWritable {
     private enum Field: FieldName {
-        case targets, operations
+        case targets, operations, removal
     }
 
     // An older version would take what a target may show for what it shows.
     var form: Int {
         guard !isEmpty else { return StateForm.first }
-        return max(max(StateForm.screens, targets.map(\.channel).form), operations.map(\.channel).form)
+        let parts = max(targets.map(\.channel).form, operations.map(\.channel).form)
+        return max(max(StateForm.screens, parts), removal.form)
     }
 
     init(_ scanner: inout JSONScanner) throws(ModelError) {
@@ -24,6 +25,7 @@ extension Screen: StatePart, JSONWritable {
                 try scanner.array { scanner, _ throws(ModelError) in
                     screen.operations.append(try ScreenOperation(&scanner))
                 }
+            case .removal: screen.removal = try OpenRemoval(&scanner)
             case nil: try scanner.skipValue()
             }
         }
@@ -37,6 +39,7 @@ extension Screen: StatePart, JSONWritable {
             ScreenTarget.write(targets, to: &out)
         }
         if !operations.isEmpty { object.member(Field.operations, operations, &out) }
+        object.member(Field.removal, removal, &out)
         object.end(&out)
     }
 }
@@ -44,7 +47,7 @@ extension Screen: StatePart, JSONWritable {
 // Targets of one channel that show the same are written as one.
 extension ScreenTarget {
     private enum Field: FieldName {
-        case channel, devices, sure, maybes, refused, refusal, left, formerly
+        case channel, devices, sure, maybes, refused, refusal, left, formerly, reduced
     }
 
     /// Reads targets that show the same.
@@ -62,6 +65,7 @@ extension ScreenTarget {
             case .refusal: target.refusal = try scanner.choice(ReasonCode.self)
             case .left: target.isLeft = try scanner.boolean()
             case .formerly: target.formerly = try DeviceRegistration(&scanner)
+            case .reduced: target.reduced = try scanner.texts().compactMap(ReducedPart.init(rawValue:))
             case nil: try scanner.skipValue()
             }
         }
@@ -96,6 +100,7 @@ extension ScreenTarget {
             object.member(Field.refusal, first.refusal?.rawValue, &out)
             if first.isLeft { object.member(Field.left, true, &out) }
             object.member(Field.formerly, first.formerly, &out)
+            if !first.reduced.isEmpty { object.member(Field.reduced, first.reduced.map(\.rawValue), &out) }
             object.end(&out)
         }
         out.append(0x5D)

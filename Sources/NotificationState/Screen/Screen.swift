@@ -25,6 +25,8 @@ package struct Screen: Sendable, Hashable {
     package var targets: [ScreenTarget] = []
     /// What is in flight, or waits for its next attempt.
     package var operations: [ScreenOperation] = []
+    /// The removal of which something is still to be told.
+    @Boxed package var removal: OpenRemoval?
 
     /// A screen without targets.
     package init() {}
@@ -32,7 +34,7 @@ package struct Screen: Sendable, Hashable {
     init(_ operation: ScreenOperation) { operations = [operation] }
 
     /// Whether nothing differs from what `delivered` says.
-    package var isEmpty: Bool { targets.isEmpty && operations.isEmpty }
+    package var isEmpty: Bool { targets.isEmpty && operations.isEmpty && !_removal.isPresent }
 
     /// Drops targets of which nothing needs to be known.
     package mutating func dropTargets(where isNeedless: (ScreenTarget) -> Bool) { targets.removeAll(where: isNeedless) }
@@ -304,6 +306,11 @@ package struct Screen: Sendable, Hashable {
             case (.failed, _): break
             }
         }
+    }
+
+    /// Notes of what its targets got less.
+    package mutating func note(_ reduced: [ReducedPart], of operation: ScreenOperation) {
+        for place in targets.indices where operation.concerns(targets[place]) { targets[place].reduced = reduced }
     }
 
     /// No attempt at a notification begins before an instant.

@@ -25,6 +25,8 @@ package struct ScreenTarget: Sendable, Hashable {
     package var isLeft = false
     /// How it was reached when it left: its registration may be forgotten before it has removed what it shows.
     @Boxed package var formerly: DeviceRegistration?
+    /// Of what that it shows it got less.
+    package var reduced: [ReducedPart] = []
 
     /// A target that shows nothing, or surely shows something.
     package init(_ channel: ChannelName, _ device: String?, shows sure: Showing? = nil, maybes: [Showing] = []) {
@@ -109,7 +111,7 @@ package struct ScreenTarget: Sendable, Hashable {
 
     /// It shows something for certain, or nothing.
     package mutating func settle(_ showing: Showing?) {
-        (sure, maybes) = (showing, [])
+        (sure, maybes, reduced) = (showing, [], [])
         if showing == nil { formerly = nil }
         endRefusal()
     }

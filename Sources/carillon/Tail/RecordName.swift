@@ -27,7 +27,10 @@ struct RecordName: Hashable {
     init(type: String) {
         self.type = type
         short = type
-        let prefixes = [("carillon.notification.", ""), ("carillon.signal.", ""), ("carillon.device.", "device.")]
+        let prefixes = [
+            ("carillon.notification.", ""), ("carillon.signal.", ""), ("carillon.device.", "device."),
+            ("carillon.channel.", "channel."),
+        ]
         for (prefix, own) in prefixes where type.hasPrefix(prefix) {
             short = own + type.dropFirst(prefix.count)
             if short.hasSuffix(".v1") { short.removeLast(3) }
@@ -44,6 +47,7 @@ struct RecordName: Hashable {
 
     private static let ofDeliveries =
         DeliveryEventName.allCases.map(\.rawValue) + DeviceEvent.Name.allCases.map { "device.\($0.rawValue)" }
+        + ChannelEvent.Name.allCases.map { "channel.\($0.rawValue)" }
     private static let ofSignals = SignalType.allCases.map(\.rawValue)
     private static let ofRequests = ["request", "removal", "tombstone"]
     private static let ofState = ["entry", "marker", "tombstone"]

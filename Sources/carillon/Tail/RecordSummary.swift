@@ -122,7 +122,10 @@ struct RecordSummary {
     /// `to phone (banner list badge 1)`, `not to phone (denied)`, or `phone revoked`.
     private static func device(_ device: JSONValue) -> String {
         let name = device["device"]?.stringValue ?? "?"
-        if let reason = device["reason"]?.stringValue { return "not to \(name) (\(reason))" }
+        if let reason = device["reason"]?.stringValue {
+            let isRemoval = device["outcome"]?.stringValue == RemovalOutcome.impossible.rawValue
+            return "\(isRemoval ? "impossible" : "not to") \(name) (\(reason))"
+        }
         guard device["presentation"] != nil || device["badge"] != nil else {
             return "\(device["outcome"]?.stringValue ?? "to") \(name)"
         }

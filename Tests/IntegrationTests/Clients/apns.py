@@ -159,10 +159,13 @@ def receive(path: str, headers: dict, body: bytes) -> tuple[int, dict]:
         if status == 200:
             screen = shown.setdefault(token, {})
             if headers["apns-push-type"] == "alert":
-                screen[headers["apns-collapse-id"]] = line["payload"]["aps"].get("alert", {}).get("title", "")
-            for identifier in line["payload"].get("carillon", {}).get("remove", []):
-                screen.pop(identifier, None)
-            line["shown"] = sorted(screen.values())
+                title = line["payload"]["aps"].get("alert", {}).get("title", "")
+                screen[headers["apns-collapse-id"]] = (title, line["payload"]["carillon"]["sequence"])
+            # As the app does: what was delivered after the removal stays.
+            for identifier, sequence in line["payload"].get("carillon", {}).get("remove", {}).items():
+                if identifier in screen and screen[identifier][1] <= sequence:
+                    del screen[identifier]
+            line["shown"] = sorted(title for title, _ in screen.values())
         print(json.dumps(line), flush=True)
         return status, reply
 

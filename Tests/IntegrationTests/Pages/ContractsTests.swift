@@ -65,6 +65,7 @@ struct ContractsTests {
                 _ = try StateMarker(json: json)
             case "device": _ = try DeviceRegistration(json: json)
             case "device-event": _ = try DeviceEvent(json: json, name: .retired)
+            case "channel-event": _ = try ChannelEvent(json: json, name: .stopped)
             case "token-claim": _ = try TokenClaim(json: json)
             case "response-event": _ = try ResponseEvent(json: json)
             case "signals":

@@ -37,6 +37,15 @@ struct DeviceChannelTests {
         return bench
     }
 
+    /// With a notification that both show.
+    private static func shown() throws -> Bench {
+        var bench = try bench()
+        bench.apply(DeviceTests.request("a", content))
+        try bench.answer(.accepted, number: 0)
+        try bench.answer(.accepted, number: 1)
+        return bench
+    }
+
     private static func outcomes(_ event: DeliveryEvent?) throws -> [String] {
         try DeviceTests.devices(event).map { device in
             let members = ["device", "outcome", "reason"].compactMap { device[$0]?.stringValue }
@@ -154,6 +163,34 @@ struct DeviceChannelTests {
         #expect(bench.sends.count == 4)
     }
 
+    @Test func `each device gets the texts of its own locale, then of a shorter one, then those of the content`() throws
+    {
+        var bench = Bench(Self.rules())
+        let locales = [("a", "de-AT"), ("b", "zh-Hans-CN"), ("c", "fr"), ("d", "DE")]
+        for (name, locale) in locales {
+            var registration = try DeviceRegistration(platform: "apns", token: String(repeating: name, count: 64))
+            registration.locale = locale
+            bench.apply(
+                .registration(
+                    .init(
+                        key: key(name),
+                        registration: registration,
+                        position: .init(.devices, offset: 0),
+                        trace: .none,
+                        timestamp: at(0)
+                    )
+                )
+            )
+        }
+        let variants = #"{"zh":{"title":"Z"},"de":{"title":"D"},"zh-Hans":{"title":"S"}}"#
+        bench.apply(DeviceTests.request("a", #"{"title":"T","localizations":\#(variants)}"#))
+        for number in 0..<4 { try bench.answer(.accepted, number: number) }
+        let devices = try DeviceTests.devices(bench.events.last)
+        #expect(devices.map { $0["localization"]?.stringValue } == ["de", "zh-Hans", nil, "de"])
+        let chosen = bench.sends.map { $0.devices.map { String(decoding: $0, as: UTF8.self) } ?? "" }
+        #expect(chosen[0].contains(#""localization":"de""#) && !chosen[2].contains("localization"))
+    }
+
     // MARK: - The end of a registration
 
     @Test func `a token that is gone is retired by the recipient's own record, as a gateway would report it`() throws {
@@ -189,9 +226,88 @@ struct DeviceChannelTests {
         bench.apply(DeviceTests.gone("tablet", at: 5), 5)
         let left = try #require(bench.sends.last)
         #expect(bench.sends.count == 3 && left.kind == .remove && left.registration?.token == Self.tokens[1])
-        let events = bench.apply(removal("r", key("order")), 6)
-        #expect(try Self.outcomes(events.first) == ["phone requested", "tablet requested"])
+        #expect(bench.apply(removal("r", key("order")), 6).isEmpty)
         #expect(bench.sends.count == 4 && bench.sends.last?.registration?.token == Self.tokens[0])
+        #expect(try bench.answer(.removed(.requested), 7, number: 2).isEmpty)
+        let events = try bench.answer(.removed(.overwritten), 8, number: 3)
+        #expect(events.summary == ["removed a"] && events[0].by == id("r"))
+        #expect(try Self.outcomes(events.first) == ["phone overwritten", "tablet requested"])
+        #expect(bench.entry(key("order"))?.screen == nil)
+    }
+
+    @Test func `a device that refuses its removal is told as impossible, with the reason`() throws {
+        var bench = try Self.shown()
+        bench.apply(removal("r", key("order")), 5)
+        try bench.answer(.removed(.requested), 6, number: 2)
+        let events = try bench.answer(.gone(at(6)), 6, number: 3)
+        #expect(try Self.outcomes(events.first) == ["phone requested", "tablet impossible unregistered"])
+    }
+
+    @Test func `the event of a removal comes when each device was tried, and what is tried again is told later`() throws
+    {
+        var bench = try Self.shown()
+        bench.apply(removal("r", key("order")), 5)
+        #expect(try bench.answer(.failed(retryAfter: nil), 6, number: 2).isEmpty)
+        let events = try bench.answer(.removed(.requested), 7, number: 3)
+        #expect(try Self.outcomes(events.first) == ["phone retrying", "tablet requested"])
+        bench.fire(100_000)
+        let late = try bench.answer(.removed(.overwritten), 100_000)
+        #expect(late.summary == ["device.attempted a"] && late[0].device == "phone" && late[0].removal == .overwritten)
+        #expect(bench.entry(key("order"))?.isIdle == true)
+    }
+
+    @Test func `nothing else is told of the key before a removal that waits for its answers`() throws {
+        var bench = try Self.shown()
+        bench.apply(removal("r", key("order")), 5)
+        bench.apply(DeviceTests.request("b", Self.content), 6)
+        try bench.answer(.removed(.requested), 7, number: 2)
+        try bench.answer(.removed(.requested), 7, number: 3)
+        try bench.answer(.accepted, 8, number: 4)
+        try bench.answer(.accepted, 8, number: 5)
+        #expect(bench.events.summary.suffix(2) == ["removed a", "delivered b!"])
+        let again = bench.apply(removal("s", key("order")), 9) + bench.apply(removal("t", key("order"), .delivered), 9)
+        #expect(again.summary == ["removed b", "cancellation.missed t"])
+        #expect(try Self.outcomes(again.first) == ["phone retrying", "tablet retrying"])
+        #expect(try bench.answer(.removed(.requested), 10, number: 6).summary == ["device.attempted b"])
+    }
+
+    @Test func `a removal that waits for its answers survives a restart`() throws {
+        var bench = try Self.shown()
+        bench.apply(removal("r", key("order")), 5)
+        try bench.answer(.removed(.overwritten), 6, number: 2)
+        try bench.commit()
+        var next = Bench(Self.rules(), over: bench.store, firedThrough: at(10))
+        (next.offset, next.center.keepsRecipients) = (10, true)
+        #expect(next.fire(20).isEmpty)
+        let events = try next.answer(.removed(.requested), 21)
+        #expect(events.summary == ["removed a"] && events[0].by == id("r"))
+        #expect(try Self.outcomes(events.first) == ["phone overwritten", "tablet requested"])
+    }
+
+    @Test func `of what a device got less is told, at once and later`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.failed(retryAfter: nil), number: 0)
+        let events = try bench.answer(.reduced([.body, .attachments]), number: 1)
+        let devices = try DeviceTests.devices(events.first)
+        #expect(
+            devices.map { $0["reduced"]?.arrayValue?.compactMap(\.stringValue) } == [nil, ["body", "attachments"]]
+        )
+        #expect(devices.map { $0["outcome"]?.stringValue } == ["retrying", "accepted"])
+        bench.fire(100_000)
+        #expect(try bench.answer(.reduced([.body]), 100_000).first?.reduced == [.body])
+    }
+
+    @Test func `what a device got less survives a restart`() throws {
+        var bench = try Self.bench()
+        bench.apply(DeviceTests.request("a", Self.content))
+        try bench.answer(.reduced([.body]), number: 0)
+        try bench.commit()
+        var next = Bench(Self.rules(), over: bench.store, firedThrough: at(10))
+        (next.offset, next.center.keepsRecipients) = (10, true)
+        next.fire(20)
+        let devices = try DeviceTests.devices(try next.answer(.accepted, 21).first)
+        #expect(devices[0]["reduced"]?.arrayValue?.count == 1 && devices[1]["reduced"] == nil)
     }
 
     @Test func `a device that left is asked to remove what it shows also after another one took its place`() throws {

@@ -5,6 +5,7 @@ import NotificationModel
 /// A channel that collects sends, and answers when the test requests it.
 final class HeldChannel: DeliveryChannel {
     let name = ChannelName.test
+    let changes: ChannelChanges? = ChannelChanges()
     /// The unanswered sends, in the order of their start.
     private(set) var sends: [Issued<ChannelSend>] = []
     private(set) var replies: [ChannelReply] = []

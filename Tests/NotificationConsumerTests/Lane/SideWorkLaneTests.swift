@@ -135,6 +135,37 @@ struct SideWorkLaneTests {
         lane.close()
     }
 
+    @Test func `what a channel tells of itself is published with the answer by which it found out, once`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        channel.changes?.add(.init(name: .stopped, channel: .test, application: "shop", at: at(5), reason: "no key"))
+        try settle(lane)
+        #expect(broker.deliveries.isEmpty, "nothing else would commit it")
+        channel.accept()
+        try settle(lane)
+        let values = broker.deliveries.map { String(decoding: $0, as: UTF8.self) }
+        #expect(values.filter { $0.contains(#""reason":"no key""#) && $0.contains(#""instance":""#) }.count == 1)
+        #expect(values.count == 2 && channel.changes?.take().isEmpty == true)
+        lane.close()
+    }
+
+    @Test func `what a lane has not committed is published by the next one under the same id`() throws {
+        let link = MemoryLink(broker)
+        let lane = try lane(over: link)
+        ask("a")
+        try settle(lane)
+        let event = ChannelEvent(name: .resumed, channel: .test, application: "shop", at: at(5))
+        channel.changes?.add(event)
+        channel.accept()
+        try lane.takeOutcomes()
+        #expect(channel.changes?.take().isEmpty == true)
+        lane.close(after: CancellationError())
+        let left = channel.changes?.take() ?? []
+        #expect(left.map(\.name) == [.resumed] && left.map(\.at) == [at(5)])
+    }
+
     @Test func `at the limit reading pauses and readiness reports why, until the channel answers`() throws {
         let link = MemoryLink(broker)
         let lane = try lane(over: link, concurrent: 2, outstanding: 3)

@@ -83,7 +83,7 @@ enum RandomRequest {
 
     private static func content(_ generator: inout SeededGenerator) -> NotificationContent {
         let counts = chance(&generator)
-        return NotificationContent(
+        var content = NotificationContent(
             title: word(&generator) + "\n\u{1}",
             subtitle: maybe(&generator),
             body: maybe(&generator),
@@ -131,6 +131,9 @@ enum RandomRequest {
                     JSONValue.Member(word(&generator), .array([.null, .bool(true), .object([])])),
                 ]) : nil
         )
+        // A passive notification plays none.
+        if content.interruptionLevel == .passive { content.sound?.critical = nil }
+        return content
     }
 
     private static func trigger(_ generator: inout SeededGenerator) -> NotificationTrigger {

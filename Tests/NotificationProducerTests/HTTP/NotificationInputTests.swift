@@ -68,6 +68,13 @@ struct NotificationInputTests {
         .body(#"{"content":{"body":"x","threadIdentifier":"\u009f"}}"#, "invalid", "content.threadIdentifier"),
         .body(#"{"content":{"body":"x","categoryIdentifier":"a\u007f"}}"#, "invalid", "content.categoryIdentifier"),
         .body(#"{"content":{"body":"x","titel":"y"}}"#, "unknown-field", "content.titel"),
+        .body(#"{"content":{"badge":1,"mutableContent":true}}"#, "invalid", "content.mutableContent"),
+        .body(#"{"content":{"body":"x","userInfo":{"aps":{}}}}"#, "invalid", "content.userInfo.aps"),
+        .body(
+            #"{"content":{"body":"x","sound":{"critical":true},"interruptionLevel":"passive"}}"#,
+            "invalid",
+            "content.sound.critical"
+        ),
         .body("{\(content),\"contents\":1}", "unknown-field", "contents"),
         .body("{\(content),\"requestId\":\"7\"}", "unknown-field", "requestId"),
         .body("{\(content),\"application\":\"shop\"}", "unknown-field", "application"),

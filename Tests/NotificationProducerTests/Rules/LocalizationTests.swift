@@ -103,10 +103,30 @@ struct LocalizationTests {
         #expect(found.first?.message.contains("is empty") == true)
     }
 
+    @Test("Without a locale from the event the request carries the variants, for the locale of each device")
+    func byDevice() throws {
+        let fields = #"""
+            content: {title: base, body: "base {{data.n}}"}
+            localizations: {de: {title: "deutsch {{data.n}}"}, zh-Hans: {title: simplified, body: b}}
+            """#
+        let expected = #"{"de":{"title":"deutsch 1"},"zh-Hans":{"title":"simplified","body":"b"}}"#
+        let found = try content("\"de\"", fields)
+        #expect(found["title"] == .string("base") && found["body"] == .string("base 1"))
+        #expect(try found["localizations"] == JSONValue.parse(Array(expected.utf8)))
+        // A rule may take back the locale of all rules.
+        let file = "defaults: {locale: \"{{data.locale}}\", fallbackLocale: de}"
+        let own = try content("\"de\"", fields + "\nlocale: null", file: file)
+        #expect(own["title"] == .string("base") && own["localizations"] != nil)
+        #expect(try content("\"de\"", fields, file: file)["localizations"] == nil)
+    }
+
     @Test(
         "Invalid localizations are refused with their line",
         arguments: [
-            ("content: {body: x}\nlocalizations: {en: {body: y}}", 7, "`locale`"),
+            ("content: {body: x}\nlocalizations: {en: {badge: 1}}", 7, "without a `locale`"),
+            ("content: {body: x}\nlocalizations: {en: {body: ~}}", 7, "without a `locale`"),
+            ("content: {body: x}\nfallbackLocale: en\nlocalizations: {en: {body: y}}", 7, "`fallbackLocale` needs"),
+            ("content: {badge: 1}\nlocalizations: {en: {body: y}}", 6, "`content.localizations`"),
             ("content: {body: x}\nlocale: \"{{data.l}}\"", 7, "only with `localizations`"),
             ("content: {body: x}\nfallbackLocale: en", 7, "only with `localizations`"),
             ("content: {body: x}\nlocale: en\nlocalizations: [en]", 8, "mapping"),

@@ -60,6 +60,13 @@ struct RuleFileErrorTests {
             ("content:\n  body: x\n  titleLocalization: {key: K, arguments: [1]}", 7, "arguments"),
             ("content:\n  body: x\n  userInfo: {a: {b: \"{{data.x\"}}", 7, "`{{`"),
             ("content:\n  body: x\n  userInfo: {\"{{data.x}}\": 1}", 7, "keys"),
+            ("content:\n  badge: 1\n  mutableContent: true", 7, "`content.mutableContent`"),
+            ("content:\n  badge: \"{{data.x}}\"\n  mutableContent: true", 7, "`content.mutableContent`"),
+            ("content:\n  body: x\n  userInfo: {aps: {}}", 7, "`content.userInfo.aps`"),
+            (
+                "content:\n  body: \"{{data.x}}\"\n  interruptionLevel: passive\n  sound: {critical: true}", 8,
+                "`content.sound.critical`"
+            ),
             ("content: {body: x}\ntrigger: {type: sometimes}", 6, "trigger"),
             (
                 "content: {body: x}\ntrigger:\n  type: timeInterval\n  timeInterval: 59\n  repeats: true", 8,

@@ -152,24 +152,24 @@ class Gateway:
 
     # ---- Events
 
-    async def handle(self, type: str, id: str, event: dict) -> None:
-        """Handles an event: all of its devices at once."""
+    async def handle(self, type: str, id: str, event: dict, sequence: str) -> None:
+        """Handles an event: all of its devices at once. Of the events of a key, a later one has a greater sequence."""
         if id in self.known:
             return
         actions = []
         # Of the devices that were given it; the others say why they were left out.
         if type == "carillon.notification.delivered.v1" and event.get("channel") == "events":
             for device in self.reachable(event, lambda device: device["outcome"] == "accepted"):
-                actions.append(self.deliver(event, device, id))
+                actions.append(self.deliver(event, device, id, sequence))
         # Without an outcome no channel has asked the device: that is for the gateway to do.
         elif type == "carillon.notification.removed.v1":
             for device in self.reachable(event, lambda device: "outcome" not in device):
-                actions.append(self.remove(event, device, event["identifier"], id))
+                actions.append(self.remove(event, device, event["identifier"], id, sequence))
         # The device belongs to somebody else, or was deleted; with a token that is gone there is no way to it.
         elif type == "carillon.device.retired.v1" and event.get("reason") != "unregistered":
             for device in self.reachable({"devices": [event]}, lambda _: True):
                 for identifier in event.get("shows", []):
-                    actions.append(self.remove(event, device, identifier, id))
+                    actions.append(self.remove(event, device, identifier, id, sequence))
         await asyncio.gather(*actions)
         self.known[id] = None
         while len(self.known) > MOST_KNOWN:
@@ -184,9 +184,9 @@ class Gateway:
             if device.get("platform") == "apns" and "token" in device and "bundleIdentifier" in device and condition(device)
         ]
 
-    async def deliver(self, event: dict, device: dict, id: str) -> None:
+    async def deliver(self, event: dict, device: dict, id: str, sequence: str) -> None:
         name = device["device"]
-        headers, body = payload.delivery(event, device, id)
+        headers, body = payload.delivery(event, device, id, sequence)
         if len(body) > payload.LONGEST:
             return await self.carillon.report(event, name, "rejected", "PayloadTooLarge")
         deadline = time.time() + PATIENCE
@@ -205,8 +205,8 @@ class Gateway:
         elif status is not None:
             await self.carillon.report(event, name, "rejected", reason or f"status {status}")
 
-    async def remove(self, event: dict, device: dict, identifier: str, id: str) -> None:
-        headers, body = payload.removal(event, device, identifier, id)
+    async def remove(self, event: dict, device: dict, identifier: str, id: str, sequence: str) -> None:
+        headers, body = payload.removal(event, device, identifier, id, sequence)
         status, answer = await self.attempt(event, device, identifier, headers, body, time.time() + PATIENCE, None)
         # There is no report of a removal, but that a token is gone is told of the device. A newer registration of it stays.
         if status == 410 and "timestamp" in answer and "reason" not in event:
@@ -285,7 +285,8 @@ class Source:
     async def handle(self, message) -> None:
         headers = {name: value.decode() for name, value in message.headers() or [] if value is not None}
         try:
-            await self.gateway.handle(headers["ce_type"], headers["ce_id"], json.loads(message.value()))
+            sequence = payload.sequence(message.timestamp()[1], message.offset())
+            await self.gateway.handle(headers["ce_type"], headers["ce_id"], json.loads(message.value()), sequence)
         except Exception:
             # One event that this program cannot handle must not stop the others.
             log.exception("partition %d, offset %d", message.partition(), message.offset())

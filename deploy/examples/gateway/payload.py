@@ -17,8 +17,20 @@ def collapse_id(application: str, recipient: str, identifier: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()
 
 
+def sequence(milliseconds: int, offset: int) -> str:
+    """The place of an event among others for the device, by the time and the offset of its record: texts in their order. An event of
+    `device.retired` is on another partition than those of the notifications."""
+    return f"{milliseconds:015}-{offset:012}"
+
+
 def epoch(instant: str) -> int:
     return int(datetime.fromisoformat(instant.replace("Z", "+00:00")).timestamp())
+
+
+def localized(content: dict, device: dict) -> dict:
+    """The content with the texts that were chosen for the device's locale."""
+    texts = content.get("localizations", {}).get(device.get("localization"), {})
+    return {name: value for name, value in content.items() if name.removesuffix("Localization") not in texts} | texts
 
 
 def alert(content: dict) -> dict:
@@ -78,18 +90,18 @@ def aps(content: dict, device: dict) -> dict:
     return found
 
 
-def identifiers(event: dict, device: str, collapse: str) -> dict:
-    """What the app needs to answer, and to tell that it has received and shown the notification."""
+def identifiers(event: dict, device: str, sequence: str) -> dict:
+    """What the app needs to answer, to tell that it has received and shown the notification, and to know what is older."""
     names = ("application", "identifier", "requestId", "occurrence")
-    return {name: event[name] for name in names if name in event} | {"device": device, "collapseId": collapse}
+    return {name: event[name] for name in names if name in event} | {"device": device, "sequence": sequence}
 
 
-def delivery(event: dict, device: dict, event_id: str) -> tuple[dict, bytes]:
+def delivery(event: dict, device: dict, event_id: str, sequence: str) -> tuple[dict, bytes]:
     """Headers and payload that show a notification on a device."""
     collapse = collapse_id(event["application"], event["recipient"], event["identifier"])
-    content = event["content"]
+    content = localized(event["content"], device)
     parts = aps(content, device)
-    own = identifiers(event, device["device"], collapse)
+    own = identifiers(event, device["device"], sequence)
     if content.get("attachments"):
         own["attachments"] = content["attachments"]
     # Nothing of the content may take the place of `aps`.
@@ -106,10 +118,10 @@ def delivery(event: dict, device: dict, event_id: str) -> tuple[dict, bytes]:
     return common(headers, device, event_id), encode(body)
 
 
-def removal(event: dict, device: dict, identifier: str, event_id: str) -> tuple[dict, bytes]:
-    """Headers and payload that ask the app to remove a notification: APNs itself cannot."""
+def removal(event: dict, device: dict, identifier: str, event_id: str, sequence: str) -> tuple[dict, bytes]:
+    """Headers and payload that ask the app to remove a notification, unless a later event has shown it: APNs itself cannot."""
     collapse = collapse_id(event["application"], event["recipient"], identifier)
-    body = {"aps": {"content-available": 1}, "carillon": {"remove": [collapse]}}
+    body = {"aps": {"content-available": 1}, "carillon": {"remove": {collapse: sequence}}}
     # Without a collapse id: that would replace the notification in the queue of APNs, not on the device.
     return common({"apns-push-type": "background", "apns-priority": "5"}, device, event_id + identifier), encode(body)
 

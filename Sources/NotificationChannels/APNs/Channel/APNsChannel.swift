@@ -43,6 +43,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     }
 
     package let name = ChannelName.apns
+    package let changes: ChannelChanges? = ChannelChanges()
     private let configuration: Configuration
     private let pools: APNsPools
     private let metrics: PushMetrics
@@ -182,7 +183,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     ) {
         let name = send.key.application
         guard let route, let bundle = route.application.bundle(registration.bundleIdentifier) else {
-            return stop(name, "the app is not in \(APNsApplicationsFile.setting)", replies)
+            return stop(name, nil, "the app is not in \(APNsApplicationsFile.setting)", replies)
         }
         let push: APNsPush
         do throws(ModelError) {
@@ -199,6 +200,11 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 application: name,
                 route: route,
                 push: push,
+                success: ChannelResult(
+                    takenFor: send.kind,
+                    lacking: push.changes,
+                    removal: route.application.removal == .overwrite ? .overwritten : .requested
+                ),
                 token: registration.token,
                 priority: send.priority,
                 replies: replies,
@@ -210,14 +216,17 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     private func send(_ flight: APNsFlight) {
         guard let sender = flight.route.senders[flight.attempt.environment] else {
             let text = "there are no credentials for the environment \(flight.attempt.environment.rawValue)"
-            return stop(flight.application, text, flight.replies)
+            return stop(flight.application, flight.attempt.environment, text, flight.replies)
         }
         let token: ProviderTokens.Token?
         switch sender.credentials {
         case .certificate: token = nil
         case .tokens(let tokens):
             token = tokens.token(at: world.wall())
-            if token == nil { return stop(flight.application, "no provider token can be signed", flight.replies) }
+            if token == nil {
+                let text = "no provider token can be signed"
+                return stop(flight.application, flight.attempt.environment, text, flight.replies)
+            }
         }
         let request = HTTP2Request(
             flight.push.fields(
@@ -256,8 +265,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 if isResumed { health.remark(contents.stops.summary) }
                 return (Self.take(flight, from: &contents), isResumed)
             }
-            if isResumed { logger.notice("APNs accepts the credentials again", metadata: of(flight.application)) }
-            if action == .stop { noteStop(of: flight.application, known.why) }
+            if isResumed { noteResumption(of: flight) }
+            if action == .stop { noteStop(of: flight.application, flight.attempt.environment, known.why) }
             if isAwaited { follow(flight, known, action) }
         case .failure(let failure):
             guard contents.withLock({ Self.take(flight, from: &$0) }) else { return }
@@ -297,6 +306,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
             contents.withLock { $0.budget.takeRepeat() }
         }
         switch step {
+        case .end(.accepted): end(flight.replies, flight.success, .accepted)
         case .end(let result): end(flight.replies, result, PushMetrics.Outcome(result))
         case .again, .toOtherEnvironment: send(next)
         }
@@ -325,22 +335,55 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     }
 
     /// Nothing can be sent for an application until an operator corrects its settings.
-    private func stop(_ application: String, _ why: String, _ replies: [ChannelReply]) {
-        noteStop(of: application, why)
+    private func stop(
+        _ application: String,
+        _ environment: DeviceRegistration.Environment?,
+        _ why: String,
+        _ replies: [ChannelReply]
+    ) {
+        noteStop(of: application, environment, why)
         end(replies, .deferred(retryAfter: APNsAction.pauseWithoutCredentials), .stopped)
     }
 
-    private func noteStop(of application: String, _ why: String) {
+    private func noteStop(
+        of application: String,
+        _ environment: DeviceRegistration.Environment?,
+        _ why: String
+    ) {
+        let now = world.wall()
         let isNew = contents.withLock { contents in
-            let isNew = contents.stops.stop(application, because: why, at: world.wall())
+            let isNew = contents.stops.stop(application, because: why, at: now)
             health.remark(contents.stops.summary)
             return isNew
         }
         guard isNew else { return }
+        changes?.add(
+            ChannelEvent(
+                name: .stopped,
+                channel: name,
+                application: application,
+                environment: environment,
+                at: now,
+                reason: why
+            )
+        )
         logger.error(
             "nothing is sent through APNs for an application: correct its credentials, and send SIGHUP",
             metadata: of(application).merging(["reason": "\(why)"]) { $1 }
         )
+    }
+
+    private func noteResumption(of flight: APNsFlight) {
+        changes?.add(
+            ChannelEvent(
+                name: .resumed,
+                channel: name,
+                application: flight.application,
+                environment: flight.attempt.environment,
+                at: world.wall()
+            )
+        )
+        logger.notice("APNs accepts the credentials again", metadata: of(flight.application))
     }
 
     private func of(_ application: String) -> Logger.Metadata { ["application": "\(application)"] }
@@ -396,6 +439,8 @@ struct APNsFlight: Sendable {
     let application: String
     let route: APNsSenders.Route
     let push: APNsPush
+    /// When APNs takes it.
+    let success: ChannelResult
     let token: String
     let priority: WorkPriority
     /// Several for removals that share it.

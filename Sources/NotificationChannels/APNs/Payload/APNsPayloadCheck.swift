@@ -70,15 +70,23 @@ struct APNsPayloadCheck {
         if aps["alert"] == nil, aps["sound"] == nil, aps["badge"] == nil {
             refuse("aps", "has no alert, sound or badge: it would be a background push")
         }
-        if aps["mutable-content"] == .number("1"), !Self.hasAlertText(aps["alert"]) {
-            warn("aps.mutable-content", "runs no service extension without the text of an alert")
-        }
-        let isCriticalSound = aps["sound"]?["critical"] == .number("1")
-        if aps["interruption-level"] == .string("critical"), !isCriticalSound {
-            warn("aps.interruption-level", "critical needs a sound with \"critical\":1, and an entitlement of the app")
-        }
-        if isCriticalSound, let level = aps["interruption-level"], level != .string("critical") {
-            warn("aps.sound.critical", "is for the interruption level critical")
+        var coherence = APNsCoherence()
+        coherence.isMutable = aps["mutable-content"] == .number("1")
+        coherence.hasText = Self.hasAlertText(aps["alert"])
+        coherence.level = aps["interruption-level"]?.stringValue.flatMap(InterruptionLevel.init(apnsName:))
+        coherence.hasCriticalSound = aps["sound"]?["critical"] == .number("1")
+        for problem in coherence.problems {
+            switch problem {
+            case .mutableWithoutText:
+                warn("aps.mutable-content", "runs no service extension without the text of an alert")
+            case .criticalLevelWithoutSound:
+                warn(
+                    "aps.interruption-level",
+                    "critical needs a sound with \"critical\":1, and an entitlement of the app"
+                )
+            case .criticalSoundOfPassive, .criticalSoundOfOtherLevel:
+                warn("aps.sound.critical", "is for the interruption level critical")
+            }
         }
     }
 

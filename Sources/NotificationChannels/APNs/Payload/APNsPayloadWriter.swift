@@ -5,9 +5,6 @@ import NotificationModel
 ///
 /// The shortest JSON: what was written with escapes or white space gets neither. The texts of the content are copied, not read.
 struct APNsPayloadWriter {
-    /// The member for the app's answers to Carillon.
-    static let ownMember: StaticString = "carillon"
-
     let pushType: APNsPushType
     private let scanner: JSONScanner
     private let parts: ContentParts
@@ -191,7 +188,7 @@ struct APNsPayloadWriter {
     ) throws(ModelError) {
         let media = withMedia && delivery.shows(parts) ? parts.attachments : nil
         guard delivery.origin != nil || media != nil else { return }
-        object.begin(FieldName(stringLiteral: Self.ownMember), &out)
+        object.begin(FieldName(stringLiteral: APNsCoherence.ownMember), &out)
         var own = JSONObjectWriter()
         delivery.origin?.write(to: &own, &out)
         try copy("attachments", at: media, &own, &out)
@@ -208,11 +205,7 @@ struct APNsPayloadWriter {
         scanner.position = place
         try scanner.object { scanner, name throws(ModelError) in
             let reserved = try scanner.field(name) { name -> PayloadChange? in
-                switch name {
-                case "aps": .memberLeftOut("userInfo.aps")
-                case FieldName(stringLiteral: Self.ownMember): .memberLeftOut("userInfo.carillon")
-                default: nil
-                }
+                APNsCoherence.isReserved(name) ? .memberLeftOut("userInfo.\(name.text)") : nil
             }
             if let reserved {
                 changes.append(reserved)

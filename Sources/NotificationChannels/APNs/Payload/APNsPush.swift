@@ -30,7 +30,9 @@ package struct APNsPush: Hashable, Sendable {
         self = try delivery.content.borrowed { bytes throws(ModelError) in
             // An enriched content may be nested deeper than a request.
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
-            let parts = try scanner.whole { scanner throws(ModelError) in try ContentParts(&scanner) }
+            let parts = try scanner.whole { scanner throws(ModelError) in
+                try ContentParts(&scanner, localization: delivery.localization)
+            }
             let writer = APNsPayloadWriter(scanner, parts, delivery, pushType)
             let (payload, changes) = try writer.payload(policy)
             var headers = APNsHeaders(writer.pushType, bundle: bundle, id: delivery.id)

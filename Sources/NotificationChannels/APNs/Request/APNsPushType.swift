@@ -54,7 +54,7 @@ package enum APNsPushType: String, CaseIterable, Hashable, Sendable {
     }
 
     /// The longest payload in bytes.
-    package var maximumPayloadBytes: Int { self == .voip ? 5120 : 4096 }
+    package var maximumPayloadBytes: Int { self == .voip ? 5120 : APNsCoherence.payloadBytes }
 
     /// The token that it is sent to; one of another kind is refused as `DeviceTokenNotForTopic`.
     package var tokenKind: TokenKind {

@@ -50,6 +50,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
     }
 
     package let name = ChannelName.fcm
+    package let changes: ChannelChanges? = ChannelChanges()
     private let configuration: Configuration
     private let maker: FCMProjectMaker
     private let metrics: PushMetrics
@@ -148,6 +149,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 project: route.project,
                 target: FCMTarget(registration.token),
                 body: message.body,
+                success: ChannelResult(takenFor: send.kind, lacking: message.changes),
                 priority: send.priority,
                 reply: reply,
                 attempt: FCMAttempt(at: now)
@@ -310,6 +312,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
             isProven: flight.project.isProven.load(ordering: .relaxed)
         ) { contents.withLock { $0.budget.takeRepeat() } }
         switch step {
+        case .end(.accepted): finish(flight, flight.success)
         case .end(let result): finish(flight, result)
         case .again: send(next)
         }
@@ -339,17 +342,21 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
             health.remark(contents.stops.summary)
             return true
         }
-        if isResumed { logger.notice("FCM accepts the credentials again", metadata: of(application)) }
+        guard isResumed else { return }
+        changes?.add(ChannelEvent(name: .resumed, channel: name, application: application, at: world.wall()))
+        logger.notice("FCM accepts the credentials again", metadata: of(application))
     }
 
     /// Nothing can be sent for an application until an operator corrects its settings.
     private func noteStop(of application: String, _ why: String) {
+        let now = world.wall()
         let isNew = contents.withLock { contents in
-            let isNew = contents.stops.stop(application, because: why, at: world.wall())
+            let isNew = contents.stops.stop(application, because: why, at: now)
             health.remark(contents.stops.summary)
             return isNew
         }
         guard isNew else { return }
+        changes?.add(ChannelEvent(name: .stopped, channel: name, application: application, at: now, reason: why))
         logger.error(
             "nothing is sent through FCM for an application: correct its service account, and send SIGHUP",
             metadata: of(application).merging(["reason": "\(why)"]) { $1 }
@@ -424,6 +431,8 @@ struct FCMFlight: Sendable {
     let project: FCMProject
     let target: FCMTarget
     let body: [UInt8]
+    /// When FCM takes it.
+    let success: ChannelResult
     let priority: WorkPriority
     let reply: ChannelReply
     var attempt: FCMAttempt

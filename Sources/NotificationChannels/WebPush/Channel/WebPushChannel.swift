@@ -37,6 +37,8 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
         let subscription: PushSubscription
         let endpoint: EgressURL
         let message: WebPushMessage
+        /// When the push service takes it.
+        let success: ChannelResult
         let reply: ChannelReply
         let begun: Timestamp
     }
@@ -53,6 +55,7 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
     }
 
     package let name = ChannelName.webpush
+    package let changes: ChannelChanges? = ChannelChanges()
     private let configuration: Configuration
     private let policy: EgressPolicy
     private let connections: OutboundConnections
@@ -168,6 +171,7 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
             subscription: subscription,
             endpoint: endpoint,
             message: message,
+            success: ChannelResult(takenFor: send.kind, lacking: message.changes),
             reply: reply,
             begun: now
         )
@@ -259,7 +263,8 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
         case .refuseKey, .retire, .refuse, .refuseSize, .redirect, .delay, .retry, .unanswered: break
         }
         let pause = answer.retryAfter.flatMap { RetryAfter.milliseconds($0, at: now) }
-        finish(flight.reply, action.result(retryAfter: pause, begun: flight.begun, isProven: isProven))
+        let result = action.result(retryAfter: pause, begun: flight.begun, isProven: isProven)
+        finish(flight.reply, result == .accepted ? flight.success : result)
     }
 
     package func cancel(_ reply: ChannelReply) {
@@ -295,7 +300,9 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
     }
 
     private func noteStop(of application: String, _ why: String) {
-        guard contents.withLock({ $0.stops.stop(application, because: why, at: world.wall()) }) else { return }
+        let now = world.wall()
+        guard contents.withLock({ $0.stops.stop(application, because: why, at: now) }) else { return }
+        changes?.add(ChannelEvent(name: .stopped, channel: name, application: application, at: now, reason: why))
         remark()
         logger.error(
             "nothing is sent by Web Push for an application: add it to the file, and send SIGHUP",

@@ -42,7 +42,9 @@ package struct WebPushMessage: Hashable, Sendable {
         let (body, changes, urgency) = try delivery.content.borrowed { bytes throws(ModelError) in
             // An enriched content may be nested deeper than a request.
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
-            let parts = try scanner.whole { scanner throws(ModelError) in try ContentParts(&scanner) }
+            let parts = try scanner.whole { scanner throws(ModelError) in
+                try ContentParts(&scanner, localization: delivery.localization)
+            }
             let writer = WebPushMessageWriter(
                 scanner: scanner,
                 parts: parts,

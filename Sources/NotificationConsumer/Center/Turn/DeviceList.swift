@@ -8,6 +8,7 @@ struct DeviceList {
     private let rules: LifecycleRules
     private let now: Timestamp
     private let isQuiet: Bool
+    private let localizations: ContentLocalizations?
     private var list = DeviceJSON()
     /// Why the first device does not present it.
     private(set) var reason: ReasonCode?
@@ -16,17 +17,20 @@ struct DeviceList {
 
     /// - Parameters:
     ///   - facts: of the content.
+    ///   - localizations: of the content.
     ///   - policy: of its category, for apps in the foreground.
     ///   - now: when it is sent.
     ///   - isQuiet: whether neither a banner is shown nor a sound is played.
     init(
         _ facts: ContentFacts,
+        _ localizations: ContentLocalizations?,
         policy: ForegroundPolicy?,
         _ rules: LifecycleRules,
         at now: Timestamp,
         isQuiet: Bool = false
     ) {
         (self.facts, self.policy, self.rules, self.now, self.isQuiet) = (facts, policy, rules, now, isQuiet)
+        self.localizations = localizations
         list.bytes.reserveCapacity(512)
         list.bytes.append(UInt8(ascii: "["))
     }
@@ -85,6 +89,10 @@ struct DeviceList {
             if let locale = device.registration.locale {
                 JSONWriter.append(",\"locale\":", to: &list.bytes)
                 JSONWriter.append(string: locale, to: &list.bytes)
+            }
+            if let tag = localizations?.tag(for: device.registration.locale) {
+                JSONWriter.append(",\"localization\":", to: &list.bytes)
+                JSONWriter.append(string: tag, to: &list.bytes)
             }
         }
         list.bytes.append(UInt8(ascii: "}"))

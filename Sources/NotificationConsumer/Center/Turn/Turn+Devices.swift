@@ -38,7 +38,8 @@ extension Turn {
             isReplayable = false
             return ([], .noDevice)
         }
-        var list = DeviceList(facts, policy: category?.presentation, rules, at: now)
+        let localizations = ContentLocalizations(facts, in: handover.content)
+        var list = DeviceList(facts, localizations, policy: category?.presentation, rules, at: now)
         var names: [String] = []
         // In place: a device has many texts.
         for index in recipient.registrations.indices where recipient.registrations[index].takesNotifications {
@@ -93,26 +94,37 @@ extension Turn {
         return list.json { device in
             guard let place = screen.place(of: device, on: channel) else { return .accepted }
             let target = screen.targets[place]
-            if target.surelyShows(handover.showing) { return .accepted }
+            if target.surelyShows(handover.showing) {
+                return target.reduced.isEmpty ? .accepted : .reduced(target.reduced)
+            }
             if target.hasRefused(handover.showing) { return .rejected(target.refusal ?? .gaveUp) }
             return .retrying
         }
     }
 
-    /// The list of devices that are asked to remove what they show: all that may show something under the key.
-    func removalList(of delivered: StateEntry.Delivered, except device: String?) -> ArraySlice<UInt8>? {
+    /// The devices that are to remove what they show: all that may show something under the key.
+    func removalNames(of delivered: StateEntry.Delivered, except device: String?) -> [String] {
         var names = delivered.devices
         for case let name? in entry.screen?.targets.filter(\.mayShowAnything).map(\.device) ?? []
         where !names.containsUTF8(of: name) {
             names.append(name)
         }
         if let device { names.removeUTF8(of: device) }
-        return removalList(names, isRequested: rules.channels.isSent(delivered.channel))
+        return names
     }
 
-    /// - Parameter isRequested: whether a channel asks them; otherwise the gateway has to.
+    /// What a list says of a removal on a device.
+    enum RemovalState {
+        /// Nothing: the gateway has to ask.
+        case none
+        /// It is tried again.
+        case retrying
+        case ended(RemovalOutcome, ReasonCode?)
+    }
+
+    /// - Parameter state: of each device.
     /// - Returns: nil without a device.
-    func removalList(_ names: [String], isRequested: Bool) -> ArraySlice<UInt8>? {
+    func removalList(_ names: [String], _ state: (String) -> RemovalState) -> ArraySlice<UInt8>? {
         guard !names.isEmpty else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]
         for name in names {
@@ -122,7 +134,13 @@ extension Turn {
             if let known = recipient.registrations.first(where: { $0.name.hasSameUTF8(as: name) }) {
                 known.writeAddress(to: &json, rules)
             }
-            if isRequested { JSONWriter.append(",\"outcome\":\"requested\"", to: &json) }
+            switch state(name) {
+            case .none: break
+            case .retrying: JSONWriter.append(",\"outcome\":\"retrying\"", to: &json)
+            case .ended(let outcome, let reason):
+                json.append(contentsOf: ",\"outcome\":\"\(outcome.rawValue)\"".utf8)
+                if let reason { json.append(contentsOf: ",\"reason\":\"\(reason.rawValue)\"".utf8) }
+            }
             json.append(UInt8(ascii: "}"))
         }
         json.append(UInt8(ascii: "]"))
@@ -132,7 +150,15 @@ extension Turn {
     /// The list of devices that are given again, quietly, what they are to show.
     mutating func quietList(of content: ArraySlice<UInt8>, for names: [String]) -> ArraySlice<UInt8>? {
         guard !names.isEmpty else { return nil }
-        var list = DeviceList(ContentFacts(content), policy: .options([.list, .badge]), rules, at: now, isQuiet: true)
+        let facts = ContentFacts(content)
+        var list = DeviceList(
+            facts,
+            ContentLocalizations(facts, in: content),
+            policy: .options([.list, .badge]),
+            rules,
+            at: now,
+            isQuiet: true
+        )
         for index in recipient.registrations.indices where names.containsUTF8(of: recipient.registrations[index].name) {
             _ = list.append(&recipient.registrations[index], increments: false)
         }

@@ -59,11 +59,16 @@ extension Turn {
         // Whatever the channel says: a person has answered it.
         let isAnswered = isOfHandover && entry.handover?.answer != nil
         switch isAnswered ? .accepted : result {
-        case .accepted:
+        case .accepted, .reduced, .removed:
             if isOfHandover, let showing = operation.showing, entry.isInDoubt(showing) {
                 entry.handover?.isInDoubt = true
             }
             entry.screen?.note(.accepted, of: operation)
+            switch result {
+            case .reduced(let parts): entry.screen?.note(parts, of: operation)
+            case .removed(let outcome): note(outcome, of: operation)
+            default: note(.requested, of: operation)
+            }
         case .rejected(let reason): refuse(operation, reason)
         case .gone(let instant):
             refuse(operation, .unregistered)
@@ -91,6 +96,7 @@ extension Turn {
             shown(on: $0.device, $0.channel)
         }
         entry.screen = screen
+        note(.impossible, because: reason ?? .gaveUp, of: operation)
     }
 
     /// The platform no longer knows the token of a device: the recipient's record retires it, as when a gateway says so.
@@ -121,7 +127,7 @@ extension Turn {
         switch result {
         case .failed(let pause), .unanswered(let pause): (request, _) = (pause, next.wait(until: now, isTried: true))
         case .deferred(let pause): (request, _) = (pause, next.wait(until: now, isTried: false))
-        case .accepted, .rejected, .gone: return nil
+        case .accepted, .reduced, .removed, .rejected, .gone: return nil
         }
         let spent = next.begun.map { max(0, now.rawValue - $0.rawValue) } ?? 0
         guard let id = operation.id,
@@ -194,6 +200,7 @@ extension Turn {
                 $0.device = device
                 $0.outcome = isRefused ? .rejected : .accepted
                 $0.reason = isRefused ? target.refusal ?? .gaveUp : nil
+                if !isRefused { $0.reduced = target.reduced }
             }
             if !isRefused, let details = entry.delivered?.details {
                 entry.delivered?.details = details.on(details.devices + [device])
@@ -310,14 +317,8 @@ extension Turn {
         from device: String?,
         _ trace: CarriedTrace
     ) {
-        let devices = removalList(of: delivered, except: device)
-        publish(.removed, of: delivered.requestID, closes: false, trace) {
-            // Each occurrence of a repeating notification can be removed.
-            $0.occurrence = delivered.occurrence
-            $0.by = id
-            $0.device = device
-            $0.devices = devices
-        }
+        let names = removalNames(of: delivered, except: device)
+        tellRemoved(delivered.showing, by: id, left: device, from: names, on: delivered.channel, trace)
         hide(delivered)
     }
 

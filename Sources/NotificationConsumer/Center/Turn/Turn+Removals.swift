@@ -84,12 +84,8 @@ extension Turn {
     private mutating func takeAwayLeftovers(_ removal: CenterInput.Removal) -> Bool {
         let left = entry.screen?.targets.filter { $0.isLeft && $0.mayShowAnything } ?? []
         guard let first = left.first, let showing = first.sure ?? first.maybes.last else { return false }
-        let devices = removalList(left.compactMap(\.device), isRequested: rules.channels.isSent(first.channel))
-        publish(.removed, of: showing.requestID, closes: false, removal.trace) {
-            $0.occurrence = showing.occurrence
-            $0.by = removal.id
-            $0.devices = devices
-        }
+        let names = left.compactMap(\.device)
+        tellRemoved(showing, by: removal.id, left: nil, from: names, on: first.channel, removal.trace)
         entry.screen?.endRefusals()
         return true
     }

@@ -13,6 +13,7 @@ extension Turn {
             if fireTurn() { continue }
             guard entry.screen != nil, beginOperations() else { break }
         }
+        settleRemoval()
         tidy()
     }
 
@@ -224,7 +225,7 @@ extension Turn {
         var send = ChannelSend(operation, of: key)
         switch operation.goal {
         case .remove:
-            send.devices = removalList(operation.devices, isRequested: true)
+            send.devices = removalList(operation.devices) { _ in .ended(.requested, nil) }
         case .show where operation.isQuiet:
             guard let delivered = entry.delivered, let content = delivered.details?.content else { return .held }
             send.kind = .deliver(content: content)

@@ -108,6 +108,7 @@ struct Turn {
         _ trace: CarriedTrace,
         _ fill: (inout DeliveryEvent) -> Void = { _ in }
     ) {
+        tellRemoval()
         var event = DeliveryEvent(name: name, requestID: id, key: key, closes: closes, inDoubt: inDoubt)
         fill(&event)
         effects.append(.publish(event, trace))

@@ -1,22 +1,24 @@
-/// Selects a localization of a rule by the lookup of RFC 4647, section 3.4.
-struct LocaleTable: Hashable, Sendable {
-    /// Maximum number of localizations of one rule.
-    static let maximumCount = 200
+/// Selects a localization by the lookup of RFC 4647, section 3.4.
+package struct LocaleTable: Hashable, Sendable {
+    /// Maximum number of localizations of a rule or a content.
+    package static let maximumCount = 200
 
     /// The index of the body by lower-case tag.
     private var bodies: [String: Int] = [:]
     /// The locale to use if the event's has no localization.
     private let fallback: String?
 
+    /// A table without localizations.
+    ///
     /// - Parameter fallback: A tag; nil for none.
-    init(fallback: String?) {
+    package init(fallback: String?) {
         self.fallback = fallback.map(Self.canonical)
     }
 
     /// Adds the localization of a tag.
     ///
     /// - Returns: False if the tag has one already, whatever its case.
-    mutating func insert(_ tag: String, body: Int) -> Bool {
+    package mutating func insert(_ tag: String, body: Int) -> Bool {
         let tag = Self.canonical(tag)
         guard bodies[tag] == nil else { return false }
         bodies[tag] = body
@@ -26,8 +28,8 @@ struct LocaleTable: Hashable, Sendable {
     /// The body for a locale: `zh-Hans-CN` falls back to `zh-Hans` and `zh`, then to the fallback locale in the same
     /// way, then to the base.
     ///
-    /// - Parameter locale: Nil if the event has none.
-    func body(for locale: String?) -> Int {
+    /// - Parameter locale: Nil if there is none.
+    package func body(for locale: String?) -> Int {
         // A locale is untrusted: longer than a tag with all common suffixes, it is not a locale.
         if let locale, locale.utf8.count <= 2 * Self.maximumTagBytes, let body = lookUp(Self.canonical(locale)) {
             return body
@@ -35,7 +37,8 @@ struct LocaleTable: Hashable, Sendable {
         return fallback.flatMap(lookUp) ?? 0
     }
 
-    var hasFallback: Bool {
+    /// Whether the fallback locale has a localization.
+    package var hasFallback: Bool {
         fallback.flatMap(lookUp) != nil
     }
 
@@ -56,10 +59,10 @@ struct LocaleTable: Hashable, Sendable {
     }
 
     /// RFC 5646 has no limit; the longest registered tags are far shorter.
-    static let maximumTagBytes = 128
+    package static let maximumTagBytes = 128
 
     /// Whether the text is written as a tag: subtags of one to eight letters and digits, the first of letters.
-    static func isTag(_ text: String) -> Bool {
+    package static func isTag(_ text: String) -> Bool {
         let subtags = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard text.utf8.count <= maximumTagBytes, let language = subtags.first else { return false }
         return subtags.allSatisfy { (1...8).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }

@@ -1,0 +1,167 @@
+package import NotificationModel
+
+/// A removal of what devices show, each by an operation of its own: its event waits until each was tried once, and what comes
+/// later is told by itself.
+package struct OpenRemoval: Sendable, Hashable {
+    /// A device that is to remove the notification.
+    package struct Device: Sendable, Hashable {
+        /// Its name.
+        package var name: String
+        /// What became of it; nil while that is open.
+        package var outcome: RemovalOutcome?
+        /// Why it is impossible.
+        package var reason: ReasonCode?
+
+        /// A device whose outcome is open.
+        package init(_ name: String) { self.name = name }
+    }
+
+    /// What is removed.
+    package var showing: Showing
+    /// The removal or response that caused it.
+    package var by: RequestID
+    /// The device that it has left already.
+    package var left: String?
+    /// The route of the devices.
+    package var channel: ChannelName
+    /// The trace of the cause.
+    package var trace: CarriedTrace
+    /// In the order of the event.
+    package var devices: [Device]
+    /// Whether its event was published.
+    package var isTold = false
+
+    /// A removal that begins.
+    package init(
+        _ showing: Showing,
+        by: RequestID,
+        left: String?,
+        from names: [String],
+        on channel: ChannelName,
+        trace: CarriedTrace
+    ) {
+        (self.showing, self.by, self.left, self.channel) = (showing, by, left, channel)
+        (self.trace, self.devices) = (trace, names.map(Device.init))
+    }
+
+    /// Whether an operation is of one of its devices.
+    func concerns(_ device: Device, _ operation: ScreenOperation) -> Bool {
+        operation.channel == channel && operation.devices.containsUTF8(of: device.name)
+    }
+}
+
+extension Screen {
+    /// Whether the event of the removal waits for an answer: an attempt at a device is under way, or its first one is still to come.
+    ///
+    /// - Parameter isReplaced: whether something newer is on its way to the devices.
+    package func isRemovalAwaited(isReplaced: Bool) -> Bool {
+        guard let removal else { return false }
+        func isAwaited(_ operation: ScreenOperation) -> Bool {
+            guard operation.goal == .remove else { return operation.isInFlight && !isReplaced }
+            return operation.isInFlight || operation.begun == nil && !isReplaced
+        }
+        return removal.devices.contains { device in
+            device.outcome == nil && operations.contains { removal.concerns(device, $0) && isAwaited($0) }
+        }
+    }
+
+    /// Whether something is still done about a device of the removal.
+    package func isRemovalOpen(on device: OpenRemoval.Device) -> Bool {
+        guard let removal, device.outcome == nil else { return false }
+        return operations.contains { operation in
+            removal.concerns(device, operation) && (operation.isInFlight || operation.goal == .remove)
+        }
+    }
+
+    /// Notes what became of a removal.
+    ///
+    /// - Returns: the devices whose outcome comes after the event.
+    package mutating func note(_ outcome: RemovalOutcome, because reason: ReasonCode?, of operation: ScreenOperation)
+        -> [String]
+    {
+        guard var removal, operation.goal == .remove else { return [] }
+        var late: [String] = []
+        for place in removal.devices.indices
+        where removal.devices[place].outcome == nil && removal.concerns(removal.devices[place], operation) {
+            (removal.devices[place].outcome, removal.devices[place].reason) = (outcome, reason)
+            if removal.isTold { late.append(removal.devices[place].name) }
+        }
+        self.removal = removal
+        return late
+    }
+}
+
+extension OpenRemoval: StatePart, JSONWritable {
+    private enum Field: FieldName {
+        case showing, by, left, channel, devices, told
+    }
+
+    var form: Int { channel.form }
+
+    init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var (showing, by, channel): (Showing?, RequestID?, ChannelName?)
+        var (left, devices, isTold) = (nil as String?, [] as [Device], false)
+        var trace = CarriedTrace.Scan()
+        try scanner.object { scanner, name throws(ModelError) in
+            switch try scanner.field(name, of: Field.self) {
+            case .showing: showing = try Showing(&scanner)
+            case .by: by = try scanner.requestID()
+            case .left: left = scanner.materialise(try scanner.string())
+            case .channel: channel = try scanner.choice(ChannelName.self)
+            case .devices:
+                try scanner.array { scanner, _ throws(ModelError) in devices.append(try Device(&scanner)) }
+            case .told: isTold = try scanner.boolean()
+            case nil: try trace.read(name, &scanner)
+            }
+        }
+        self.init(
+            try scanner.required(showing, Field.showing),
+            by: try scanner.required(by, Field.by),
+            left: left,
+            from: [],
+            on: try scanner.required(channel, Field.channel),
+            trace: trace.trace
+        )
+        (self.devices, self.isTold) = (devices, isTold)
+    }
+
+    package func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.showing, showing, &out)
+        object.member(Field.by, by, &out)
+        object.member(Field.left, left, &out)
+        object.member(Field.channel, channel.rawValue, &out)
+        object.member(Field.devices, devices, &out)
+        if isTold { object.member(Field.told, true, &out) }
+        trace.write(&object, &out)
+        object.end(&out)
+    }
+}
+
+extension OpenRemoval.Device: JSONWritable {
+    private enum Field: FieldName {
+        case device, outcome, reason
+    }
+
+    init(_ scanner: inout JSONScanner) throws(ModelError) {
+        var (name, outcome, reason): (String?, RemovalOutcome?, ReasonCode?)
+        try scanner.object { scanner, label throws(ModelError) in
+            switch try scanner.field(label, of: Field.self) {
+            case .device: name = scanner.materialise(try scanner.string())
+            case .outcome: outcome = try scanner.choice(RemovalOutcome.self)
+            case .reason: reason = try scanner.choice(ReasonCode.self)
+            case nil: try scanner.skipValue()
+            }
+        }
+        self.init(try scanner.required(name, Field.device))
+        (self.outcome, self.reason) = (outcome, reason)
+    }
+
+    package func writeJSON(to out: inout [UInt8]) {
+        var object = JSONObjectWriter()
+        object.member(Field.device, name, &out)
+        object.member(Field.outcome, outcome?.rawValue, &out)
+        object.member(Field.reason, reason?.rawValue, &out)
+        object.end(&out)
+    }
+}
