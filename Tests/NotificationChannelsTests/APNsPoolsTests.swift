@@ -22,7 +22,8 @@ struct APNsPoolsTests {
                 """
             )
             let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
-            let pools = try APNsPools(defaults.apns, defaults.egress, observer: APNsMetrics(PrometheusRegistry()))
+            let metrics = PushMetrics(.apns, of: "APNs", devices: "Apple", reasons: [], PrometheusRegistry())
+            let pools = try APNsPools(defaults.apns, defaults.egress, observer: metrics)
             var senders = APNsSenders()
             try withExtendedLifetime(folders) {
                 _ = try senders.use(try APNsApplicationsFile.load(path: file), pools.sender)
