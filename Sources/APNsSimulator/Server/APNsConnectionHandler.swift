@@ -124,8 +124,8 @@ final class APNsConnectionHandler: ChannelInboundHandler {
         if error is NIOHTTP2Errors.MaxStreamsViolation {
             // In the words of APNs.
             goAway(.protocolError, ByteBuffer(string: "Maximum active streams violated"), after: lastProcessed)
-        } else if error is any NIOHTTP2Error, !written.hasGoAway {
-            // It concerns one stream, which is reset.
+        } else if error is any NIOHTTP2Error, isGoingAway || !written.hasGoAway {
+            // It concerns one stream, which is reset; after a GOAWAY of ours, one that the client had begun before it knew.
             return
         }
         context.close(promise: nil)
