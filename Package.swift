@@ -180,7 +180,8 @@ let package = Package(
         .target(
             name: "CarillonBench",
             dependencies: [
-                "APNsSimulator", "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer", "NotificationEnrichment",
+                "APNsSimulator", "Kafka", "LocalBroker", "NotificationChannels", "NotificationConsumer",
+                "NotificationEnrichment",
                 "NotificationDelivery", "NotificationModel", "NotificationState", "NotificationPublisher",
                 "OutboundHTTP", "ServiceHTTP", "ServiceSupport", log, argumentParser,
                 hummingbird, hummingbirdCore, hummingbirdTLS, nioCore, nioPosix, nioSSL, unixSignals,

@@ -123,8 +123,8 @@ package final class HTTP2ServerHandler: ChannelInboundHandler {
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if error is NIOHTTP2Errors.MaxStreamsViolation {
             goAway(.protocolError, ByteBuffer(string: behaviour.streamsViolated), after: lastProcessed)
-        } else if error is any NIOHTTP2Error, !written.hasGoAway {
-            // It concerns one stream, which is reset.
+        } else if error is any NIOHTTP2Error, isGoingAway || !written.hasGoAway {
+            // It concerns one stream, which is reset; after a GOAWAY of ours, one that the client had begun before it knew.
             return
         }
         context.close(promise: nil)

@@ -203,7 +203,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 success: ChannelResult(
                     takenFor: send.kind,
                     lacking: push.changes,
-                    removal: route.application.removal == .overwrite ? .overwritten : .requested
+                    removal: route.application.removal == .ask ? .requested : .overwritten
                 ),
                 token: registration.token,
                 priority: send.priority,

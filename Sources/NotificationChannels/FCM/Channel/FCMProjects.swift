@@ -92,6 +92,10 @@ final class FCMProjectMaker: Sendable {
     private let settings: HTTP2Pool.Settings
     private let server: PushServer
     private let authorities: [NIOSSLCertificate]
+    /// Of all projects.
+    private let tls: OutboundTLS.Client
+    /// Of all pools: with many projects a network that has failed would get as many connections at once when it works again.
+    private let rate = HTTP2OpenRate(perSecond: 20, atOnce: 40)
     private let observer: any HTTP2PoolObserver
     private let wall: @Sendable () -> Timestamp
     /// By `token_uri`: nearly all accounts have the same.
@@ -122,14 +126,16 @@ final class FCMProjectMaker: Sendable {
             timeout: settings.openTimeout
         )
         authorities = try egress.authorities()
+        tls = try OutboundTLS.Client(and: authorities)
     }
 
     func project(of application: FCMApplication) throws -> FCMProject {
-        let pool = try HTTP2Pool(
+        let pool = HTTP2Pool(
             settings,
             to: server.origin,
             hosts: server.hosts,
-            and: authorities,
+            tls: tls,
+            sharing: rate,
             observer: observer
         )
         let tokens = AccessTokens(application.account, from: try tokenServer(of: application.account), wall: wall)
