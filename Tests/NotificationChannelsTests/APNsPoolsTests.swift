@@ -1,5 +1,6 @@
 import APNsSimulator
 import NIOSSL
+import NotificationModel
 import ServiceSupport
 import Testing
 

@@ -82,7 +82,7 @@ final class PushDesk {
                     guard repeats else { break }
                     work.add(send, within: Self.patience, at: .now, SystemClock.now)
                     continue
-                case .accepted: accepted += 1
+                case .accepted, .reduced, .removed: accepted += 1
                 case .rejected, .gone: break
                 }
                 ended += 1

@@ -48,9 +48,9 @@ enum PushWorkload {
     /// The push that the channel makes of a notification, for other clients.
     static func push(_ number: Int) throws -> APNsPush {
         let send = try send(number, token: token(number)).work
-        let device = try APNsDevice(list: devices)
+        let device = try PresentedDevice(list: devices)
         return try APNsPush(
-            APNsDelivery(send, content: content(number)[...], to: device),
+            DeviceDelivery(send, content: content(number)[...], to: device),
             bundle: PushServer.bundle
         )
     }
