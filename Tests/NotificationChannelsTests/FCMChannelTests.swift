@@ -47,7 +47,9 @@ struct FCMChannelTests {
             #expect(await bench.desk.result(of: try Self.send("order", #"{"title":"Delivered"}"#)) == .accepted)
             #expect(await bench.desk.result(of: try Self.send("other")) == .accepted)
             #expect(bench.titles == ["Delivered", "On its way"])
-            #expect(await bench.desk.result(of: try Self.send("order", kind: .remove, sequence: 42)) == .removed(.requested))
+            #expect(
+                await bench.desk.result(of: try Self.send("order", kind: .remove, sequence: 42)) == .removed(.requested)
+            )
             #expect(bench.titles == ["On its way"])
         }
     }
@@ -56,7 +58,9 @@ struct FCMChannelTests {
         try await FCMBench.with { bench in
             try bench.register()
             #expect(await bench.desk.result(of: try Self.send("order", sequence: 50)) == .accepted)
-            #expect(await bench.desk.result(of: try Self.send("order", kind: .remove, sequence: 49)) == .removed(.requested))
+            #expect(
+                await bench.desk.result(of: try Self.send("order", kind: .remove, sequence: 49)) == .removed(.requested)
+            )
             #expect(bench.titles == ["On its way"])
         }
     }

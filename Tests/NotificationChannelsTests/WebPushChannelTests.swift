@@ -61,7 +61,9 @@ struct WebPushChannelTests {
         try await WebPushBench.with { bench in
             let browser = try bench.browser()
             #expect(await bench.desk.result(of: try Self.send("order", to: browser)) == .accepted)
-            #expect(await bench.desk.result(of: try Self.send("order", to: browser, kind: .remove)) == .removed(.requested))
+            #expect(
+                await bench.desk.result(of: try Self.send("order", to: browser, kind: .remove)) == .removed(.requested)
+            )
             let requests = bench.service.requests
             #expect(requests.count == 2 && requests[0].headers["topic"] == requests[1].headers["topic"])
             let body = try JSONValue.parse(#require(try browser.read(requests[1].body)))
