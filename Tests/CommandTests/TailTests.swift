@@ -8,6 +8,16 @@ import Testing
 
 @Suite("The output for a topic")
 struct TailTests {
+    @Test func `an existing payload of APNs has the words of its alert`() {
+        func words(_ alert: String) -> String {
+            RecordLine.summary(
+                of: Array(#"{"requestId":"a","content":{"apns":{"aps":{"alert":\#(alert)}}},"version":7}"#.utf8)
+            )
+        }
+        #expect(words(#"{"title":"T","body":"B"}"#) == #""T" B, a payload of APNs, version 7, request a"#)
+        #expect(words(#""On its way""#).hasPrefix(#""On its way", a payload"#))
+    }
+
     // MARK: Filters
 
     @Test func `a recipient is that of the key, decoded`() {

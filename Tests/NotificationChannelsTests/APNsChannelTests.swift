@@ -19,12 +19,13 @@ struct APNsChannelTests {
         _ content: String = content,
         token: String = APNsBench.token,
         environment: DeviceRegistration.Environment? = nil,
+        bundle: String? = nil,
         kind: ChannelSend.Kind? = nil
     ) throws -> ChannelSend {
         let kind = kind ?? .deliver(content: Array(content.utf8)[...])
         var send = try NotificationChannelsTests.send(name, kind: kind, channel: .apns)
         var registration = try DeviceRegistration(platform: "apns", token: token)
-        registration.environment = environment
+        (registration.environment, registration.bundleIdentifier) = (environment, bundle)
         send.registration = registration
         let list =
             #"[{"device":"phone","outcome":"accepted","presentation":["banner","list","sound","badge"],"badge":3}]"#
@@ -111,6 +112,23 @@ struct APNsChannelTests {
             try bench.register(environment: .development)
             #expect(await bench.desk.result(of: try Self.send("a", environment: .production)) == .accepted)
             #expect(bench.titles == ["On its way"])
+        }
+    }
+
+    @Test func `a device of an app or an environment that nobody configured is rejected, and stops no other`()
+        async throws
+    {
+        try await APNsBench.with { bench in
+            try bench.register()
+            let foreign = try Self.send("a", bundle: "com.example.other")
+            #expect(await bench.desk.result(of: foreign) == .rejected(.unsupportedForm))
+            #expect(await bench.desk.result(of: try Self.send("b")) == .accepted)
+        }
+        try await APNsBench.with(onlyProduction: true) { bench in
+            try bench.register()
+            let development = try Self.send("a", environment: .development)
+            #expect(await bench.desk.result(of: development) == .rejected(.unsupportedForm))
+            #expect(await bench.desk.result(of: try Self.send("b")) == .accepted)
         }
     }
 
@@ -252,22 +270,15 @@ final class APNsBench {
     private let folder: TestFolder
 
     /// - Parameter streams: of a connection at one time.
-    init(more: String = "", connections: Int = 4, streams: Int = 500) async throws {
+    init(more: String = "", onlyProduction: Bool = false, connections: Int = 4, streams: Int = 500) async throws {
         folder = try TestFolder()
         var settings = APNsSimulatorConfiguration(directory: "\(folder.path)/apns")
         settings.behaviour.maximumStreams = streams
         simulator = try await APNsSimulator.start(settings)
         let key = try #require(simulator.keyFile)
-        file = try folder.write(
-            """
-            shop:
-              bundles: \(Self.bundle)
-              team: \(APNsSimulator.ownTeam)
-              key: \(APNsSimulator.ownKeyID)
-              key-file: \(key)
-            \(more)
-            """
-        )
+        let credentials = "team: \(APNsSimulator.ownTeam), key: \(APNsSimulator.ownKeyID), key-file: \(key)"
+        let both = "production: {\(credentials)}" + (onlyProduction ? "" : "\n  development: {\(credentials)}")
+        file = try folder.write("shop:\n  bundles: \(Self.bundle)\n  \(both)\n\(more)\n")
         let defaults = ConsumerServiceConfiguration(bootstrapServers: [])
         var (configuration, egress) = (defaults.apns, defaults.egress)
         configuration.applicationsFile = file
@@ -288,8 +299,12 @@ final class APNsBench {
         desk = Desk(channel)
     }
 
-    static func with(more: String = "", _ body: (APNsBench) async throws -> Void) async throws {
-        let bench = try await APNsBench(more: more)
+    static func with(
+        more: String = "",
+        onlyProduction: Bool = false,
+        _ body: (APNsBench) async throws -> Void
+    ) async throws {
+        let bench = try await APNsBench(more: more, onlyProduction: onlyProduction)
         do { try await body(bench) } catch { Issue.record(error) }
         await bench.end()
     }

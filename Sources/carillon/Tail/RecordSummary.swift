@@ -78,10 +78,14 @@ struct RecordSummary {
             pieces.append("\(action)\(typed)\(device)")
         }
         guard let content = take("content") else { return }
-        let title = content["title"]?.stringValue.map { "\"\($0)\"" }
-        let words = [title, content["body"]?.stringValue].compactMap(\.self).joined(separator: " ")
+        // An existing payload of APNs has the texts in its alert.
+        let alert = content["apns"]?["aps"]?["alert"]
+        let texts = alert ?? content
+        let title = (alert?.stringValue ?? texts["title"]?.stringValue).map { "\"\($0)\"" }
+        let words = [title, texts["body"]?.stringValue].compactMap(\.self).joined(separator: " ")
         if !words.isEmpty { pieces.append(Self.shortened(words, Self.wordsLength)) }
-        restOfContent = (content.objectValue ?? []).filter { !["title", "body"].contains($0.name) }
+        restOfContent = (content.objectValue ?? []).filter { !["title", "body", "apns"].contains($0.name) }
+        if content["apns"] != nil { pieces.append("a payload of APNs") }
     }
 
     private mutating func tellTimes() {

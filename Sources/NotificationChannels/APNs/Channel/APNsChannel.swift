@@ -182,9 +182,11 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         _ make: (APNsApplication, _ bundle: String) throws(ModelError) -> APNsPush?
     ) {
         let name = send.key.application
-        guard let route, let bundle = route.application.bundle(registration.bundleIdentifier) else {
-            return stop(name, nil, "the app is not in \(APNsApplicationsFile.setting)", replies)
-        }
+        guard let route else { return stop(name, nil, "it is not in \(APNsApplicationsFile.setting)", replies) }
+        // Anyone who registers a device names its app and environment: that must not stop the others.
+        let environment = registration.environment ?? .production
+        guard let bundle = route.application.bundle(registration.bundleIdentifier), route.senders[environment] != nil
+        else { return end(replies, .rejected(.unsupportedForm), .rejected) }
         let push: APNsPush
         do throws(ModelError) {
             guard let made = try make(route.application, bundle) else {
@@ -208,7 +210,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 token: registration.token,
                 priority: send.priority,
                 replies: replies,
-                attempt: APNsAttempt(to: registration.environment ?? .production, at: world.wall())
+                attempt: APNsAttempt(to: environment, at: world.wall())
             )
         )
     }
