@@ -48,7 +48,7 @@ struct SentMessage: Sendable {
         isValidateOnly = request["validateOnly"]?.boolValue ?? false
         data = try Self.data(of: options?["data"] ?? message["data"])
         notification = v1?["notification"] ?? v2?["remoteNotification"]?["notification"] ?? message["notification"]
-        isHighPriority = v1?["priority"]?.stringValue == "HIGH" || v2?["remoteNotification"] != nil
+        isHighPriority = v1?["priority"]?.stringValue?.uppercased() == "HIGH" || v2?["remoteNotification"] != nil
         timeToLive = options?["ttl"]?.stringValue.flatMap { Double($0.dropLast()) } ?? Self.longestLife
         collapseKey = options?["collapseKey"]?.stringValue
         package = options?["restrictedPackageName"]?.stringValue
