@@ -46,8 +46,8 @@ extension ServiceScenarios {
         let pages = try await stack.producer.metrics + stack.consumer.metrics
         for row in try BoundsTable().rows {
             // `WebhookTests` has a service with that channel.
-            // Those of APNs, of the webhook and of enrichment have tests of their own.
-            let elsewhere = ["apns.", "fcm.", "webhook.", "enrichment.", "media.", "egress."]
+            // Those of channels to devices, of the webhook and of enrichment have tests of their own.
+            let elsewhere = ["apns.", "fcm.", "webpush.", "webhook.", "enrichment.", "media.", "egress."]
             let isElsewhere = elsewhere.contains { row.key.hasPrefix($0) }
             guard let metric = row.metric, !isElsewhere else { continue }
             #expect(pages.contains("\n# TYPE \(metric) "), "\(row.key): \(metric) is on neither page")

@@ -4,7 +4,7 @@ import Testing
 /// Both services with the channel `devices`, and a push service whose browsers decrypt with another library.
 @Suite("Services that reach browsers themselves", .serialized)
 struct WebPushTests {
-    private final class World {
+    private struct World {
         let folder: TemporaryFolder
         let service: ChildProcess
         let port: String

@@ -15,18 +15,18 @@ struct WebPushAnswerTests {
             .result(retryAfter: pause, begun: begun, isProven: isProven)
     }
 
-    @Test(
-        arguments: [
-            (200, ChannelResult.accepted), (201, .accepted), (202, .accepted), (204, .accepted),
-            (301, .rejected(.rejected)), (307, .rejected(.rejected)), (400, .rejected(.rejected)),
-            (401, .rejected(.rejected)), (403, .rejected(.rejected)), (404, .gone(begun)), (405, .rejected(.rejected)),
-            (408, .failed(retryAfter: nil)), (410, .gone(begun)), (413, .rejected(.payloadTooLarge)),
-            (418, .rejected(.rejected)), (425, .failed(retryAfter: nil)), (429, .failed(retryAfter: nil)),
-            (500, .failed(retryAfter: nil)), (502, .unanswered(retryAfter: nil)), (503, .failed(retryAfter: nil)),
-            (504, .unanswered(retryAfter: nil)), (599, .failed(retryAfter: nil)), (100, .failed(retryAfter: nil)),
-            (999, .failed(retryAfter: nil)),
-        ]
-    )
+    private static let results: [(Int, ChannelResult)] = [
+        (200, .accepted), (201, .accepted), (202, .accepted), (204, .accepted),
+        (301, .rejected(.rejected)), (307, .rejected(.rejected)), (400, .rejected(.rejected)),
+        (401, .rejected(.rejected)), (403, .rejected(.rejected)), (404, .gone(begun)), (405, .rejected(.rejected)),
+        (408, .failed(retryAfter: nil)), (410, .gone(begun)), (413, .rejected(.payloadTooLarge)),
+        (418, .rejected(.rejected)), (425, .failed(retryAfter: nil)), (429, .failed(retryAfter: nil)),
+        (500, .failed(retryAfter: nil)), (502, .unanswered(retryAfter: nil)), (503, .failed(retryAfter: nil)),
+        (504, .unanswered(retryAfter: nil)), (599, .failed(retryAfter: nil)), (100, .failed(retryAfter: nil)),
+        (999, .failed(retryAfter: nil)),
+    ]
+
+    @Test(arguments: results)
     func `each status has a result`(_ status: Int, _ result: ChannelResult) {
         #expect(Self.result(status) == result)
     }

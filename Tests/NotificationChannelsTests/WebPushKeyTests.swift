@@ -76,16 +76,21 @@ struct WebPushKeyTests {
         }
         use()
         #expect(origins.pause(of: "a", at: now) == nil)
-        #expect(origins.refused("a", because: "403", at: now) && !origins.refused("a", because: "403", at: now))
+        let news = [origins.refused("a", because: "403", at: now), origins.refused("a", because: "403", at: now)]
+        #expect(news == [true, false])
         #expect(origins.stopped == 1 && origins.summary == "a: 403")
-        #expect(origins.pause(of: "a", at: now) == 60_000 && origins.pause(of: "b", at: now) == nil)
+        #expect(origins.pause(of: "a", at: now) == 60_000)
+        #expect(origins.pause(of: "b", at: now) == nil)
         let later = now.adding(milliseconds: 60_000)
-        #expect(origins.pause(of: "a", at: later) == nil && origins.pause(of: "a", at: later) == 60_000)
+        #expect(origins.pause(of: "a", at: later) == nil)
+        #expect(origins.pause(of: "a", at: later) == 60_000)
         use()
         #expect(made == 2)
         origins.tryAll()
         #expect(origins.pause(of: "a", at: now) == nil)
-        #expect(!origins.isProven("a") && origins.accepted("a") && !origins.accepted("a") && origins.isProven("a"))
+        #expect(!origins.isProven("a"))
+        let resumed = [origins.accepted("a"), origins.accepted("a")]
+        #expect(resumed == [true, false] && origins.isProven("a"))
         #expect(origins.stopped == 0 && origins.summary == nil)
     }
 
@@ -104,7 +109,7 @@ struct WebPushKeyTests {
             } catch { return "\(error)" }
         }
         let rsa = try files.write("-----BEGIN PUBLIC KEY-----\nAA==\n-----END PUBLIC KEY-----\n", "public.pem")
-        let cases = [
+        let cases: [(String, String)] = [
             (good.replacing("subject: mailto:push@shop.example", with: "subject: shop"), "w.yaml:3: `subject` must be"),
             (good.replacing("https://shop.example/open", with: "javascript:alert(1)"), "w.yaml:4: `navigate` must be"),
             (good.replacing("key-file: \(key)", with: "key-file: \(rsa)"), "has the public key"),

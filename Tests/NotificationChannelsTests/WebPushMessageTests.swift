@@ -67,12 +67,12 @@ struct WebPushMessageTests {
         #expect(try quiet.at("notification.silent") == .bool(true) && quiet.at("notification.renotify") == nil)
     }
 
-    @Test(
-        arguments: [
-            (#"{"body":"B"}"#, "B", String?.none), (#"{"subtitle":"S","body":"B"}"#, "S", "B"),
-            (#"{"title":"T","body":""}"#, "T", nil), (#"{"title":"<b>x</b>\u202E"}"#, "<b>x</b>\u{202E}", nil),
-        ]
-    )
+    private static let titles: [(String, String, String?)] = [
+        (#"{"body":"B"}"#, "B", nil), (#"{"subtitle":"S","body":"B"}"#, "S", "B"),
+        (#"{"title":"T","body":""}"#, "T", nil), (#"{"title":"<b>x</b>\u202E"}"#, "<b>x</b>\u{202E}", nil),
+    ]
+
+    @Test(arguments: titles)
     func `it always has a title, and texts stay as they are`(
         _ content: String,
         _ title: String,
@@ -129,12 +129,11 @@ struct WebPushMessageTests {
         #expect(try removal.at("carillon.remove.\(tag)")?.stringValue == origin.sequence.text)
     }
 
-    @Test(
-        arguments: [
-            (Int64?.none, Int64(2_419_200)), (-1, 0), (0, 0), (999, 0), (1_000, 1), (3_600_000, 3600),
-            (40 * 86_400_000, 2_419_200),
-        ]
-    )
+    private static let lives: [(Int64?, Int64)] = [
+        (nil, 2_419_200), (-1, 0), (0, 0), (999, 0), (1_000, 1), (3_600_000, 3600), (40 * 86_400_000, 2_419_200),
+    ]
+
+    @Test(arguments: lives)
     func `a push service keeps it until its expiration, at most 28 days`(_ left: Int64?, _ seconds: Int64) throws {
         let expiration = left.map { WebPushSample.now.adding(milliseconds: $0) }
         let delivery = try APNsSample.delivery(#"{"title":"T"}"#, expiration: expiration)

@@ -7,12 +7,12 @@ import Testing
 
 @Suite("The page of Web Push")
 struct WebPushPageTests {
-    static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     private let page: String
 
     init() throws {
-        let file = Self.package.appendingPathComponent("Sources/carillon/carillon.docc/WebPush.md")
+        let file = Self.root.appendingPathComponent("Sources/carillon/carillon.docc/WebPush.md")
         page = try String(contentsOf: file, encoding: .utf8)
     }
 

@@ -21,7 +21,7 @@ struct TestBrowser: Sendable {
     let subscription: PushSubscription
 
     init(_ endpoint: String, privateKey: [UInt8]? = nil, authentication: [UInt8]? = nil) throws {
-        let key = try privateKey ?? #require(P256Agreement.makePrivateKey())
+        let key = try #require(privateKey == nil ? P256Agreement.makePrivateKey() : privateKey)
         let secret = authentication ?? (0..<16).map { _ in UInt8.random(in: .min ... .max) }
         (self.privateKey, self.authentication) = (key, secret)
         subscription = try PushSubscription(
@@ -55,11 +55,11 @@ struct TestBrowser: Sendable {
         var (sealed, tag) = (Array(record.dropLast(16)), Array(record.suffix(16)))
         var (plain, count) = ([UInt8](repeating: 0, count: sealed.count), Int32(0))
         guard EVP_DecryptInit_ex(context, EVP_aes_128_gcm(), nil, keys.contentKey, keys.nonce) == 1,
-            EVP_DecryptUpdate(context, &plain, &count, &sealed, Int32(sealed.count)) == 1,
+            EVP_DecryptUpdate(context, &plain, &count, sealed, Int32(sealed.count)) == 1,
             EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, 16, &tag) == 1,
             EVP_DecryptFinal_ex(context, &sealed, &count) == 1, plain.last == 2
         else { return nil }
-        return plain.dropLast()
+        return Array(plain.dropLast())
     }
 }
 

@@ -6,15 +6,15 @@ import Testing
 
 @testable import NotificationChannels
 
+private let hasNode = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
+    FileManager.default.isExecutableFile(atPath: "\($0)/node")
+}
+
 /// The service worker of `deploy/examples/webpush`, run by Node.js with a browser's part in a few lines: it gets the messages
 /// that Carillon makes.
-@Suite("The service worker of Web Push", .enabled(if: Self.hasNode, "Node.js is not on PATH"))
+@Suite("The service worker of Web Push", .enabled(if: hasNode, "Node.js is not on PATH"))
 struct WebPushWorkerTests {
-    static let hasNode = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-        FileManager.default.isExecutableFile(atPath: "\($0)/node")
-    }
-
-    /// Steps on standard input, one a line; what the browser shows and what was sent is printed at the end.
+    /// Takes steps from a file; what the browser shows and what was sent is printed at the end.
     private static let browser = #"""
         const fs = require("node:fs"), vm = require("node:vm");
         const listeners = {}, opened = [], sent = [];
@@ -54,7 +54,7 @@ struct WebPushWorkerTests {
     private static func run(_ steps: [JSONValue]) throws -> JSONValue {
         let files = try TestFiles()
         defer { files.remove() }
-        let worker = WebPushPageTests.package.appendingPathComponent("deploy/examples/webpush/carillon-worker.js").path
+        let worker = WebPushPageTests.root.appendingPathComponent("deploy/examples/webpush/carillon-worker.js").path
         let text = String(decoding: JSONValue.array(steps).json, as: UTF8.self)
         let output = try files.run(
             "node",
@@ -83,10 +83,9 @@ struct WebPushWorkerTests {
     }
 
     private static func event(_ name: String, _ title: String, action: String? = nil) -> JSONValue {
-        .object(
-            [.init("on", .string(name)), .init("title", .string(title))]
-                + (action.map { [.init("action", .string($0))] } ?? [])
-        )
+        var members: [JSONValue.Member] = [.init("on", .string(name)), .init("title", .string(title))]
+        if let action { members.append(.init("action", .string(action))) }
+        return .object(members)
     }
 
     private static func titles(_ steps: [JSONValue]) throws -> [String?] {

@@ -47,7 +47,7 @@ struct PushSubscriptionTests {
 
     @Test("what is wrong is named, and not quoted")
     func mistakes() {
-        let cases = [
+        let cases: [(String, String)] = [
             ("c1:APA91b", "token"), ("[]", "token"), ("\"x\"", "token"), ("{}", "token.endpoint"),
             (Self.token("http://push.example.net/x"), "token.endpoint"), (Self.token("https://"), "token.endpoint"),
             (Self.token("https://push.example.net/a b"), "token.endpoint"),
@@ -57,7 +57,7 @@ struct PushSubscriptionTests {
             (Self.token(Self.endpoint, "*"), "token.keys.p256dh"),
             (Self.token(Self.endpoint, Self.offTheCurve), "token.keys.p256dh"),
             // Compressed, and a point of another form.
-            (Self.token(Self.endpoint, "A" + Self.key.dropFirst()), "token.keys.p256dh"),
+            (Self.token(Self.endpoint, "A\(Self.key.dropFirst())"), "token.keys.p256dh"),
             (Self.token(Self.endpoint, Self.key, ""), "token.keys.auth"),
             (Self.token(Self.endpoint, Self.key, Self.secret + "AA"), "token.keys.auth"),
             (Self.token(Self.endpoint, Self.key, "BTBZMqHH6r4Tts7J_aSIgh"), "token.keys.auth"),

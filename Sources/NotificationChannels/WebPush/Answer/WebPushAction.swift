@@ -1,6 +1,5 @@
 package import NotificationDelivery
 package import NotificationModel
-import OutboundHTTP
 
 /// What an answer of a push service leads to. One table, ``init(_:)``; everything else follows from it. The raw values are for
 /// metrics.
@@ -37,7 +36,7 @@ package enum WebPushAction: String, CaseIterable, Hashable, Sendable {
             switch answer.status {
             case 200..<300: .accept
             case 300..<400: .redirect
-            case 401, 403: answer.reason.map(Self.tokenReasons.contains) == true ? .refuseToken : .refuseKey
+            case 401, 403: answer.reason.map { Self.tokenReasons.contains($0) } == true ? .refuseToken : .refuseKey
             // RFC 8030, 7.3: 404 for a subscription that expired; push services send 410, too.
             case 404, 410: .retire
             case 408, 425, 429: .delay

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import NotificationConsumer
 import OutboundHTTP
 import ServiceSupport
 

@@ -1,4 +1,4 @@
-package import NotificationModel
+import NotificationModel
 package import OutboundHTTP
 import ServiceHTTP
 

@@ -1,4 +1,4 @@
-package import NotificationModel
+import NotificationModel
 
 /// How notifications of one application reach its users' browsers.
 package struct WebPushApplication: Sendable {

@@ -86,7 +86,8 @@ package enum WebPushApplicationsFile {
         }
         let key: VAPIDKey
         do throws(SigningKeyError) {
-            let signing = try keys[path] ?? ES256Key.load(path: path)
+            let signing: ES256Key
+            if let known = keys[path] { signing = known } else { signing = try ES256Key.load(path: path) }
             keys[path] = signing
             key = try VAPIDKey(signing, subject: subject)
         } catch {

@@ -1,5 +1,5 @@
 import COpenSSL
-import NotificationModel
+package import NotificationModel
 
 /// What is drawn at random for each message.
 package struct WebPushSecrets: Sendable {

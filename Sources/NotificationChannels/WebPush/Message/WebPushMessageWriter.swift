@@ -84,7 +84,7 @@ struct WebPushMessageWriter {
             ("titleLocalization", parts.titleLocalization != nil),
             ("subtitleLocalization", parts.subtitleLocalization != nil),
             ("bodyLocalization", parts.bodyLocalization != nil),
-        ].filter(\.1).map { .memberLeftOut($0.0) }
+        ].filter { $0.1 }.map { .memberLeftOut($0.0) }
     }
 
     // MARK: - The body
