@@ -29,14 +29,14 @@ struct WebPushTests {
             try await eventually("the push service listens", orSay: { service.lastWords }) {
                 !service.outputLines.isEmpty
             }
-            port = try #require(service.outputLines.first)
+            port = String(try #require(service.outputLines.first))
             self.service = service
             let made = try ChildProcess(
                 try Tools.product("carillon"),
                 ["webpush", "keys", folder.file("vapid.pem")]
             )
             #expect(try await made.ended() == 0, "\(made.lastWords)")
-            publicKey = try #require(made.outputLines.first)
+            publicKey = String(try #require(made.outputLines.first))
             let file = try folder.write(
                 """
                 shop:
@@ -172,7 +172,7 @@ struct WebPushTests {
                 try Tools.product("carillon"),
                 ["webpush", "keys", world.folder.file("vapid.pem")]
             )
-            #expect(try await shown.ended() == 0 && shown.outputLines == [world.publicKey])
+            #expect(try await shown.ended() == 0 && shown.outputLines.map(String.init) == [world.publicKey])
             #expect(world.publicKey.utf8.count == 87)
             let rights = try FileManager.default.attributesOfItem(atPath: world.folder.file("vapid.pem"))
             #expect((rights[.posixPermissions] as? Int) == 0o600)

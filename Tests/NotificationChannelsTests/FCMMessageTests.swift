@@ -23,11 +23,13 @@ struct FCMMessageTests {
         #expect(!String(reflecting: FCMTarget(FCMSample.token)).contains("APA91b"))
     }
 
-    @Test(arguments: [
-        (InterruptionLevel.passive, "NORMAL", "PRIORITY_LOW", "quiet"),
-        (.active, "HIGH", nil, "orders"), (.timeSensitive, "HIGH", "PRIORITY_HIGH", "urgent"),
-        (.critical, "HIGH", "PRIORITY_MAX", "orders"),
-    ])
+    @Test(
+        arguments: [
+            (InterruptionLevel.passive, "NORMAL", "PRIORITY_LOW", "quiet"),
+            (.active, "HIGH", nil, "orders"), (.timeSensitive, "HIGH", "PRIORITY_HIGH", "urgent"),
+            (.critical, "HIGH", "PRIORITY_MAX", "orders"),
+        ] as [(InterruptionLevel, String, String?, String)]
+    )
     func `the interruption level decides priority and channel`(
         _ level: InterruptionLevel,
         _ priority: String,

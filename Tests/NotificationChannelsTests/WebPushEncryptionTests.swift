@@ -45,9 +45,8 @@ struct WebPushEncryptionTests {
     @Test func `each message has keys of its own, and no other browser reads it`() throws {
         let (browser, other) = (try TestBrowser(Self.endpoint), try TestBrowser(Self.endpoint))
         let bodies = try (0..<2).map { _ in
-            try #require(
-                WebPushEncryption.body([1], for: browser.subscription, with: #require(WebPushSecrets.random()))
-            )
+            let secrets = try #require(WebPushSecrets.random())
+            return try #require(WebPushEncryption.body([1], for: browser.subscription, with: secrets))
         }
         #expect(bodies[0][..<86] != bodies[1][..<86])
         #expect(try browser.read(bodies[0]) == [1] && browser.read(bodies[1]) == [1])

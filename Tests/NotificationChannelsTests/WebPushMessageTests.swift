@@ -87,14 +87,14 @@ struct WebPushMessageTests {
         let localization = #""bodyLocalization":{"key":"SHIPPED"}"#
         let message = try WebPushSample.message(APNsSample.delivery(#"{"title":"T",\#(localization)}"#))
         #expect(message.changes == [.memberLeftOut("bodyLocalization")])
-        let alone = failure { () throws(ModelError) in
+        let refusal = failure { () throws(ModelError) in
             _ = try WebPushMessage(
                 try alone(localization),
                 of: application(),
                 at: WebPushSample.now
             )
         }
-        #expect(alone?.reason == .unsupportedForm)
+        #expect(refusal?.reason == .unsupportedForm)
     }
 
     private func alone(_ localization: String) throws(ModelError) -> DeviceDelivery {
