@@ -103,10 +103,12 @@ struct WebPushTests {
         try await world.end()
     }
 
+    /// Of the devices, in the order of their names.
     private static func outcomes(_ event: KcatRecord) throws -> [String] {
         (try event.object()["devices"] as? [[String: Any]] ?? []).map { device in
             ["device", "outcome", "reason"].compactMap { device[$0] as? String }.joined(separator: " ")
         }
+        .sorted()
     }
 
     @Test("a browser shows a notification, the next one in its place, and nothing once it is removed")
