@@ -158,11 +158,13 @@ def receive(path: str, headers: dict, body: bytes) -> tuple[int, dict]:
         line["payload"] = json.loads(body)
         if status == 200:
             screen = shown.setdefault(token, {})
+            # A push from the command line has nothing of a gateway.
+            own = line["payload"].get("carillon", {})
             if headers["apns-push-type"] == "alert":
                 title = line["payload"]["aps"].get("alert", {}).get("title", "")
-                screen[headers["apns-collapse-id"]] = (title, line["payload"]["carillon"]["sequence"])
+                screen[headers.get("apns-collapse-id", "")] = (title, own.get("sequence", ""))
             # As the app does: what was delivered after the removal stays.
-            for identifier, sequence in line["payload"].get("carillon", {}).get("remove", {}).items():
+            for identifier, sequence in own.get("remove", {}).items():
                 if identifier in screen and screen[identifier][1] <= sequence:
                     del screen[identifier]
             line["shown"] = sorted(title for title, _ in screen.values())
