@@ -25,7 +25,7 @@ struct MediaServingTests {
         // More than the sockets buffer.
         let media = try store.put(String(repeating: "x", count: 16 << 20), until: .max)
         var bounds = MediaTransfers.Settings()
-        (bounds.mostOfClient, bounds.minimumRate) = (2, 0)
+        bounds.mostOfClient = 2
         let transfers = MediaTransfers(bounds)
         let handler = MediaHandler(
             store: store,
@@ -52,7 +52,7 @@ struct MediaServingTests {
             await reader.send(RawHTTP.request("GET", target))
             readers.append(reader)
         }
-        try await Self.wait { transfers.count == 2 }
+        try await Self.wait { transfers.count >= 2 }
         let refused = try await RawHTTP(port: port).send("GET", target)
         #expect(refused.status == 503 && refused["reason"] == "overloaded" && readers.count == 2)
         readers = []
