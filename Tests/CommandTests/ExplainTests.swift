@@ -86,69 +86,121 @@ struct ExplainTests {
 
     // MARK: Topics
 
-    /// Publishes a record of the notification, in the partition of its recipient.
-    private static func publish(_ value: String, key: String, to topic: String, _ connection: Connection) throws {
-        let stop = StopSignal()
-        var message = NumberedMessages(count: 1) { _ throws(ModelError) in
-            OutgoingMessage(
-                label: .event(id: "1", source: "/test"),
-                partitionKey: Array("ana".utf8),
-                key: Array(key.utf8),
-                value: Array(value.utf8),
-                headers: KafkaHeaderBuffer()
+    /// The embedded broker, and what is written to it.
+    private struct Desk: Sendable {
+        let names = TopicNames()
+        let connection: Connection
+
+        init(_ broker: LocalBroker) {
+            connection = Connection(
+                bootstrapServers: broker.bootstrapServers,
+                properties: [:],
+                topics: names,
+                defaultApplication: "default",
+                timeout: .seconds(30)
             )
         }
-        let output = Sender.Output(acknowledged: { _, _, _ in }, trouble: { _ in }, progress: { _ in })
-        var sender = try Sender(Sender.Configuration(connection: connection, topic: topic), stop: stop, output: output)
-        #expect(sender?.run(&message).acknowledged == 1)
+
+        /// Publishes a record in the partition of the recipient.
+        func publish(_ value: String, key: String = "shop/ana/order-1", to topic: String) throws {
+            var message = NumberedMessages(count: 1) { _ throws(ModelError) in
+                OutgoingMessage(
+                    label: .event(id: "1", source: "/test"),
+                    partitionKey: Array("ana".utf8),
+                    key: Array(key.utf8),
+                    value: Array(value.utf8),
+                    headers: KafkaHeaderBuffer()
+                )
+            }
+            let output = Sender.Output(acknowledged: { _, _, _ in }, trouble: { _ in }, progress: { _ in })
+            let configuration = Sender.Configuration(connection: connection, topic: topic)
+            var sender = try Sender(configuration, stop: StopSignal(), output: output)
+            #expect(sender?.run(&message).acknowledged == 1)
+        }
+
+        func reader(
+            _ identifier: String = "order-1",
+            since: Timestamp? = nil,
+            until: Timestamp? = nil,
+            follows: Bool = false
+        ) throws -> LifeReader {
+            LifeReader(
+                connection: connection,
+                key: try NotificationKey(application: "shop", recipient: "ana", identifier: identifier),
+                since: since,
+                until: until,
+                follows: follows
+            )
+        }
+
+        func lines(_ reader: LifeReader) throws -> [String] {
+            var lines: [String] = []
+            let isFound = try reader.read(until: StopSignal()) { lines.append(Self.text($0)) }
+            #expect(isFound != lines.isEmpty)
+            return lines
+        }
+
+        static func text(_ part: LifePart) -> String {
+            switch part {
+            case .step(let record): "\(record.topic) \(String(decoding: record.value ?? [], as: UTF8.self))"
+            case .now: "now"
+            case .gone: "gone"
+            case .dropped(let count): "dropped \(count)"
+            }
+        }
     }
 
-    private static func read(_ connection: Connection, _ identifier: String) throws -> (isFound: Bool, lines: [String])
-    {
-        let key = try NotificationKey(application: "shop", recipient: "ana", identifier: identifier)
-        let reader = LifeReader(connection: connection, key: key, since: nil, until: nil, follows: false)
-        var lines: [String] = []
-        let isFound = try reader.read(until: StopSignal()) { part in
-            guard case .step(let record) = part else { return lines.append("now") }
-            lines.append("\(record.topic) \(String(decoding: record.value ?? [], as: UTF8.self))")
-        }
-        return (isFound, lines)
+    private static func with(_ body: @escaping @Sendable (Desk) throws -> Void) async throws {
+        let broker = try LocalBroker.withCarillonTopics(TopicNames(), partitions: 4)
+        let desk = Desk(broker)
+        try await KafkaThread.run(name: "explain") { try body(desk) }
+        await broker.shutDown()
     }
 
     @Test func `it is told in the order of time, with what is kept at the end; nothing is told of another one`()
         async throws
     {
-        let names = TopicNames()
-        let broker = try LocalBroker.withCarillonTopics(names, partitions: 4)
-        let connection = Connection(
-            bootstrapServers: broker.bootstrapServers,
-            properties: [:],
-            topics: names,
-            defaultApplication: "default",
-            timeout: .seconds(30)
-        )
-        let (known, unknown) = try await KafkaThread.run(name: "explain") {
-            let key = "shop/ana/order-1"
-            try Self.publish(#"{"n":1}"#, key: key, to: names.requests, connection)
-            try Self.publish(#"{"n":2}"#, key: key, to: names.deliveries, connection)
-            try Self.publish(#"{"n":3}"#, key: "shop/ana/order-2", to: names.requests, connection)
-            try Self.publish(
-                #"{"application":"shop","identifier":"order-1"}"#,
-                key: "ana",
-                to: names.signals,
-                connection
-            )
-            try Self.publish(#"{"remove":"all"}"#, key: key, to: names.requests, connection)
-            return (try Self.read(connection, "order-1"), try Self.read(connection, "order-3"))
+        try await Self.with { desk in
+            let names = desk.names
+            try desk.publish(#"{"n":1}"#, to: names.requests)
+            try desk.publish(#"{"n":2}"#, to: names.deliveries)
+            try desk.publish(#"{"n":3}"#, key: "shop/ana/order-2", to: names.requests)
+            let signal = #"{"application":"shop","identifier":"order-1"}"#
+            try desk.publish(signal, key: "ana", to: names.signals)
+            try desk.publish(#"{"remove":"all"}"#, to: names.requests)
+            let told = try desk.lines(desk.reader())
+            let values = [#"{"n":1}"#, #"{"n":2}"#, signal, #"{"remove":"all"}"#]
+            let topics = [names.requests, names.deliveries, names.signals, names.requests]
+            #expect(told == zip(topics, values).map { "\($0) \($1)" } + ["now"])
+            #expect(try desk.lines(desk.reader("order-3")).isEmpty)
         }
-        #expect(
-            known.lines == [
-                names.requests + #" {"n":1}"#, names.deliveries + #" {"n":2}"#,
-                names.signals + #" {"application":"shop","identifier":"order-1"}"#,
-                names.requests + #" {"remove":"all"}"#, "now",
-            ]
-        )
-        #expect(known.isFound && !unknown.isFound && unknown.lines.isEmpty)
-        await broker.shutDown()
+    }
+
+    @Test func `a time ends or begins it, and of many steps the newest are told`() async throws {
+        try await Self.with { desk in
+            for number in 1...3 { try desk.publish("\(number)", to: desk.names.requests) }
+            let (past, future) = (Timestamp(rawValue: 1_000), SystemClock.now().adding(milliseconds: 3_600_000))
+            #expect(try desk.lines(desk.reader(until: past)).isEmpty)
+            #expect(try desk.lines(desk.reader(since: future)).isEmpty)
+            #expect(try desk.lines(desk.reader(since: past, until: future)).count == 3)
+            var bounded = try desk.reader()
+            bounded.maximumSteps = 2
+            let requests = desk.names.requests
+            #expect(try desk.lines(bounded) == ["dropped 1", "\(requests) 2", "\(requests) 3", "now"])
+        }
+    }
+
+    @Test func `it goes on with what happens, and tells nothing twice`() async throws {
+        try await Self.with { desk in
+            try desk.publish("1", to: desk.names.requests)
+            let stop = StopSignal()
+            var lines: [String] = []
+            let isFound = try desk.reader(follows: true).read(until: stop) { part in
+                lines.append(Desk.text(part))
+                if lines.last == "now" { try? desk.publish("2", to: desk.names.deliveries) }
+                if lines.count == 3 { stop.request() }
+            }
+            #expect(isFound && lines == ["\(desk.names.requests) 1", "now", "\(desk.names.deliveries) 2"])
+        }
     }
 }

@@ -59,12 +59,6 @@ struct AndroidDevicesTests {
         try await world.end()
     }
 
-    private static func outcomes(_ event: KcatRecord) throws -> [String] {
-        (try event.object()["devices"] as? [[String: Any]] ?? []).map { device in
-            ["device", "outcome", "reason"].compactMap { device[$0] as? String }.joined(separator: " ")
-        }
-    }
-
     @Test("each device shows a notification, the next one in its place, and nothing once it is removed")
     func life() async throws {
         try await Self.with { world in
@@ -74,7 +68,7 @@ struct AndroidDevicesTests {
             try await world.stack.put(ana, "order", #"{"content":{"title":"On its way","sound":"default"}}"#)
             let delivered = try await world.stack.event("delivered", ana, "order")
             #expect(delivered["channel"] == "devices")
-            #expect(try Self.outcomes(delivered) == ["\(ana)-phone accepted", "\(ana)-tablet accepted"])
+            #expect(try delivered.deviceOutcomes == ["\(ana)-phone accepted", "\(ana)-tablet accepted"])
             #expect(try await world.simulator.titles("\(ana)-phone") == ["On its way"])
 
             try await world.stack.put(ana, "order", #"{"content":{"title":"Delivered"}}"#)
@@ -83,7 +77,7 @@ struct AndroidDevicesTests {
 
             try await world.stack.delete(ana, "order", state: "delivered")
             let removed = try await world.stack.event("removed", ana, "order")
-            #expect(try Self.outcomes(removed) == ["\(ana)-phone requested", "\(ana)-tablet requested"])
+            #expect(try removed.deviceOutcomes == ["\(ana)-phone requested", "\(ana)-tablet requested"])
             try await eventually("both show nothing") {
                 let shown = try await world.simulator.titles("\(ana)-phone") + world.simulator.titles("\(ana)-tablet")
                 return shown.isEmpty
@@ -116,7 +110,7 @@ struct AndroidDevicesTests {
             _ = try await world.simulator.control("DELETE", "/v1/devices/\(ana)-tablet/apps/com.example.shop")
             try await world.stack.put(ana, "order")
             let delivered = try await world.stack.event("delivered", ana, "order")
-            #expect(try Self.outcomes(delivered) == ["\(ana)-phone accepted", "\(ana)-tablet rejected unregistered"])
+            #expect(try delivered.deviceOutcomes == ["\(ana)-phone accepted", "\(ana)-tablet rejected unregistered"])
             let retired = try await world.stack.device("retired", "\(ana)-tablet", of: ana)
             #expect(retired["reason"] == "unregistered")
         }

@@ -86,12 +86,6 @@ struct AppleDevicesTests {
         try await world.end()
     }
 
-    private static func outcomes(_ event: KcatRecord) throws -> [String] {
-        (try event.object()["devices"] as? [[String: Any]] ?? []).map { device in
-            ["device", "outcome", "reason"].compactMap { device[$0] as? String }.joined(separator: " ")
-        }
-    }
-
     @Test("each device shows a notification, the next one in its place, and nothing once it is removed")
     func life() async throws {
         try await Self.with { world in
@@ -101,7 +95,7 @@ struct AppleDevicesTests {
             try await world.stack.put(ana, "order", #"{"content":{"title":"On its way"}}"#)
             let delivered = try await world.stack.event("delivered", ana, "order")
             #expect(delivered["channel"] == "devices")
-            #expect(try Self.outcomes(delivered) == ["\(ana)-phone accepted", "\(ana)-tablet accepted"])
+            #expect(try delivered.deviceOutcomes == ["\(ana)-phone accepted", "\(ana)-tablet accepted"])
             #expect(try await world.titles("\(ana)-phone") == ["On its way"])
             let long = String(repeating: "b", count: 5000)
             try await world.stack.put(ana, "long", #"{"content":{"title":"Long","body":"\#(long)"}}"#)
@@ -116,7 +110,7 @@ struct AppleDevicesTests {
 
             try await world.stack.delete(ana, "order", state: "delivered")
             let removed = try await world.stack.event("removed", ana, "order")
-            #expect(try Self.outcomes(removed) == ["\(ana)-phone requested", "\(ana)-tablet requested"])
+            #expect(try removed.deviceOutcomes == ["\(ana)-phone requested", "\(ana)-tablet requested"])
             try await eventually("both show nothing") {
                 let shown = try await world.titles("\(ana)-phone") + world.titles("\(ana)-tablet")
                 return shown.isEmpty
@@ -162,12 +156,12 @@ struct AppleDevicesTests {
             _ = try await world.simulator.control("DELETE", "/v1/devices/\(ana)-tablet/apps/com.example.shop")
             try await world.stack.put(ana, "order")
             let delivered = try await world.stack.event("delivered", ana, "order")
-            #expect(try Self.outcomes(delivered) == ["\(ana)-phone accepted", "\(ana)-tablet rejected unregistered"])
+            #expect(try delivered.deviceOutcomes == ["\(ana)-phone accepted", "\(ana)-tablet rejected unregistered"])
             let retired = try await world.stack.device("retired", "\(ana)-tablet", of: ana)
             #expect(retired["reason"] == "unregistered")
             try await world.stack.put(ana, "next")
             #expect(
-                try Self.outcomes(try await world.stack.event("delivered", ana, "next")) == ["\(ana)-phone accepted"]
+                try await world.stack.event("delivered", ana, "next").deviceOutcomes == ["\(ana)-phone accepted"]
             )
         }
     }

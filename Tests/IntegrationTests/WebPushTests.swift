@@ -104,13 +104,6 @@ struct WebPushTests {
     }
 
     /// Of the devices, in the order of their names.
-    private static func outcomes(_ event: KcatRecord) throws -> [String] {
-        (try event.object()["devices"] as? [[String: Any]] ?? []).map { device in
-            ["device", "outcome", "reason"].compactMap { device[$0] as? String }.joined(separator: " ")
-        }
-        .sorted()
-    }
-
     @Test("a browser shows a notification, the next one in its place, and nothing once it is removed")
     func life() async throws {
         try await Self.with { world in
@@ -124,7 +117,7 @@ struct WebPushTests {
             )
             let delivered = try await world.stack.event("delivered", ana, "order")
             #expect(delivered["channel"] == "devices")
-            #expect(try Self.outcomes(delivered) == ["\(ana)-chromium accepted", "\(ana)-firefox accepted"])
+            #expect(try delivered.deviceOutcomes == ["\(ana)-chromium accepted", "\(ana)-firefox accepted"])
             #expect(try await world.titles("\(ana)-firefox") == ["On its way"])
 
             try await world.stack.put(ana, "order", #"{"content":{"title":"Delivered"}}"#)
@@ -133,7 +126,7 @@ struct WebPushTests {
 
             try await world.stack.delete(ana, "order", state: "delivered")
             let removed = try await world.stack.event("removed", ana, "order")
-            #expect(try Self.outcomes(removed) == ["\(ana)-chromium requested", "\(ana)-firefox requested"])
+            #expect(try removed.deviceOutcomes == ["\(ana)-chromium requested", "\(ana)-firefox requested"])
             try await eventually("both show nothing") {
                 let shown = try await world.titles("\(ana)-firefox") + world.titles("\(ana)-chromium")
                 return shown.isEmpty
@@ -160,7 +153,7 @@ struct WebPushTests {
             try await world.stack.put(ana, "order")
             let delivered = try await world.stack.event("delivered", ana, "order")
             #expect(
-                try Self.outcomes(delivered) == ["\(ana)-chromium accepted", "\(ana)-firefox rejected unregistered"]
+                try delivered.deviceOutcomes == ["\(ana)-chromium accepted", "\(ana)-firefox rejected unregistered"]
             )
             let retired = try await world.stack.device("retired", "\(ana)-firefox", of: ana)
             #expect(retired["reason"] == "unregistered")

@@ -306,6 +306,8 @@ struct FCMChannelTests {
             try bench.simulator.setFault("page", FCMFault(.answer(status: 404, body: "<html>"), remaining: 1))
             #expect(await bench.desk.result(of: try Self.send("a")) == .deferred(retryAfter: ApplicationStops.pause))
             #expect(bench.health.contains("not from FCM"))
+            let stopped = bench.channel.changes?.take() ?? []
+            #expect(stopped.map(\.name) == [.stopped] && stopped[0].reason?.contains("404") == true)
         }
     }
 }

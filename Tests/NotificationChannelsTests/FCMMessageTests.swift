@@ -197,6 +197,14 @@ struct FCMMessageTests {
         #expect(try message(4097 - rest).changes == [.bodyShortened])
     }
 
+    @Test func `the variant of the device's locale takes the place of the texts`() throws {
+        var delivery = try APNsSample.delivery(#"{"title":"T","localizations":{"de":{"title":"Unterwegs"}}}"#)
+        func text() throws -> String { String(decoding: try FCMSample.message(delivery).body, as: UTF8.self) }
+        #expect(try text().contains(#""T""#) && !text().contains("Unterwegs"))
+        delivery.localization = "de"
+        #expect(try text().contains("Unterwegs") && !text().contains(#""T""#))
+    }
+
     @Test func `media are dropped, or the message is refused, by policy`() throws {
         let url = "https://a.example/\(String(repeating: "p", count: 2000))"
         let body = String(repeating: "x", count: 2500)

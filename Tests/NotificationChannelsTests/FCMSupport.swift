@@ -129,13 +129,15 @@ final class FCMBench {
         configuration.timeout = .seconds(60)
         egress.authoritiesFile = simulator.authorityFile
         wall.set(aheadBy: ahead)
+        var world = FCMChannel.World()
+        (world.rates, world.wall) = (rates, { [wall] in wall.now })
         channel = try FCMChannel(
             configuration,
             egress: egress,
             health: state,
             registry: PrometheusRegistry(),
             logger: Logger(label: "test") { [log] _ in log },
-            world: .init(rates: rates, wall: { [wall] in wall.now })
+            world: world
         )
         desk = Desk(channel)
     }

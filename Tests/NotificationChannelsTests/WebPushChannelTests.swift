@@ -211,6 +211,7 @@ struct WebPushChannelTests {
             let send = try Self.send("a", to: bench.browser(), application: "bank")
             #expect(await bench.desk.result(of: send) == .deferred(retryAfter: 60_000))
             #expect(bench.health.contains("bank"))
+            #expect(bench.channel.changes?.take().map(\.name) == [.stopped])
             try "shop: {".write(toFile: bench.file, atomically: true, encoding: .utf8)
             await bench.channel.reload()
             #expect(bench.log.text.contains("not read again"))
@@ -219,6 +220,7 @@ struct WebPushChannelTests {
             try text.write(toFile: bench.file, atomically: true, encoding: .utf8)
             await bench.channel.reload()
             #expect(await bench.desk.result(of: send) == .accepted && !bench.health.contains("bank"))
+            #expect(bench.channel.changes?.take().map(\.name) == [.resumed])
             #expect(bench.metric(#"carillon_webpush_applications_reloads_total{outcome="failure"}"#) == "1")
         }
     }

@@ -83,6 +83,15 @@ struct WebPushMessageTests {
         #expect(try message.at("notification.body")?.stringValue == body)
     }
 
+    @Test func `the variant of the browser's locale takes the place of the texts`() throws {
+        let content = #"{"title":"T","body":"B","localizations":{"de":{"title":"D","body":"K"}}}"#
+        var delivery = try APNsSample.delivery(content)
+        #expect(try WebPushSample.message(delivery).at("notification.title")?.stringValue == "T")
+        delivery.localization = "de"
+        #expect(try WebPushSample.message(delivery).at("notification.title")?.stringValue == "D")
+        #expect(try WebPushSample.message(delivery).at("notification.body")?.stringValue == "K")
+    }
+
     @Test func `texts that an app puts together are left out, and alone they are refused`() throws {
         let localization = #""bodyLocalization":{"key":"SHIPPED"}"#
         let message = try WebPushSample.message(APNsSample.delivery(#"{"title":"T",\#(localization)}"#))

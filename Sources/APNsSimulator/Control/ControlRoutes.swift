@@ -221,28 +221,13 @@ struct ControlRoutes: Sendable {
     // MARK: Faults
 
     private var faults: [Route] {
-        [
+        let setting = FaultRoutes<Fault>(fields: Fault.fields, { try Fault($0) }) { [core] change in
+            try core.state.withLock { try change(&$0.faults) }
+        }
+        return setting.all + [
             Route(.get, "/v1/faults", role: nil) { _, _ in
                 let faults = core.state.withLock { $0.faults.named }
                 return .json(.object([.init("faults", .array(faults.map { $0.fault.json(named: $0.name) }))]))
-            },
-            Route(.delete, "/v1/faults", role: nil) { _, _ in
-                core.state.withLock { $0.faults.clear() }
-                return Response(status: .noContent)
-            },
-            Route(.put, "/v1/faults/{fault}", role: nil) { call, body in
-                let name = try call.parameter("fault")
-                let fault = try Fault(try await call.fields(&body, Fault.fields))
-                try core.state.withLock { state in
-                    try SimulatorError.answering("fault") { () throws(SimulatorError) in
-                        try state.faults.set(name, fault)
-                    }
-                }
-                return Response(status: .noContent)
-            },
-            Route(.delete, "/v1/faults/{fault}", role: nil) { call, _ in
-                let name = try call.parameter("fault")
-                return try .done(core.state.withLock { $0.faults.clear(name) }, orMissing: "fault \(name)")
             },
             Route(.put, "/v1/rate", role: nil) { call, body in
                 let fields = try await call.fields(&body, ["pushes", "seconds"])

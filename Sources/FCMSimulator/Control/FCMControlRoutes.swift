@@ -173,28 +173,13 @@ struct FCMControlRoutes: Sendable {
     // MARK: Faults
 
     private var faults: [Route] {
-        [
+        let setting = FaultRoutes<FCMFault>(fields: FCMFault.fields, { try FCMFault($0) }) { [core] change in
+            try core.state.withLock { try change(&$0.faults) }
+        }
+        return setting.all + [
             Route(.get, "/v1/faults", role: nil) { _, _ in
                 let names = core.state.withLock { $0.faults.named.map(\.name) }
                 return .json(.object([.init("faults", .array(names.map(JSONValue.string)))]))
-            },
-            Route(.delete, "/v1/faults", role: nil) { _, _ in
-                core.state.withLock { $0.faults.clear() }
-                return Response(status: .noContent)
-            },
-            Route(.put, "/v1/faults/{fault}", role: nil) { call, body in
-                let name = try call.parameter("fault")
-                let fault = try FCMFault(try await call.fields(&body, FCMFault.fields))
-                try core.state.withLock { state in
-                    try SimulatorError.answering("fault") { () throws(SimulatorError) in
-                        try state.faults.set(name, fault)
-                    }
-                }
-                return Response(status: .noContent)
-            },
-            Route(.delete, "/v1/faults/{fault}", role: nil) { call, _ in
-                let name = try call.parameter("fault")
-                return try .done(core.state.withLock { $0.faults.clear(name) }, orMissing: "fault \(name)")
             },
             Route(.put, "/v1/quotas", role: nil) { call, body in
                 let fields = try await call.fields(&body, ["project", "device"])

@@ -43,6 +43,15 @@ struct ApplicationStops: Sendable {
         !stops.isEmpty && stops.removeValue(forKey: ExactText(application)) != nil
     }
 
+    /// Some were corrected.
+    ///
+    /// - Returns: those that are not stopped any more.
+    mutating func resume(where isCorrected: (String) -> Bool) -> [String] {
+        let names = stops.keys.map(\.text).filter(isCorrected)
+        for name in names { stops[ExactText(name)] = nil }
+        return names
+    }
+
     /// The credentials were read again: each application may try at once.
     mutating func tryAll() {
         for name in stops.keys { stops[name]?.next = .earliest }

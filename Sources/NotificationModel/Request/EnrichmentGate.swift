@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
-
 extension NotificationContent {
     private enum GateField: FieldName {
         case mutableContent, title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization
@@ -16,7 +8,7 @@ extension NotificationContent {
     ///
     /// - Parameter json: a content object that was validated; false for anything else.
     public static func asksForEnrichment(_ json: ArraySlice<UInt8>) -> Bool {
-        guard mayNameGate(json) else { return false }
+        guard json.mayName("mutableContent", around: 7) else { return false }
         let gate = try? json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes, maximumDepth: ModelLimits.depth + 4)
             return try scanner.whole { scanner throws(ModelError) in try readGate(&scanner) }
@@ -33,36 +25,6 @@ extension NotificationContent {
             return try scanner.whole { scanner throws(ModelError) in try readGate(&scanner, mustBeMutable: false) }
         }
         return hasText ?? false
-    }
-
-    /// Nearly all contents do not name the field: this search costs less than a scan. A name may be written with escapes.
-    private static func mayNameGate(_ json: ArraySlice<UInt8>) -> Bool {
-        json.withUnsafeBytes { bytes in
-            contains(bytes, "mutableContent", around: 7) || contains(bytes, "\\u", around: 0)
-        }
-    }
-
-    /// Whether bytes contain a text.
-    ///
-    /// - Parameters:
-    ///   - bytes: where to look.
-    ///   - text: ASCII.
-    ///   - place: of the rarest byte of the text, which is looked for first.
-    private static func contains(_ bytes: UnsafeRawBufferPointer, _ text: StaticString, around place: Int) -> Bool {
-        guard let start = bytes.baseAddress else { return false }
-        let rarest = Int32(text.utf8Start[place])
-        var from = place
-        while from < bytes.count, let found = memchr(start + from, rarest, bytes.count - from) {
-            let index = UnsafeRawPointer(found) - start
-            let begin = index - place
-            if begin + text.utf8CodeUnitCount <= bytes.count,
-                memcmp(start + begin, text.utf8Start, text.utf8CodeUnitCount) == 0
-            {
-                return true
-            }
-            from = index + 1
-        }
-        return false
     }
 
     private static func readGate(_ scanner: inout JSONScanner, mustBeMutable: Bool = true) throws(ModelError) -> Bool {

@@ -150,6 +150,7 @@ extension InterruptionLevel {
 
     /// Reads only the level of a content, a JSON object; nil if it has none.
     public init?(ofContent json: ArraySlice<UInt8>) {
+        guard json.mayName("interruptionLevel", around: 12) else { return nil }
         var level: InterruptionLevel?
         try? json.borrowed { bytes throws(ModelError) in
             var scanner = JSONScanner(bytes)

@@ -1,7 +1,7 @@
 package import NotificationModel
 
-/// A removal of what devices show, each by an operation of its own: its event waits until each was tried once, and what comes
-/// later is told by itself.
+/// A removal of what devices show, each by an operation of its own. Its event waits until each device was tried once. A device that
+/// answers after that has an event of its own.
 package struct OpenRemoval: Sendable, Hashable {
     /// A device that is to remove the notification.
     package struct Device: Sendable, Hashable {

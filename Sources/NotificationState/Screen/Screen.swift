@@ -34,7 +34,10 @@ package struct Screen: Sendable, Hashable {
     init(_ operation: ScreenOperation) { operations = [operation] }
 
     /// Whether nothing differs from what `delivered` says.
-    package var isEmpty: Bool { targets.isEmpty && operations.isEmpty && !_removal.isPresent }
+    package var isEmpty: Bool { targets.isEmpty && operations.isEmpty && !isRemoving }
+
+    /// Whether something of a removal is still to be told; copies nothing.
+    package var isRemoving: Bool { _removal.isPresent }
 
     /// Drops targets of which nothing needs to be known.
     package mutating func dropTargets(where isNeedless: (ScreenTarget) -> Bool) { targets.removeAll(where: isNeedless) }

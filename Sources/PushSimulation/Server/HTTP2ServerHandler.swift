@@ -124,7 +124,7 @@ package final class HTTP2ServerHandler: ChannelInboundHandler {
         if error is NIOHTTP2Errors.MaxStreamsViolation {
             goAway(.protocolError, ByteBuffer(string: behaviour.streamsViolated), after: lastProcessed)
         } else if error is any NIOHTTP2Error, isGoingAway || !written.hasGoAway {
-            // It concerns one stream, which is reset; after a GOAWAY of ours, one that the client had begun before it knew.
+            // It concerns one stream, which is reset. After our GOAWAY the client may have begun it before it read that.
             return
         }
         context.close(promise: nil)

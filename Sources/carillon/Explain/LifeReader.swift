@@ -3,7 +3,7 @@ import NotificationModel
 import NotificationState
 import ServiceSupport
 
-/// A part of what is told of a notification.
+/// What `carillon explain` tells of a notification, part by part.
 enum LifePart {
     /// A record that concerns it.
     case step(KafkaConsumerRecord)
@@ -17,14 +17,13 @@ enum LifePart {
 
 /// Reads what the topics have of one notification, on the calling thread.
 struct LifeReader: Sendable {
-    /// Steps that are kept; the oldest are dropped, and counted.
-    static let maximumSteps = 10_000
-
     let connection: Connection
     let key: NotificationKey
     let since: Timestamp?
     let until: Timestamp?
     let follows: Bool
+    /// Of the past, the newest are told.
+    var maximumSteps = 10_000
 
     /// The topics, in the order in which records of one instant are told.
     private var topics: [String] {
@@ -46,26 +45,25 @@ struct LifeReader: Sendable {
                 following.append(cursor)
             }
         }
-        var life = Life(maximum: Self.maximumSteps)
+        let filter = LifeFilter(key, connection)
+        var life = Life(maximum: maximumSteps)
         for (rank, topic) in topics.enumerated() {
-            try read(topic, ranked: rank, into: &life, until: stop)
+            try read(topic, ranked: rank, filter, into: &life, until: stop)
         }
+        let steps = life.sorted()
         for gone in life.gone { tell(gone) }
         if life.dropped > 0 { tell(.dropped(life.dropped)) }
-        let steps = life.sorted
         for step in steps { tell(.step(step)) }
         let state = try newestState(until: stop)
         let isFound = !steps.isEmpty || state != nil
         if isFound, until == nil { tell(.now(state)) }
         guard follows, !stop.isRequested else { return isFound }
-        var seen = Set(steps.map(Life.Place.init))
+        // What was written while the past was read is in both.
+        let told = Set(steps.map(Life.Place.init))
         while !stop.isRequested {
             for cursor in following {
                 guard case .record(let record) = try cursor.next(within: .milliseconds(50)) else { continue }
-                guard LifeFilter(key, connection).takes(record), seen.insert(Life.Place(record)).inserted else {
-                    continue
-                }
-                tell(.step(record))
+                if filter.takes(record), !told.contains(Life.Place(record)) { tell(.step(record)) }
             }
         }
         return true
@@ -86,22 +84,20 @@ struct LifeReader: Sendable {
     private func read(
         _ topic: String,
         ranked rank: Int,
+        _ filter: LifeFilter,
         into life: inout Life,
         until stop: StopSignal
     ) throws(CommandFailure) {
-        let filter = LifeFilter(key, connection)
         var known: Set<Int32> = []
-        var found = life
         try reader(of: topic, from: since.map { .since($0) } ?? .beginning).read(until: stop) { record in
             let time = record.timestamp.map { Timestamp(rawValue: $0) }
             if known.insert(record.partition).inserted, record.offset > 0, since == nil {
-                found.gone.append(.gone(topic: topic, before: time))
+                life.gone.append(.gone(topic: topic, before: time))
             }
             if let time, since.map({ time < $0 }) ?? false || until.map({ time > $0 }) ?? false { return true }
-            if filter.takes(record) { found.add(record, rank) }
+            if filter.takes(record) { life.add(record, rank) }
             return true
         }
-        life = found
     }
 
     private func newestState(until stop: StopSignal) throws(CommandFailure) -> KafkaConsumerRecord? {
@@ -114,27 +110,19 @@ struct LifeReader: Sendable {
     }
 }
 
-/// The steps that were found, bounded.
+/// The newest steps that were found.
 private struct Life {
     struct Place: Hashable {
-        let (topic, partition, offset): (String, Int32, Int64)
+        let topic: String
+        let partition: Int32
+        let offset: Int64
 
         init(_ record: KafkaConsumerRecord) {
             (topic, partition, offset) = (record.topic, record.partition, record.offset)
         }
-
-        static func == (one: Self, other: Self) -> Bool {
-            (one.topic, one.partition, one.offset) == (other.topic, other.partition, other.offset)
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(topic)
-            hasher.combine(partition)
-            hasher.combine(offset)
-        }
     }
 
-    let maximum: Int
+    private let maximum: Int
     private var steps: [(record: KafkaConsumerRecord, rank: Int)] = []
     private(set) var dropped = 0
     var gone: [LifePart] = []
@@ -143,22 +131,25 @@ private struct Life {
 
     mutating func add(_ record: KafkaConsumerRecord, _ rank: Int) {
         steps.append((record, rank))
-        guard steps.count >= 2 * maximum else { return }
-        dropped += steps.count - maximum
-        steps = Array(ordered.suffix(maximum))
+        if steps.count >= 2 * maximum { dropOldest() }
     }
 
-    private var ordered: [(record: KafkaConsumerRecord, rank: Int)] {
-        steps.sorted { one, other in
+    /// In the order of the records' times, and then of the topics.
+    mutating func sorted() -> [KafkaConsumerRecord] {
+        dropOldest()
+        return steps.map(\.record)
+    }
+
+    private mutating func dropOldest() {
+        steps.sort { one, other in
             let (a, b) = (one.record, other.record)
-            return (a.timestamp ?? 0, one.rank, a.partition, a.offset) < (
-                b.timestamp ?? 0, other.rank, b.partition, b.offset
-            )
+            return (a.timestamp ?? 0, one.rank, a.partition, a.offset)
+                < (b.timestamp ?? 0, other.rank, b.partition, b.offset)
         }
+        let surplus = max(0, steps.count - maximum)
+        steps.removeFirst(surplus)
+        dropped += surplus
     }
-
-    /// By the times of the records; those of one partition may have changed places where clocks differ.
-    var sorted: [KafkaConsumerRecord] { ordered.map(\.record) }
 }
 
 /// Selects the records that concern one notification.

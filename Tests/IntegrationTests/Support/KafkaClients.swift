@@ -223,3 +223,15 @@ enum JSONLine {
         return String(decoding: data, as: UTF8.self)
     }
 }
+
+extension KcatRecord {
+    /// What became of each device of an event: name, outcome and reason, in the order of the names.
+    var deviceOutcomes: [String] {
+        get throws {
+            (try object()["devices"] as? [[String: Any]] ?? []).map { device in
+                ["device", "outcome", "reason"].compactMap { device[$0] as? String }.joined(separator: " ")
+            }
+            .sorted()
+        }
+    }
+}

@@ -16,13 +16,15 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     typealias Configuration = ConsumerServiceConfiguration.APNs
 
     /// The time that it uses.
-    struct World: Sendable {
+    package struct World: Sendable {
         /// The wall clock.
         var wall: @Sendable () -> Timestamp = { SystemClock.now() }
         /// Calls a function later.
         var later: @Sendable (_ milliseconds: Int64, @escaping @Sendable () -> Void) -> Void = { time, body in
             MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(time), body)
         }
+
+        package init() {}
     }
 
     /// A push without its answer.
@@ -35,7 +37,6 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     private struct Contents {
         var senders: APNsSenders
-        var stops = ApplicationStops(of: "APNs")
         var budget = RetryBudget()
         var removals = APNsRemovalBatches()
         var active: [ChannelReply: Active] = [:]
@@ -43,11 +44,11 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     }
 
     package let name = ChannelName.apns
-    package let changes: ChannelChanges? = ChannelChanges()
+    package var changes: ChannelChanges? { stops.changes }
     private let configuration: Configuration
     private let pools: APNsPools
     private let metrics: PushMetrics
-    private let health: HealthComponent
+    private let stops: ChannelStops
     private let world: World
     private let logger: Logger
     private let contents: Mutex<Contents>
@@ -59,31 +60,15 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     ///   - health: Says whose credentials APNs refuses.
     ///   - registry: Receives counters and gauges.
     ///   - logger: The service's logger.
+    ///   - world: Its time.
     /// - Throws: `PushSettingsError`, and `EgressPolicyError`.
-    package convenience init(
+    package init(
         _ configuration: ConsumerServiceConfiguration.APNs,
         egress: ConsumerServiceConfiguration.Egress,
         health: Health,
         registry: PrometheusRegistry,
-        logger: Logger
-    ) throws {
-        try self.init(
-            configuration,
-            egress: egress,
-            health: health,
-            registry: registry,
-            logger: logger,
-            world: World()
-        )
-    }
-
-    init(
-        _ configuration: Configuration,
-        egress: ConsumerServiceConfiguration.Egress,
-        health: Health,
-        registry: PrometheusRegistry,
         logger: Logger,
-        world: World
+        world: World = World()
     ) throws {
         let applications = try APNsApplicationsFile.load(path: configuration.applicationsFile)
         let metrics = PushMetrics(
@@ -97,9 +82,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         var senders = APNsSenders()
         _ = try senders.use(applications, pools.sender)
         contents = Mutex(Contents(senders: senders))
-        self.health = health.component("apns")
+        let component = health.component("apns")
+        stops = ChannelStops(.apns, of: "APNs", component, logger)
         (self.configuration, self.metrics, self.world, self.logger) = (configuration, metrics, world, logger)
-        self.health.ready()
+        component.ready()
         let collection = registry.collect { [weak self] page in self?.collect(&page) }
         self.collection.withLock { $0 = collection }
     }
@@ -112,11 +98,11 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         guard let registration = send.work.registration else { return reply(.rejected(.unsupportedForm)) }
         let name = send.work.key.application
         let now = world.wall()
-        let (pause, route) = contents.withLock { contents in
+        let route = contents.withLock { contents in
             contents.budget.noteFirstAttempt()
-            return (contents.stops.pause(of: name, at: now), contents.senders[name])
+            return contents.senders[name]
         }
-        if let pause { return end([reply], .deferred(retryAfter: pause), .stopped) }
+        if let pause = stops.pause(of: name, at: now) { return end([reply], .deferred(retryAfter: pause), .stopped) }
         guard case .remove = send.work.kind, route?.application.removal == .ask else {
             return push(send.work, to: registration, route, reply)
         }
@@ -182,11 +168,11 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         _ make: (APNsApplication, _ bundle: String) throws(ModelError) -> APNsPush?
     ) {
         let name = send.key.application
-        guard let route else { return stop(name, nil, "it is not in \(APNsApplicationsFile.setting)", replies) }
-        // Anyone who registers a device names its app and environment: that must not stop the others.
-        let environment = registration.environment ?? .production
-        guard let bundle = route.application.bundle(registration.bundleIdentifier), route.senders[environment] != nil
-        else { return end(replies, .rejected(.unsupportedForm), .rejected) }
+        guard let route else { return stop(name, because: "it is not in \(APNsApplicationsFile.setting)", replies) }
+        // Anyone who registers a device names its app: that must not stop the others.
+        guard let bundle = route.application.bundle(registration.bundleIdentifier) else {
+            return end(replies, .rejected(.unsupportedForm), .rejected)
+        }
         let push: APNsPush
         do throws(ModelError) {
             guard let made = try make(route.application, bundle) else {
@@ -210,15 +196,15 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 token: registration.token,
                 priority: send.priority,
                 replies: replies,
-                attempt: APNsAttempt(to: environment, at: world.wall())
+                attempt: APNsAttempt(to: registration.environment ?? .production, at: world.wall())
             )
         )
     }
 
     private func send(_ flight: APNsFlight) {
+        // Nor does its environment.
         guard let sender = flight.route.senders[flight.attempt.environment] else {
-            let text = "there are no credentials for the environment \(flight.attempt.environment.rawValue)"
-            return stop(flight.application, flight.attempt.environment, text, flight.replies)
+            return end(flight.replies, .rejected(.unsupportedForm), .rejected)
         }
         let token: ProviderTokens.Token?
         switch sender.credentials {
@@ -227,7 +213,7 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
             token = tokens.token(at: world.wall())
             if token == nil {
                 let text = "no provider token can be signed"
-                return stop(flight.application, flight.attempt.environment, text, flight.replies)
+                return stop(flight.application, flight.attempt.environment, because: text, flight.replies)
             }
         }
         let request = HTTP2Request(
@@ -262,14 +248,10 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
         case .success(let answer):
             let known = APNsAnswer(status: answer.status, body: Array(buffer: answer.body), header: answer.field)
             let action = note(known, sender, token, answer.connection)
-            let (isAwaited, isResumed) = contents.withLock { contents in
-                let isResumed = action == .accept && contents.stops.resume(flight.application)
-                if isResumed { health.remark(contents.stops.summary) }
-                return (Self.take(flight, from: &contents), isResumed)
-            }
-            if isResumed { noteResumption(of: flight) }
-            if action == .stop { noteStop(of: flight.application, flight.attempt.environment, known.why) }
-            if isAwaited { follow(flight, known, action) }
+            let (application, environment, now) = (flight.application, flight.attempt.environment, world.wall())
+            if action == .accept { stops.resume(application, environment, at: now) }
+            if action == .stop { stops.stop(application, environment, because: known.why, at: now) }
+            if contents.withLock({ Self.take(flight, from: &$0) }) { follow(flight, known, action) }
         case .failure(let failure):
             guard contents.withLock({ Self.take(flight, from: &$0) }) else { return }
             end(flight.replies, failure.result, failure.isSent ? .unanswered : .failed)
@@ -339,56 +321,13 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     /// Nothing can be sent for an application until an operator corrects its settings.
     private func stop(
         _ application: String,
-        _ environment: DeviceRegistration.Environment?,
-        _ why: String,
+        _ environment: DeviceRegistration.Environment? = nil,
+        because why: String,
         _ replies: [ChannelReply]
     ) {
-        noteStop(of: application, environment, why)
+        stops.stop(application, environment, because: why, at: world.wall())
         end(replies, .deferred(retryAfter: APNsAction.pauseWithoutCredentials), .stopped)
     }
-
-    private func noteStop(
-        of application: String,
-        _ environment: DeviceRegistration.Environment?,
-        _ why: String
-    ) {
-        let now = world.wall()
-        let isNew = contents.withLock { contents in
-            let isNew = contents.stops.stop(application, because: why, at: now)
-            health.remark(contents.stops.summary)
-            return isNew
-        }
-        guard isNew else { return }
-        changes?.add(
-            ChannelEvent(
-                name: .stopped,
-                channel: name,
-                application: application,
-                environment: environment,
-                at: now,
-                reason: why
-            )
-        )
-        logger.error(
-            "nothing is sent through APNs for an application: correct its credentials, and send SIGHUP",
-            metadata: of(application).merging(["reason": "\(why)"]) { $1 }
-        )
-    }
-
-    private func noteResumption(of flight: APNsFlight) {
-        changes?.add(
-            ChannelEvent(
-                name: .resumed,
-                channel: name,
-                application: flight.application,
-                environment: flight.attempt.environment,
-                at: world.wall()
-            )
-        )
-        logger.notice("APNs accepts the credentials again", metadata: of(flight.application))
-    }
-
-    private func of(_ application: String) -> Logger.Metadata { ["application": "\(application)"] }
 
     // MARK: - Files
 
@@ -404,10 +343,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 let unused = try senders.use(applications, pools.sender)
                 return (senders, unused)
             }
-            contents.withLock { contents in
-                contents.stops.tryAll()
-                contents.senders = senders
-            }
+            contents.withLock { $0.senders = senders }
+            stops.tryAll()
             let count = senders.applications.count
             logger.notice("the applications of APNs are read again", metadata: ["count": "\(count)"])
             metrics.countReload(succeeded: true)
@@ -431,8 +368,8 @@ package final class APNsChannel: DeliveryChannel, ReloadingChannel, Sendable {
     }
 
     private func collect(_ page: inout MetricsPage) {
-        let (senders, stopped) = contents.withLock { ($0.senders.all, $0.stops.count) }
-        metrics.collect(senders.map(\.pool.usage), stopped: stopped, &page)
+        let senders = contents.withLock { $0.senders.all }
+        metrics.collect(senders.map(\.pool.usage), stopped: stops.count, &page)
     }
 }
 

@@ -17,7 +17,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
     typealias Configuration = ConsumerServiceConfiguration.FCM
 
     /// The time that it uses, and what is known of the world outside.
-    struct World: Sendable {
+    package struct World: Sendable {
         /// How many messages a device may get.
         var rates = DeviceRates()
         /// The wall clock.
@@ -28,6 +28,8 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         var later: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = { time, body in
             MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: TimeAmount(time), body)
         }
+
+        package init() {}
     }
 
     /// The shortest time between two looks at what waits for its turn.
@@ -42,7 +44,6 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
 
     private struct Contents {
         var projects = FCMProjects()
-        var stops = ApplicationStops(of: "FCM")
         var budget = RetryBudget()
         var rates: DeviceRates
         var active: [ChannelReply: Place] = [:]
@@ -50,11 +51,11 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
     }
 
     package let name = ChannelName.fcm
-    package let changes: ChannelChanges? = ChannelChanges()
+    package var changes: ChannelChanges? { stops.changes }
     private let configuration: Configuration
     private let maker: FCMProjectMaker
     private let metrics: PushMetrics
-    private let health: HealthComponent
+    private let stops: ChannelStops
     private let world: World
     private let logger: Logger
     private let contents: Mutex<Contents>
@@ -66,31 +67,15 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
     ///   - health: Says whose credentials are refused.
     ///   - registry: Receives counters and gauges.
     ///   - logger: The service's logger.
+    ///   - world: Its time.
     /// - Throws: `PushSettingsError`, and `EgressPolicyError`.
-    package convenience init(
+    package init(
         _ configuration: ConsumerServiceConfiguration.FCM,
         egress: ConsumerServiceConfiguration.Egress,
         health: Health,
         registry: PrometheusRegistry,
-        logger: Logger
-    ) throws {
-        try self.init(
-            configuration,
-            egress: egress,
-            health: health,
-            registry: registry,
-            logger: logger,
-            world: World()
-        )
-    }
-
-    init(
-        _ configuration: Configuration,
-        egress: ConsumerServiceConfiguration.Egress,
-        health: Health,
-        registry: PrometheusRegistry,
         logger: Logger,
-        world: World
+        world: World = World()
     ) throws {
         let applications = try FCMApplicationsFile.load(path: configuration.applicationsFile)
         let reasons = Set(FCMErrorCode.allCases.map(\.rawValue) + RPCStatus.allCases.map(\.rawValue))
@@ -99,9 +84,10 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         var projects = FCMProjects()
         _ = try projects.use(applications, maker.project)
         contents = Mutex(Contents(projects: projects, rates: world.rates))
-        self.health = health.component("fcm")
+        let component = health.component("fcm")
+        stops = ChannelStops(.fcm, of: "FCM", component, logger)
         (self.configuration, self.metrics, self.world, self.logger) = (configuration, metrics, world, logger)
-        self.health.ready()
+        component.ready()
         let collection = registry.collect { [weak self] page in self?.collect(&page) }
         self.collection.withLock { $0 = collection }
     }
@@ -115,13 +101,13 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         guard let registration = send.registration else { return reply(.rejected(.unsupportedForm)) }
         let application = send.key.application
         let now = world.wall()
-        let (pause, route) = contents.withLock { contents in
+        let route = contents.withLock { contents in
             contents.budget.noteFirstAttempt()
-            return (contents.stops.pause(of: application, at: now), contents.projects[application])
+            return contents.projects[application]
         }
-        if let pause { return end(reply, .deferred(retryAfter: pause)) }
+        if let pause = stops.pause(of: application, at: now) { return end(reply, .deferred(retryAfter: pause)) }
         guard let route else {
-            noteStop(of: application, "it is not in \(FCMApplicationsFile.setting)")
+            stop(application, "it is not in \(FCMApplicationsFile.setting)")
             return end(reply, .deferred(retryAfter: ApplicationStops.pause))
         }
         // Anyone who registers a device names its package: that must not stop the others.
@@ -222,7 +208,7 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
             switch supply {
             case .token(let token): send(flight, token)
             case .none(.refused(let why), let pause):
-                noteStop(of: flight.application, why)
+                stop(flight.application, why)
                 finish(flight, .deferred(retryAfter: pause))
             case .none(.unavailable(let why, _), let pause):
                 logger.warning(
@@ -286,13 +272,13 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         case .accept:
             flight.project.isProven.store(true, ordering: .relaxed)
             flight.project.pace.withLock { $0.accepted(wall: wall) }
-            resume(flight.application)
+            stops.resume(flight.application, at: wall)
         case .renewToken:
             guard flight.project.tokens.renew(refused: token) else {
-                noteStop(of: flight.application, "FCM refuses its access tokens: the service account was disabled")
+                stop(flight.application, "FCM refuses its access tokens: the service account was disabled")
                 return (.stop, nil)
             }
-        case .stop: noteStop(of: flight.application, answer.why(flight.project))
+        case .stop: stop(flight.application, answer.why(flight.project))
         case .delayProject:
             let (pause, waiting) = flight.project.pace.withLock { pace in
                 (pace.exceeded(retryAfter: answer.retryAfter, wall: wall), pace.removeAll())
@@ -336,31 +322,8 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
         reply(result)
     }
 
-    private func resume(_ application: String) {
-        let isResumed = contents.withLock { contents in
-            guard contents.stops.resume(application) else { return false }
-            health.remark(contents.stops.summary)
-            return true
-        }
-        guard isResumed else { return }
-        changes?.add(ChannelEvent(name: .resumed, channel: name, application: application, at: world.wall()))
-        logger.notice("FCM accepts the credentials again", metadata: of(application))
-    }
-
-    /// Nothing can be sent for an application until an operator corrects its settings.
-    private func noteStop(of application: String, _ why: String) {
-        let now = world.wall()
-        let isNew = contents.withLock { contents in
-            let isNew = contents.stops.stop(application, because: why, at: now)
-            health.remark(contents.stops.summary)
-            return isNew
-        }
-        guard isNew else { return }
-        changes?.add(ChannelEvent(name: .stopped, channel: name, application: application, at: now, reason: why))
-        logger.error(
-            "nothing is sent through FCM for an application: correct its service account, and send SIGHUP",
-            metadata: of(application).merging(["reason": "\(why)"]) { $1 }
-        )
+    private func stop(_ application: String, _ why: String) {
+        stops.stop(application, because: why, at: world.wall())
     }
 
     private func of(_ application: String) -> Logger.Metadata { ["application": "\(application)"] }
@@ -378,10 +341,8 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
                 let unused = try projects.use(try FCMApplicationsFile.load(path: path), maker.project)
                 return (projects, unused)
             }
-            contents.withLock { contents in
-                contents.stops.tryAll()
-                contents.projects = projects
-            }
+            contents.withLock { $0.projects = projects }
+            stops.tryAll()
             for project in projects.all { project.tokens.tryAgain() }
             logger.notice("the applications of FCM are read again", metadata: ["count": "\(projects.count)"])
             metrics.countReload(succeeded: true)
@@ -405,8 +366,8 @@ package final class FCMChannel: DeliveryChannel, ReloadingChannel, Sendable {
     }
 
     private func collect(_ page: inout MetricsPage) {
-        let (projects, stopped) = contents.withLock { ($0.projects.all, $0.stops.count) }
-        metrics.collect(projects.map(\.pool.usage), stopped: stopped, &page)
+        let projects = contents.withLock { $0.projects.all }
+        metrics.collect(projects.map(\.pool.usage), stopped: stops.count, &page)
         let wall = world.wall()
         let (waiting, paused) = projects.reduce(into: (0, 0)) { sums, project in
             let (count, isPaused) = project.pace.withLock { ($0.count, $0.isPaused(wall: wall)) }

@@ -17,7 +17,7 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
     typealias Configuration = ConsumerServiceConfiguration.WebPush
 
     /// The time and the randomness that it uses, and what is known of the world outside.
-    struct World: Sendable {
+    package struct World: Sendable {
         /// The wall clock.
         var wall: @Sendable () -> Timestamp = { SystemClock.now() }
         /// What is drawn for each message.
@@ -28,6 +28,8 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
         }
         /// Looks hosts up.
         var resolver: any HostResolver = SystemResolver(threads: OutboundConnections.lookUps)
+
+        package init() {}
     }
 
     /// A message on its way.
@@ -72,31 +74,15 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
     ///   - health: Says which keys are refused.
     ///   - registry: Receives counters and gauges.
     ///   - logger: The service's logger.
+    ///   - world: Its time and chance.
     /// - Throws: `PushSettingsError`, and `EgressPolicyError`.
-    package convenience init(
+    package init(
         _ configuration: ConsumerServiceConfiguration.WebPush,
         egress: ConsumerServiceConfiguration.Egress,
         health: Health,
         registry: PrometheusRegistry,
-        logger: Logger
-    ) throws {
-        try self.init(
-            configuration,
-            egress: egress,
-            health: health,
-            registry: registry,
-            logger: logger,
-            world: World()
-        )
-    }
-
-    init(
-        _ configuration: Configuration,
-        egress: ConsumerServiceConfiguration.Egress,
-        health: Health,
-        registry: PrometheusRegistry,
         logger: Logger,
-        world: World
+        world: World = World()
     ) throws {
         var contents = Contents()
         contents.senders.use(try WebPushApplicationsFile.load(path: configuration.applicationsFile))
@@ -330,11 +316,18 @@ package final class WebPushChannel: DeliveryChannel, ReloadingChannel, Sendable 
             let applications = try await NIOThreadPool.singleton.runIfActive {
                 try WebPushApplicationsFile.load(path: path)
             }
-            contents.withLock { contents in
+            let resumed = contents.withLock { contents in
                 contents.senders.use(applications)
-                contents.stops = ApplicationStops(of: "Web Push")
+                let senders = contents.senders
+                let resumed = contents.stops.resume { senders[$0] != nil }
                 for sender in contents.senders.all { sender.origins.withLock { $0.tryAll() } }
                 health.remark(contents.summary)
+                return resumed
+            }
+            for application in resumed {
+                changes?.add(
+                    ChannelEvent(name: .resumed, channel: name, application: application, at: world.wall())
+                )
             }
             metrics.countReload(succeeded: true)
             logger.notice(

@@ -1,8 +1,8 @@
 import NotificationModel
 import NotificationState
 
-/// The event `removed`. Where the service reaches each device itself, it comes once a removal was tried on each, with what became of
-/// it; what comes later is told for each device.
+/// The event `removed`. Where the service reaches each device itself, the event is published once a removal was tried on each device,
+/// with the outcome of each. A device that answers later has a `device.attempted` event.
 extension Turn {
     /// Tells that nobody is to show a notification any more, at once or when its devices have answered.
     ///
@@ -39,9 +39,11 @@ extension Turn {
         }
     }
 
-    /// Publishes the event of a removal, if it still waits: nothing else is told of the key before it.
+    /// Publishes the event of a removal, if it still waits. It is the first of the key's events that follow.
     mutating func tellRemoval() {
-        guard let screen = entry.screen, let removal = screen.removal, !removal.isTold else { return }
+        guard entry.screen?.isRemoving ?? false, let screen = entry.screen, let removal = screen.removal,
+            !removal.isTold
+        else { return }
         isChanged = true
         let isReplaced = isReplaced
         let devices = removalList(removal.devices.map(\.name)) { name in
@@ -77,7 +79,7 @@ extension Turn {
 
     /// Tells what became of a removal once each device was tried, or something newer is on its way, and forgets it at its end.
     mutating func settleRemoval() {
-        guard let screen = entry.screen, let removal = screen.removal else { return }
+        guard entry.screen?.isRemoving ?? false, let screen = entry.screen, let removal = screen.removal else { return }
         if !screen.isRemovalAwaited(isReplaced: isReplaced) { tellRemoval() }
         guard entry.screen?.removal?.isTold ?? false, !isReplaced,
             !removal.devices.contains(where: screen.isRemovalOpen)

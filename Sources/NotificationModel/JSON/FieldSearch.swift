@@ -1,0 +1,38 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension ArraySlice<UInt8> {
+    /// Whether a JSON object may have a field, by a search that costs less than a scan: nearly all contents do not name it. A name
+    /// may be written with escapes, so any `\u` counts.
+    ///
+    /// - Parameters:
+    ///   - field: ASCII.
+    ///   - place: of the rarest byte of the name, which is looked for first.
+    func mayName(_ field: StaticString, around place: Int) -> Bool {
+        withUnsafeBytes { bytes in
+            Self.contains(bytes, field, around: place) || Self.contains(bytes, "\\u", around: 0)
+        }
+    }
+
+    private static func contains(_ bytes: UnsafeRawBufferPointer, _ text: StaticString, around place: Int) -> Bool {
+        guard let start = bytes.baseAddress else { return false }
+        let rarest = Int32(text.utf8Start[place])
+        var from = place
+        while from < bytes.count, let found = memchr(start + from, rarest, bytes.count - from) {
+            let index = UnsafeRawPointer(found) - start
+            let begin = index - place
+            if begin + text.utf8CodeUnitCount <= bytes.count,
+                memcmp(start + begin, text.utf8Start, text.utf8CodeUnitCount) == 0
+            {
+                return true
+            }
+            from = index + 1
+        }
+        return false
+    }
+}
