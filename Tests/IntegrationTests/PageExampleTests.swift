@@ -112,24 +112,4 @@ struct PageExampleTests {
         }
         #expect(NSDictionary(dictionary: event) == NSDictionary(dictionary: expected), "\(event)")
     }
-
-    @Test("promtool accepts the alerts of the page of operations, and the services have their metrics")
-    func alerts() async throws {
-        let rules = try Page("Sources/carillon/carillon.docc/Operations.md").block("yaml", containing: "alert:")
-        let folder = try TemporaryFolder()
-        _ = try await ChildProcess.run(
-            try Tools.program("promtool"),
-            ["check", "rules", try folder.write(rules, to: "rules.yaml")]
-        )
-        let names = Set(rules.matches(of: /carillon_[a-z_]+/).map { String($0.0) })
-        try #require(names.count >= 4)
-        try await withServices { producer, consumer, _ in
-            for name in names.sorted() {
-                try await eventually(name) {
-                    let pages = try await [producer.metrics, consumer.metrics]
-                    return pages.contains { $0.contains("\n# TYPE \(name) ") }
-                }
-            }
-        }
-    }
 }
